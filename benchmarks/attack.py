@@ -113,7 +113,7 @@ def full(folder: Path, n: int, threads: int) -> dict:
 
 def best_guess(folder: Path, n: int, threads: int) -> dict:
     """Score and match, without the second pass that entropies need."""
-    from starshade.attack.outcomes import stands_out
+    from starshade.attack.scoreboard_rh.scoreboard_rh import stands_out
     from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare
     from starshade.kernels.attack.scoreboard import score
 

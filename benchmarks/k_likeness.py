@@ -129,7 +129,7 @@ def job(name: str, data: str, n: int, m: int) -> dict[str, object]:
     start = time.perf_counter()
     release = KLikeness(K).anonymize(table, rng=0)
     figures = told(start, release.class_of_record)
-    from starshade.utility.generalization_loss import GeneralizationLoss
+    from starshade.utility.losses import GeneralizationLoss
 
     loss = GeneralizationLoss().measure(release, table).figures["gen_iloss"]
     return {**figures, "loss": loss}
@@ -139,8 +139,7 @@ def sparse_job(data: str, n: int, m: int, *, full: bool) -> dict[str, object]:
     """Group a table of many items, from sparse rows or (to compare) from the full table."""
     from starshade.anonymize.k_likeness import likeness_groups, sparse_likeness_groups
     from starshade.anonymize.order import seeded_order
-    from starshade.anonymize.points import Points
-    from starshade.anonymize.sparse_rows import sparse_rows
+    from starshade.anonymize.points import Points, sparse_rows
 
     matrix = DATA[data](n, m)
     table = as_ratings(matrix)

@@ -29,7 +29,7 @@ import numpy as np
 import starshade as ss
 from at_hand import ratings_of
 from starshade.ratings.holdout import hold_out
-from starshade.recommend.recommender import Recommender
+from starshade.recommend.registry import Recommender
 from starshade.recommend.regularized_svd import RegularizedSVD
 
 #: what each row of the table asks for

@@ -32,9 +32,8 @@ from starshade.anonymize.generalize import generalize
 from starshade.query.prepared import prepared
 from starshade.query.query import Query
 from starshade.ratings.synth.synth import synthesize
-from starshade.release.build import generalized_release
+from starshade.release.build import Provenance, generalized_release
 from starshade.release.manifest import Claim
-from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 
 CONDITIONS = 10

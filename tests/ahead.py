@@ -31,7 +31,7 @@ LISTENER = """
 import json, sys, time
 import starshade.kernels
 from numba.core import event
-from starshade.kernels.ahead.types import write_types
+from starshade.kernels.ahead.crew import write_types
 
 found, running = [], []
 

@@ -69,8 +69,7 @@ def _jobs() -> Iterator[Any]:
 
 def _write() -> None:
     """List what the cache holds: types and the size of the code, which tells how long it takes."""
-    from starshade.kernels.ahead.crew import _named
-    from starshade.kernels.ahead.types import write_types
+    from starshade.kernels.ahead.crew import _named, write_types
     from starshade.kernels.warm import all_kernels
 
     listed: dict[str, dict[str, int]] = {}

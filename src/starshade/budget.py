@@ -17,18 +17,6 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import note
 
-__all__ = [
-    "amount",
-    "available_processors",
-    "free_memory",
-    "given",
-    "left",
-    "limits",
-    "memory",
-    "parse_bytes",
-    "threads",
-]
-
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _CGROUP = Path("/sys/fs/cgroup")

@@ -11,8 +11,6 @@ import hashlib
 import json
 from typing import Any, NoReturn
 
-__all__ = ["CHECKSUM", "parse", "with_checksum", "without_checksum"]
-
 CHECKSUM = "checksum"
 
 

@@ -17,17 +17,6 @@ items by line, never by id or title, unless the caller asked to see values.
 
 from __future__ import annotations
 
-__all__ = [
-    "ConfigError",
-    "InputError",
-    "InternalError",
-    "OutputError",
-    "ReleaseError",
-    "StarshadeError",
-    "UnmetError",
-    "UserError",
-]
-
 
 class StarshadeError(Exception):
     """Everything that starshade raises on purpose.

@@ -18,8 +18,6 @@ from typing import Any, Literal, TypeAlias
 
 from starshade.plain import percent
 
-__all__ = ["Figure", "Rate", "Table", "Unit", "Value", "number"]
-
 
 @dataclass(frozen=True)
 class Rate:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["block", "facts", "figure_of", "paragraph", "table"]
-
 _LINE = "border:0;border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)"
 _CELL = f"padding:.25em 1em .25em 0;text-align:left;vertical-align:top;background:none;{_LINE}"
 _NUMBER = f"{_CELL};text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"

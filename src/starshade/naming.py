@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["Speller", "Value", "aside", "called", "named", "speak", "together"]
-
 #: a list is of texts; ``top:N`` stands for the N most rated items, ``KEY=VALUE`` for an entry of a
 #: mapping, capital letters for whatever fits there
 Value = str | int | float | Sequence[str] | None

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["counted", "percent", "plain"]
-
 
 def counted(n: int, one: str, many: str = "") -> str:
     """Write a number of things, of which several are called `many`; empty: `one` with an s.

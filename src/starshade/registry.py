@@ -15,8 +15,6 @@ from typing import Any
 from starshade.errors import ConfigError
 from starshade.setting import settings_of
 
-__all__ = ["Entry", "find"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -19,8 +19,6 @@ import numpy as np
 from starshade.errors import ConfigError
 from starshade.naming import called
 
-__all__ = ["Rng", "generator", "resolve_seed", "stream_key"]
-
 Rng = int | np.random.Generator | None
 
 

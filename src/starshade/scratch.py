@@ -23,9 +23,6 @@ from pathlib import Path
 from starshade.errors import OutputError
 from starshade.naming import named
 
-__all__ = ["filling", "keep_scratch", "make_folder", "orphan", "orphans", "own", "remove"]
-__all__ += ["scratch_folder", "sweep", "sweep_scratch"]
-
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from starshade.figure import Rate
 
-__all__ = ["bootstrap", "share", "wilson"]
-
 _Z95 = 1.959963984540054  # the normal's 97.5 % point
 
 

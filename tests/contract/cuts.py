@@ -22,19 +22,19 @@ import pyarrow as pa
 import pytest
 
 from starshade import budget
+from starshade.anonymize.baselines import KMember
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.k_member import KMember
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.registry import ENTRIES as METHODS
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
-from starshade.attack.risk.risk import Risk
+from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.sparsity import Sparsity
-from starshade.audit.reproduction.pa.padding import histogram_of
+from starshade.audit.reproduction.pa.figures import histogram_of
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.query.query import Query
@@ -45,7 +45,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.ratings.write.write import write_ratings
+from starshade.ratings.write import write_ratings
 from starshade.recommend.padded import Padded
 from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.release.folder.read import read_release

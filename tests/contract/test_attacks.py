@@ -13,7 +13,7 @@ from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link.result import LinkResult
+from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult

@@ -14,7 +14,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.profile.profiles import released_levels
+from starshade.release.profiles import released_levels
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
 from tests.contract.cast import CAST

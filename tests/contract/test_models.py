@@ -16,8 +16,7 @@ from starshade.privacy.registry import ENTRIES
 from starshade.privacy.verdict import Verdict
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.provenance import Provenance
-from starshade.release.record import record_release
+from starshade.release.build import Provenance, record_release
 from starshade.release.table import Release
 from tests.contract.cast import CAST
 from tests.contract.make import K, make

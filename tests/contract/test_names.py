@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.registry import ENTRIES
 from starshade.errors import UnmetError, UserError
-from starshade.kernels import lanes
+from starshade.kernels import arrays
 from starshade.kernels.csr import keep_rows
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -213,7 +213,7 @@ def test_among_any_people(pair: tuple[str, str], ratings: Ratings, seed: int) ->
 
 @pytest.mark.parametrize("method", WAYS)
 def test_on_any_number_of_threads(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "_WORTH_IT", 1)  # the smallest work is shared, too
+    monkeypatch.setattr(arrays, "_WORTH_IT", 1)  # the smallest work is shared, too
     asked = next(iter(WAYS[method].values()))
     ratings = twins()
     found = [made(method, asked, renamed(ratings, threads), threads) for threads in (1, 2, 5)]

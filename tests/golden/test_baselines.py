@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from starshade.anonymize.k_member import KMember, member_groups
-from starshade.anonymize.mondrian import Mondrian, mondrian_groups
+from starshade.anonymize.baselines import KMember, Mondrian, member_groups, mondrian_groups
 from starshade.ratings.select import top_items
-from starshade.utility.generalization_loss import GeneralizationLoss
+from starshade.utility.losses import GeneralizationLoss
 from tests.golden import kl
 from tests.golden.test_k_likeness import PAPERS, classes, movielens, released
 

@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.attack.candidates.candidates import Hunt, clues_of, judge, seen_by
-from starshade.attack.candidates.label import LabelAttack
-from starshade.attack.candidates.scoreboard import Scoreboard
-from starshade.attack.candidates.structure import StructureAttack
+from starshade.attack.candidates.candidates import (
+    Hunt,
+    LabelAttack,
+    Scoreboard,
+    StructureAttack,
+    clues_of,
+    judge,
+    seen_by,
+)
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.link.existence import LinkExistence
-from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
+from starshade.attack.link_existence import (
+    LinkExistence,
+    link_existence_bound,
+    link_existence_exact,
+)
 from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import look
 from starshade.kernels.attack.candidates import Thresholds, candidates
@@ -22,7 +30,7 @@ from starshade.kernels.attack.postings import NO_DAY
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Link, Release
 from tests.golden import kl
 from tests.golden.test_scoreboard_rh import FIVE, A, B, C, D, known

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from starshade.ratings.scale import Scale
-from starshade.recommend.dissimilarity import dissimilarities
+from starshade.recommend.padded import dissimilarities
 
 STARS = Scale(1, 5, 1)
 NULL = np.nan

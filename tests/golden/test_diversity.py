@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.predictive.diversity_repair import repair_diversity
-from starshade.kernels.predictive.item_bits import bits_of_levels
-from starshade.kernels.predictive.rated_sets import count_sets
-from starshade.kernels.predictive.rated_sets_walk import rated_table
-from starshade.privacy.diversity.item_diversity import Diversity
+from starshade.kernels.predictive.diversity_repair import bits_of_levels
+from starshade.kernels.predictive.rated_sets import count_sets, rated_table
+from starshade.privacy.item_diversity import Diversity
 from starshade.ratings.scale import Scale
-from starshade.release.profile.release import profile_release
-from starshade.release.provenance import Provenance
+from starshade.release.build import Provenance
+from starshade.release.profile_release import profile_release
 from tests.strategies import table
 
 A, B, C = range(3)

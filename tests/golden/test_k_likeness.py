@@ -15,18 +15,20 @@ from starshade.anonymize.points import dense_levels
 from starshade.errors import ConfigError
 from starshade.kernels.likeness.likeness import distances
 from starshade.privacy.k_anonymity import KAnonymity
-from starshade.ratings.building.batch import Batch
-from starshade.ratings.building.build import build
+from starshade.ratings.build import build
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
+from starshade.ratings.staging import Batch
 from starshade.ratings.table import Ratings, ReadReport
-from starshade.release.build import generalized_release
+from starshade.release.build import Provenance, generalized_release
 from starshade.release.manifest import Claim
-from starshade.release.provenance import Provenance
 from starshade.release.table import Release
-from starshade.utility.class_sizes import AverageClassSize, Discernibility
-from starshade.utility.disclosure_shares import DisclosureShares
-from starshade.utility.generalization_loss import GeneralizationLoss
+from starshade.utility.losses import (
+    AverageClassSize,
+    Discernibility,
+    DisclosureShares,
+    GeneralizationLoss,
+)
 from tests.golden import kl
 from tests.naive.k_anonymity import contents
 

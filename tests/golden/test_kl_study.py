@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from starshade.audit.compare.compare import compare
-from starshade.audit.reproduction.kl.plan import DGH_A, DGH_B, DGH_C, LIKENESS, MONDRIAN
-from starshade.audit.reproduction.kl.reproduce import reproduce_kl
-from starshade.audit.reproduction.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.kl.measured import DGH_A, DGH_B, DGH_C, LIKENESS, MONDRIAN
+from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings

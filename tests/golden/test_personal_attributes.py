@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from starshade.errors import ConfigError
-from starshade.privacy.alpha_k import AlphaK
-from starshade.privacy.classes.values import values_in_classes
-from starshade.privacy.l_diversity import LDiversity
-from starshade.privacy.t_closeness import TCloseness
+from starshade.privacy.attribute import AlphaK, LDiversity, TCloseness
+from starshade.privacy.class_values import values_in_classes
 from starshade.release.table import Release
 from tests.golden import kl
 from tests.naive.generalized_release import content

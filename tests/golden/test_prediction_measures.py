@@ -11,10 +11,8 @@ import pytest
 
 from starshade.ratings.scale import Scale
 from starshade.release.table import Release
-from starshade.utility.held_out.recommender_error import RecommenderError
-from starshade.utility.held_out.self_rank import SelfRank
-from starshade.utility.held_out.similar_user import SimilarUserDeviation
-from starshade.utility.held_out.target_deviation import TargetDeviation
+from starshade.utility.held_out.nearest import SelfRank, SimilarUserDeviation
+from starshade.utility.held_out.recommender_error import RecommenderError, TargetDeviation
 from starshade.utility.rating_histogram import RatingHistogram
 from tests.strategies import table
 from tests.unit.utility.cases import probe_of, profiled

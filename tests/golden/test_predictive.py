@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from starshade.anonymize.predictive.fake_edges import diverse_profiles
+from starshade.anonymize.predictive.diversity_repair import diverse_profiles
 from starshade.anonymize.predictive.homogenize import mean_profiles, simple_profiles
 from starshade.ratings.scale import Scale
 from starshade.recommend.factors import Factors

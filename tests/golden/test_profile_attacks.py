@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from starshade.attack.link.existence import LinkExistence
+from starshade.attack.link_existence import LinkExistence
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
-from starshade.release.profile.profiles import Profiles
+from starshade.release.profiles import Profiles
 from tests.strategies import table
 from tests.unit.attack.profiles import FIVE, averaged
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from starshade.attack.sparsity.bounds import (
+from starshade.attack.sparsity.few_facts import (
     facts_bound,
     facts_needed,
     lineup_bound,
@@ -15,7 +15,7 @@ from starshade.attack.sparsity.bounds import (
 )
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.attack.sparsity.sparsity import Sparsity
-from starshade.ratings.habits import rated_outside_top
+from starshade.ratings.describe import rated_outside_top
 from starshade.ratings.read import read_ratings
 from tests.golden.test_scoreboard_rh import FIVE, close
 

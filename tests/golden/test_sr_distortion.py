@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from starshade.ratings.scale import Scale
-from starshade.utility.distortion import Distortion
+from starshade.utility.losses import Distortion
 from tests.strategies import table
 from tests.unit.release.changes import released
 

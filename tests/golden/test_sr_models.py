@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.privacy.proximity.balls import prepare
-from starshade.privacy.proximity.graph import ProximityGraph
+from starshade.privacy.proximity.graph_result import ProximityGraph
 from starshade.ratings.proximity.balls import ball_members
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

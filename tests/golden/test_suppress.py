@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.ratings.scale import Scale
 from tests.strategies import table
 

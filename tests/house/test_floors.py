@@ -86,14 +86,14 @@ def test_a_wing_with_a_door_is_entered_by_it() -> None:
 @pytest.mark.parametrize(
     ("room", "source", "caught"),
     [
-        ("attack", "from starshade.release.match.ratings import not_made_of", True),
-        ("release", "from starshade.release.match.changes import Changes", True),
+        ("attack", "from starshade.release.match.evidence import not_made_of", True),
+        ("release", "from starshade.release.match.evidence import Changes", True),
         ("release", "from .match import changes", True),
-        ("audit", "def f():\n    import starshade.release.match.cells", True),
-        ("cli", 'import_module("starshade.release.match.users")', True),
+        ("audit", "def f():\n    import starshade.release.match.evidence", True),
+        ("cli", 'import_module("starshade.release.match.evidence")', True),
         ("attack", "from starshade.release.match.match import Origin", False),
         ("attack", "from starshade.release.match import match", False),
-        ("release/match", "from starshade.release.match.changes import Changes", False),
+        ("release/match", "from starshade.release.match.evidence import Changes", False),
     ],
 )
 def test_a_way_round_a_door_is_caught(tmp_path: Path, room: str, source: str, caught: bool) -> None:

@@ -13,7 +13,7 @@ import click
 from starshade.cli import main
 from starshade.cli.options.spelling import as_option
 from starshade.server.ask.labels import ELSEWHERE, as_field
-from starshade.server.jobs.rows import JobKind
+from starshade.server.jobs.store import JobKind
 from tests.house.floors import SRC, room_of
 from tests.system.test_cli_docs import commands
 

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from starshade.privacy.alpha_k import AlphaK
+from starshade.privacy.attribute import AlphaK, LDiversity, TCloseness
 from starshade.privacy.k_anonymity import KAnonymity
-from starshade.privacy.l_diversity import LDiversity
-from starshade.privacy.t_closeness import TCloseness
 from tests.golden import kl
 from tests.golden.test_personal_attributes import published
 

@@ -10,8 +10,7 @@ import click
 import pytest
 
 from starshade.attack.registry import ENTRIES
-from starshade.cli import main
-from starshade.cli.group import LazyGroup
+from starshade.cli import LazyGroup, main
 from tests.system.conftest import Made, told
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from starshade.audit.dossier.dossier import Dossier
-from starshade.cli.again import made_by
 from starshade.cli.options.shared import Reading
+from starshade.cli.report import made_by
 from starshade.release.folder.read import read_release
 from tests.system.conftest import Made, call, refused, told
 
@@ -60,7 +60,7 @@ def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
 def test_without_the_extra_it_says_what_to_install(
     ratings_csv: Path, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("starshade.cli.reporting.find_spec", lambda name: None)
+    monkeypatch.setattr("starshade.cli.report.find_spec", lambda name: None)
     said = refused("report", ratings_csv, made.folder, "--out", tmp_path / "r.html")
     assert "pip install 'starshade[report]'" in said
     said = refused("audit", ratings_csv, made.folder, "--report", tmp_path / "r.html")
@@ -143,7 +143,7 @@ def test_the_demo_reports_beside_its_release(tmp_path: Path) -> None:
 
 
 def test_the_demo_does_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("starshade.cli.reporting.find_spec", lambda name: None)
+    monkeypatch.setattr("starshade.cli.report.find_spec", lambda name: None)
     result = call("demo", "--out", tmp_path / "demo", "--seed", 1)
     assert result.exit_code == 0, result.stderr
     assert "pip install 'starshade[report]'" in result.stdout

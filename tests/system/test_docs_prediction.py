@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from starshade.ratings.synth.synth import synthesize
-from starshade.ratings.write.write import write_ratings
+from starshade.ratings.write import write_ratings
 from starshade.release.folder.read import read_release
 from tests.system.conftest import call
 

@@ -19,8 +19,7 @@ import pytest
 
 from starshade.release.folder.read import read_release
 from starshade.server.jobs.engine import Engine
-from starshade.server.jobs.rows import DataRow, JobKind, JobRow
-from starshade.server.jobs.store import Store
+from starshade.server.jobs.store import DataRow, JobKind, JobRow, Store
 
 _PATIENCE = 120.0
 #: takes minutes, if it is let

@@ -10,8 +10,7 @@ import pytest
 
 from starshade.attack.registry import ENTRIES
 from starshade.errors import ConfigError
-from starshade.schema import json_schema
-from starshade.setting import Setting, check, declared, settable, settings_of
+from starshade.setting import Setting, check, declared, json_schema, settable, settings_of
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from starshade.anonymize.hierarchy.dgh import Dgh
-from starshade.anonymize.hierarchy.hierarchy import Hierarchy
+from starshade.anonymize.hierarchy.hierarchy import Dgh, Hierarchy
 from starshade.errors import InternalError
 from starshade.kernels.arrays import Bools, Floats, Ints
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
-from starshade.release.cells import Cells
+from starshade.release.cells import Cells, Symbols
 from starshade.release.content import code_type
-from starshade.release.symbols import Symbols
-
-__all__ = ["generalize"]
 
 
 def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:

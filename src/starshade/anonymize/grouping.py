@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.hierarchy.file import read_hierarchy
-from starshade.anonymize.hierarchy.hierarchy import READY_MADE, resolve
+from starshade.anonymize.hierarchy.hierarchy import READY_MADE, Dgh, resolve
 from starshade.anonymize.order import by_content, exact_names, seeded_order
 from starshade.anonymize.personal.diversity import diverse_groups
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
@@ -33,8 +32,6 @@ from starshade.release.build import generalized_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
-
-__all__ = ["Grouping"]
 
 _SEE = "For the parameters see `starshade.anonymize.grouping.Grouping`."
 

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.order import put_back, seeded_order
-from starshade.anonymize.points import Points
-from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
+from starshade.anonymize.points import Points, is_sparse, sparse_rows
 from starshade.kernels.arrays import Array, Ints
 from starshade.kernels.likeness.likeness import distances, nucleus_groups
 from starshade.kernels.likeness.sparse import SparseRows, sparse_distances, sparse_nucleus_groups
-
-__all__ = ["KLikeness", "likeness_groups", "sparse_likeness_groups"]
 
 _COPIES = 4  # of the table: by user, by item, as words of bits, and laid out
 

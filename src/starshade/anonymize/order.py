@@ -17,10 +17,9 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.arrays import Array, Ints, Words
+from starshade.kernels.arrays import Array, Ints, Words, fixed
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.fingerprint import keyed_numbers, row_fingerprints
-from starshade.kernels.readonly import fixed
 from starshade.naming import aside
 from starshade.progress import task
 from starshade.ratings.table import Ratings
@@ -30,16 +29,6 @@ from starshade.rng import stream_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = [
-    "Records",
-    "by_content",
-    "check_copy",
-    "exact_names",
-    "put_back",
-    "seeded_numbers",
-    "seeded_order",
-]
 
 _PER_USER = 64  # bytes: two fingerprints, their order, row bounds
 _PARTS = (0, 1)  # of a fingerprint

@@ -18,20 +18,8 @@ from starshade.ratings.levels import on_scale, users_per_level
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
-from starshade.release.manifest import Claim
-from starshade.release.provenance import Provenance
-from starshade.release.recorded import config_of, private_config_of
-
-__all__ = [
-    "Prepared",
-    "check_items",
-    "prepare",
-    "publishable_scale",
-    "rare_ends",
-    "refuse_rare",
-    "scale_of",
-    "shared_levels",
-]
+from starshade.release.build import Provenance
+from starshade.release.manifest import Claim, config_of, private_config_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from starshade.registry import Entry
 
-__all__ = ["ENTRIES"]
-
 _SETTINGS = "starshade.anonymize.settings"
 
 ENTRIES = (
@@ -19,7 +17,7 @@ ENTRIES = (
     ),
     Entry(
         name="k-exchange",
-        module="starshade.anonymize.k_exchange.k_exchange",
+        module="starshade.anonymize.k_exchange",
         cls="KExchange",
         settings=_SETTINGS,
         summary="Greedy groups of k that then exchange records for the least loss of range.",
@@ -35,7 +33,7 @@ ENTRIES = (
     ),
     Entry(
         name="k-member",
-        module="starshade.anonymize.k_member",
+        module="starshade.anonymize.baselines",
         cls="KMember",
         settings=_SETTINGS,
         summary="Groups grown from far apart, each by the records that widen it least.",
@@ -43,7 +41,7 @@ ENTRIES = (
     ),
     Entry(
         name="mondrian",
-        module="starshade.anonymize.mondrian",
+        module="starshade.anonymize.baselines",
         cls="Mondrian",
         settings=_SETTINGS,
         summary="Records cut in two at the median of the widest item, equal ratings kept together.",
@@ -51,7 +49,7 @@ ENTRIES = (
     ),
     Entry(
         name="mondrian-relaxed",
-        module="starshade.anonymize.mondrian_relaxed",
+        module="starshade.anonymize.baselines",
         cls="MondrianRelaxed",
         settings=_SETTINGS,
         summary="Records cut into halves at the median of the widest item.",
@@ -67,7 +65,7 @@ ENTRIES = (
     ),
     Entry(
         name="suppress",
-        module="starshade.anonymize.suppress.suppress",
+        module="starshade.anonymize.suppress",
         cls="SuppressAnonymizer",
         settings=_SETTINGS,
         summary="As few records as possible deleted for each to have k-1 others within eps.",

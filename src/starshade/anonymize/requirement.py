@@ -9,17 +9,14 @@ from starshade.anonymize.prepare import check_items
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.ratings.proximity.sensitive import item_keys
-from starshade.release.manifest import Claim
-from starshade.release.recorded import config_of
+from starshade.release.manifest import Claim, config_of
 from starshade.setting import check
 
 if TYPE_CHECKING:
     from starshade.anonymize.interval.interval import IntervalAnonymizer
-    from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+    from starshade.anonymize.suppress import SuppressAnonymizer
 
     Requirement: TypeAlias = IntervalAnonymizer | SuppressAnonymizer
-
-__all__ = ["check_requirement", "claims_of"]
 
 
 def check_requirement(requirement: Requirement) -> None:

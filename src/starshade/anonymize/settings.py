@@ -9,31 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.recommend.registry import ENTRIES
 from starshade.recommend.settings import Dissimilarity
-from starshade.release.profile.kind import ProfileKind
+from starshade.release.profiles import ProfileKind
 from starshade.setting import declared, settable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
-    from starshade.anonymize.hierarchy.dgh import Dgh
+    from starshade.anonymize.hierarchy.hierarchy import Dgh
     from starshade.ratings.select import ItemSelection
-
-__all__ = [
-    "Clip",
-    "GroupingSettings",
-    "IntervalAnonymizerSettings",
-    "KExchangeSettings",
-    "KLikenessSettings",
-    "KMemberSettings",
-    "MondrianRelaxedSettings",
-    "MondrianSettings",
-    "PredictiveAnonymizerSettings",
-    "RangeSettings",
-    "RareItems",
-    "RareValues",
-    "SuppressAnonymizerSettings",
-]
 
 Clip = Literal["mean", "cells"]
 RareItems = Literal["drop", "keep"]
@@ -74,7 +58,7 @@ _NEAR_FIRST = ("partition", "l", "items", "k", "eps", "nulls")
 class GroupingSettings:
     """Of the methods that generalize groups."""
 
-    #: what a manifest says first (`starshade.release.recorded`)
+    #: what a manifest says first (`starshade.release.manifest`)
     recorded_first: ClassVar[tuple[str, ...]] = ("k", "hierarchy", "items", "levels")
 
     k: int = field(metadata=_K)

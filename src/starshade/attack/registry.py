@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from starshade.registry import Entry
 
-__all__ = ["ENTRIES"]
-
 _SETTINGS = "starshade.attack.settings"
 
 ENTRIES = (
@@ -19,7 +17,7 @@ ENTRIES = (
     ),
     Entry(
         name="label",
-        module="starshade.attack.candidates.label",
+        module="starshade.attack.candidates.candidates",
         cls="LabelAttack",
         summary="Pick among the records that rated all known items as the target did.",
         source="Chang, Thompson, Wang & Yao, definition 3.2",
@@ -27,7 +25,7 @@ ENTRIES = (
     ),
     Entry(
         name="link-existence",
-        module="starshade.attack.link.existence",
+        module="starshade.attack.link_existence",
         cls="LinkExistence",
         summary="Ask how many of a group really rated what its records show.",
         source="Chang, Thompson, Wang & Yao, section 6",
@@ -43,7 +41,7 @@ ENTRIES = (
     ),
     Entry(
         name="scoreboard",
-        module="starshade.attack.candidates.scoreboard",
+        module="starshade.attack.candidates.candidates",
         cls="Scoreboard",
         summary="Pick among the records in which everything known fits.",
         source="Narayanan & Shmatikov 2008, section 4",
@@ -59,7 +57,7 @@ ENTRIES = (
     ),
     Entry(
         name="structure",
-        module="starshade.attack.candidates.structure",
+        module="starshade.attack.candidates.candidates",
         cls="StructureAttack",
         summary="Pick among the records that rated all known items.",
         source="Chang, Thompson, Wang & Yao, definition 3.1",

@@ -8,21 +8,6 @@ from typing import Literal
 
 from starshade.setting import declared, settable
 
-__all__ = [
-    "AuxiliaryAttackSettings",
-    "HomogeneityAttackSettings",
-    "KnowledgeSettings",
-    "LabelAttackSettings",
-    "LinkExistenceSettings",
-    "PaddingAttackSettings",
-    "RiskSettings",
-    "ScoreboardRHSettings",
-    "ScoreboardSettings",
-    "SparsitySettings",
-    "StructureAttackSettings",
-    "TrackerAttackSettings",
-]
-
 _THETA = declared(
     "How alike the record found must be",
     "Record similarity from which on what was found agrees with the truth; 1: in every cell.",

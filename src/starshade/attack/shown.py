@@ -12,8 +12,6 @@ from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.figure import Figure, Rate, Table
 from starshade.markup import block, paragraph, table
 
-__all__ = ["NOT_ASKED", "Found", "found_chart", "found_html", "payload"]
-
 #: figures of attacks on single targets, null where an attack is none
 NOT_ASKED = (
     "success",

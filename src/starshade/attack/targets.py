@@ -17,15 +17,13 @@ from starshade.errors import ConfigError
 from starshade.naming import aside, called, named
 from starshade.plain import counted
 from starshade.progress import note, task
-from starshade.ratings.sample import check_targets, sample_users
+from starshade.ratings.holdout import check_targets, sample_users
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
 from starshade.stats import share
-
-__all__ = ["Asked", "Attack", "Drawn", "choose_targets", "draw", "usable"]
 
 Result = TypeVar("Result", bound=Found, covariant=True)
 

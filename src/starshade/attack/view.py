@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.layout import contents_of, rows_of, truth_of
-from starshade.attack.profiles import released_cells
-from starshade.attack.roles import roles_of, truth_on
+from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.attack.agreement import count_outside
-from starshade.kernels.profiles import first_equal_row
+from starshade.kernels.arrays import fixed
+from starshade.kernels.attack.agreement import Contents, Rows, Truth, count_outside
+from starshade.kernels.csr import keep_columns
+from starshade.kernels.fingerprint import first_equal_row
+from starshade.naming import aside
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.cells import Cells, cells_of
+from starshade.release.cells import Cells, Symbols, cells_of
 from starshade.release.match.match import Match
+from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
-
-__all__ = ["View", "look", "look_unjudged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,3 +148,203 @@ def _see(
         credit=credit,
         ungeneralized=ungeneralized,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """The truth behind what an adversary sees.
+
+    `original`: the true table; targets are its users. `row_of_user` (n_users,): the row of each
+    user of the original; -1 where it is unknown or they have none. `credit`: whether `row_of_user`
+    is known.
+    """
+
+    original: Ratings
+    row_of_user: NDArray[np.int64]
+    credit: Literal["linked", "compatible"]
+
+
+def roles_of(data: Ratings | Release, original: Ratings | None, link: Link | None) -> Roles:
+    """Say who is who; parameters and errors as in `starshade.attack.view.look`."""
+    if isinstance(data, Ratings):
+        if (original is not None and original is not data) or link is not None:
+            raise ConfigError(
+                "a rating table is attacked with its own truth",
+                advice="Leave out the original and the link; they belong to a release.",
+            )
+        return Roles(data, np.arange(data.n_users), "linked")
+    if original is None:
+        raise ConfigError(
+            "an attack on a release needs the original ratings",
+            advice="Knowledge is drawn from them, and answers are judged by them.",
+        )
+    origin = Match(data, original, link)
+    origin.refuse_unknown_users()
+    rows = origin.row_of_user
+    if rows is None:
+        return Roles(original, np.full(original.n_users, -1, dtype=np.int64), "compatible")
+    return Roles(original, rows, "linked")
+
+
+def truth_on(original: Ratings, items: Vocabulary, item_of: NDArray[np.int32]) -> Ratings:
+    """Return the original on released items, numbered as there; no user is dropped.
+
+    `item_of` says where each item of the original is among the released ones, -1: it is not.
+    """
+    released = item_of >= 0
+    if released.all() and len(released) == len(items):
+        return original
+    indptr, columns, codes, days = keep_columns(
+        original.indptr, original.columns, original.codes, original.days, released
+    )
+    return replace(
+        original,
+        items=items,
+        indptr=indptr,
+        # both numberings are canonical, so columns stay ascending
+        columns=item_of[released][columns],
+        codes=codes,
+        days=days,
+        item_names=None,
+    )
+
+
+NO_DAYS = np.empty(0, dtype=np.uint16)
+_NO_RATINGS = np.empty(0)
+
+
+def below(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Add up what comes before each; one more than there are."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def support_of(cells: Cells) -> NDArray[Any]:
+    """Count the cells of each row that may hold a rating."""
+    rated, lengths = cells.symbols.has_rating, np.diff(cells.indptr)
+    if rated.all():
+        return lengths
+    of_row = np.repeat(np.arange(cells.n_groups), lengths)
+    return np.bincount(of_row, weights=rated[cells.codes], minlength=cells.n_groups)
+
+
+def rows_of(cells: Cells) -> Rows:
+    """Lay out released rows."""
+    days = NO_DAYS if cells.days is None else cells.days
+    return Rows(fixed(cells.indptr), fixed(cells.columns), fixed(cells.codes), fixed(days))
+
+
+def truth_of(table: Ratings, *, ratings: bool = True) -> Truth:
+    """Lay out true rows, numbered as the released items; the ratings may be left out."""
+    days = NO_DAYS if table.days is None else table.days
+    values = table.values() if ratings else _NO_RATINGS
+    return Truth(fixed(table.indptr), fixed(table.columns), fixed(values), fixed(days))
+
+
+def contents_of(symbols: Symbols) -> Contents:
+    """Lay out what cells can say."""
+    return Contents(
+        fixed(symbols.offsets),
+        fixed(symbols.members),
+        fixed(symbols.null),
+        fixed(symbols.low),
+        fixed(symbols.high),
+        fixed(symbols.has_rating),
+        symbols.scale.minimum,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of records.
+
+    `of_row` (n_rows,): the group of each released row. `of_user` (n_users,): the group of each user
+    of the original; -1 where it is unknown or they have none. `sizes` (n_groups,): records in each
+    group.
+    """
+
+    of_row: NDArray[np.int64]
+    of_user: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def groups_of(data: Ratings | Release, view: View) -> Groups:
+    """Find the groups: what a method put together where records were released one by one.
+
+    Elsewhere a row is a group: a class of a generalized release, a profile, or one user of a
+    rating table.
+    """
+    rows = view.row_of_user
+    of_row = np.arange(view.cells.n_groups)
+    if isinstance(data, Release) and data.groups is not None:
+        of_row = np.asarray(data.groups, dtype=np.int64)
+    sizes = np.bincount(of_row, weights=view.cells.sizes).astype(np.int64)
+    return Groups(of_row, np.where(rows < 0, -1, of_row[rows]), sizes)
+
+
+#: how far the mean of a group may be from the rating of one of it (definitions, "label")
+AVERAGED = 0.5
+_CELL = 2 * (4 + 1) + 5  # bytes: rows and postings, and what an attack lays out of them
+
+
+def averaged(data: Ratings | Release) -> bool:
+    """Tell whether cells are means or predictions rather than somebody's ratings."""
+    return isinstance(data, Release) and isinstance(data.classes, Profiles)
+
+
+def tolerance_of(data: Ratings | Release, tolerance: float | None) -> float:
+    """Return how far a rating may be off: as told, else `AVERAGED` on profiles and 0 elsewhere."""
+    if tolerance is not None:
+        return float(tolerance)
+    return AVERAGED if averaged(data) else 0.0
+
+
+def released_cells(release: Release, items: Vocabulary | None = None) -> Cells:
+    """Return the cells of a release as sparse rows.
+
+    Of profiles, which are dense, only those of items that are among `items` are taken: an attack
+    looks up none but these, and all of a large release do not fit into memory.
+    """
+    classes = release.classes
+    if isinstance(classes, Cells):
+        return classes
+    if items is not None:
+        classes = known_items(classes, items)
+    needed = _CELL * int(np.count_nonzero(classes.levels))
+    if needed > budget.left(classes.levels.nbytes):
+        or_a_file = "or a file, with the original's"
+        raise ConfigError(
+            f"the attack needs about {budget.amount(needed)} of memory for "
+            f"{classes.n_groups:,} groups x {classes.n_items:,} items as rows; "
+            f"{budget.amount(max(0, budget.left(classes.levels.nbytes)))} may be used",
+            advice="Attack fewer items"
+            f"{aside('items', 'top:N', or_a_file)}, or allow more memory{aside('memory')}. "
+            "link-existence and padding work on blocks of groups.",
+        )
+    return classes.cells()
+
+
+def known_items(profiles: Profiles, items: Vocabulary) -> Profiles:
+    """Return the items of profiles that are among others."""
+    if items == profiles.items:
+        return profiles
+    place = np.sort(profiles.items.indices(items))
+    place = place[place >= 0]
+    if not len(place):
+        raise ConfigError(
+            "the release and the ratings have no item in common",
+            advice="Give the ratings that the release was made from.",
+        )
+    return profiles if len(place) == profiles.n_items else profiles.keep_items(place)
+
+
+def shown_values(data: Ratings | Profiles, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return what some rows show, shape (len(rows), n_items), NaN for null."""
+    if isinstance(data, Profiles):
+        return data.values(rows)
+    part = data.keep_users(rows)
+    out = np.full((part.n_users, part.n_items), np.nan)
+    out[np.repeat(np.arange(part.n_users), part.user_support), part.columns] = part.values()
+    return out

@@ -15,27 +15,12 @@ from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, StarshadeError
 from starshade.naming import called, named
 from starshade.progress import silence
-from starshade.ratings.sample import sample_users
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.release.build import generalized_release
-from starshade.release.provenance import Provenance
+from starshade.release.build import Provenance, generalized_release
 from starshade.release.table import Release
 from starshade.rng import generator
-
-__all__ = [
-    "ORIGINAL",
-    "Attempt",
-    "Attributes",
-    "attempt",
-    "check_ks",
-    "compile_first",
-    "made_of",
-    "numeric_attribute",
-    "seeds_of",
-    "size_of",
-    "untouched",
-]
 
 Attributes: TypeAlias = Literal["none", "exact"]
 ORIGINAL = "original"

@@ -28,8 +28,6 @@ from starshade.release.folder.read import read_release
 from starshade.release.match.match import Match
 from starshade.rng import Rng, resolve_seed
 
-__all__ = ["Story", "judged", "tell"]
-
 K = 5
 ITEMS = 10
 #: what the attacker holds of the ratings (NS Fig 4), and on a release, which has no dates

@@ -37,18 +37,6 @@ from starshade.release.manifest import Claim, sensitive_of
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
-__all__ = [
-    "USUAL",
-    "Evidence",
-    "Tracked",
-    "attack_both",
-    "best_of",
-    "knowable",
-    "knowledge_to_try",
-    "numbers_to_try",
-    "track_both",
-]
-
 USUAL = tuple(AuditSettings.known)  # numbers of known cells, if none are given
 
 _QUERIES = 1_000_000  # COUNT queries of the tracker; seconds

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from starshade.attack.candidates.homogeneity import HomogeneityAttack
-from starshade.attack.candidates.homogeneity_result import HomogeneityResult
+from starshade.attack.candidates.homogeneity import HomogeneityAttack, HomogeneityResult
 from starshade.attack.candidates.result import CandidateOutcomes
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link.existence import LinkExistence
-from starshade.attack.link.result import LinkResult
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence
@@ -29,8 +28,6 @@ from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.stats import bootstrap
-
-__all__ = ["GroupFound", "ProfileDisclosure", "what_it_gives_away"]
 
 
 @dataclass(frozen=True)

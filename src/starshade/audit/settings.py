@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from starshade.setting import settable
 
-__all__ = ["AuditSettings"]
-
 
 @dataclass(frozen=True)
 class AuditSettings:

@@ -8,7 +8,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from starshade.audit.earlier import judge_earlier
 from starshade.audit.evidence import (
     Evidence,
     Tracked,
@@ -23,8 +22,10 @@ from starshade.audit.findings import (
     judge_claims,
     judge_disclosed,
     judge_identifying,
+    judge_k,
     judge_model,
     judge_rare_values,
+    judge_scale,
     judge_tracker,
     limit_of,
     models_of,
@@ -34,21 +35,19 @@ from starshade.audit.measure import measure_all
 from starshade.audit.profile_disclosure import what_it_gives_away
 from starshade.audit.result import SHARES, AuditResult, Finding
 from starshade.audit.settings import AuditSettings
-from starshade.audit.stated import judge_k, judge_scale
-from starshade.audit.to_know import to_know
+from starshade.audit.to_know import judge_earlier, to_know
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of
-from starshade.release.match.match import Match, not_made_of
+from starshade.release.match.evidence import not_made_of
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
-
-__all__ = ["Audit"]
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,6 @@ from typing import Any
 
 from starshade.errors import ConfigError
 
-__all__ = [
-    "CONFIG",
-    "SCHEMA",
-    "VEGALITE_MIME",
-    "Chart",
-    "Spec",
-    "colours",
-    "encoded",
-    "marks",
-    "small_title",
-    "svg_of",
-]
-
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 #: what notebooks call such a specification
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"

@@ -12,8 +12,6 @@ from typing import Any
 
 from starshade.chart import Chart, Spec, colours, encoded, marks
 
-__all__ = ["Axis", "Bar", "Dot", "Level", "bar_chart", "curve_chart", "dot_chart"]
-
 _SHAPES = ["circle", "diamond", "square", "triangle-up"]
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]
 _LISTED = 12  # figures that a description lists; a curve names some of its points

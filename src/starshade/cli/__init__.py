@@ -6,12 +6,56 @@ runs, so that ``starshade --help`` is there at once.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
 import click
 
 from starshade._version import __version__
-from starshade.cli.group import Door
+from starshade.cli.running.errors import exit_code_of
 
-__all__ = ["main"]
+
+class LazyGroup(click.Group):
+    """A click group over a table: command name → "module:attribute"."""
+
+    def __init__(self, *args: Any, table: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = dict(table or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the table, which is the order of the work."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self.table:
+            return None
+        module, _, attribute = self.table[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+class Door(LazyGroup):
+    """The outermost group: every error leaves as one message and an exit code."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command named by `args`; leaves the process unless not `standalone_mode`."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, False, **extra)
+
+        def call() -> Any:
+            return super(Door, self).main(args, prog_name, complete_var, False, **extra)
+
+        sys.exit(exit_code_of(call))
 
 
 @click.group(
@@ -19,7 +63,7 @@ __all__ = ["main"]
     table={
         "demo": "starshade.cli.demo:demo",
         "data": "starshade.cli.data:data",
-        "attack": "starshade.cli.attack.attack:attack",
+        "attack": "starshade.cli.attack:attack",
         "check": "starshade.cli.check:check",
         "anonymize": "starshade.cli.anonymize:anonymize",
         "measure": "starshade.cli.measure:measure",
@@ -30,7 +74,7 @@ __all__ = ["main"]
         "studio": "starshade.cli.studio:studio",
         "reproduce": "starshade.cli.reproduce:reproduce",
         "list": "starshade.cli.listing:listing",
-        "doctor": "starshade.cli.doctor:doctor",
+        "doctor": "starshade.cli.listing:doctor",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -9,9 +9,16 @@ import click
 
 from starshade.anonymize.registry import ENTRIES
 from starshade.cli.options.declared import Choosing, declared_options
-from starshade.cli.options.settings import configured, gathered, given, refuse_beside
-from starshade.cli.options.shared import Reading, ensure_free, reading
-from starshade.cli.running.interrupt import wrote
+from starshade.cli.options.shared import (
+    Reading,
+    configured,
+    ensure_free,
+    gathered,
+    given,
+    reading,
+    refuse_beside,
+)
+from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, figures, page, words
 from starshade.errors import ConfigError
@@ -20,8 +27,6 @@ from starshade.registry import find
 if TYPE_CHECKING:
     from starshade.audit.make import Made
     from starshade.ratings.places.place import Place
-
-__all__ = ["anonymize"]
 
 
 @click.command(cls=Choosing, chooser="--method", room="anonymize")
@@ -94,8 +99,8 @@ def _refuse_without_receipt(name: str, method: Any) -> None:
 
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
-    from starshade.audit.figures import figures_found
     from starshade.audit.findings import needs_receipt
+    from starshade.audit.measure import figures_found
 
     receipt = (
         f"The receipt {private} says who is which record: keep it, and keep it secret."

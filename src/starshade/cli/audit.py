@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.audit.settings import AuditSettings
-from starshade.cli.again import repeated
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, said
-from starshade.cli.options.shared import Reading, reading
-from starshade.cli.reporting import place_for, write
+from starshade.cli.options.shared import Reading, gathered, reading, said
+from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, words
 from starshade.plain import percent
@@ -21,8 +19,6 @@ from starshade.plain import percent
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence
     from starshade.audit.result import AuditResult
-
-__all__ = ["audit"]
 
 
 @click.command()
@@ -89,7 +85,7 @@ def audit(
 
 
 def _summary(result: AuditResult) -> Any:
-    from starshade.audit.figures import figures_found
+    from starshade.audit.measure import figures_found
 
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     attacks = columns(

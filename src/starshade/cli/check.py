@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.declared import Choosing, declared_options
-from starshade.cli.options.models import models_to_check, to_options
-from starshade.cli.options.settings import gathered, given
-from starshade.cli.options.shared import Reading, reading
+from starshade.cli.options.shared import (
+    Reading,
+    gathered,
+    given,
+    models_to_check,
+    reading,
+    to_options,
+)
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, figures, page, words
 from starshade.errors import ConfigError
@@ -23,8 +28,6 @@ if TYPE_CHECKING:
     from starshade.privacy.verdict import Verdict
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
-
-__all__ = ["check"]
 
 _PROXIMITY = ("k-eps", "k-eps-l")
 _BY_SIZE = ("k-anonymity", "review-graph", *_PROXIMITY)
@@ -143,7 +146,7 @@ def _proximity_model(models: list[Any], graph: bool) -> Any:
 
 
 def _graph_of(model: Any, table: Ratings | Release) -> Any:
-    from starshade.privacy.proximity.graph import ProximityGraph
+    from starshade.privacy.proximity.graph_result import ProximityGraph
 
     graph = ProximityGraph(eps=model.eps, sensitive=model.sensitive, nulls=model.nulls)
     return graph.of(table).decomposed(model.k)

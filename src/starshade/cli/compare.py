@@ -10,16 +10,13 @@ import click
 
 from starshade.audit.compare.settings import CompareSettings
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, said
-from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, words
 
 if TYPE_CHECKING:
     from starshade.audit.compare.result import Comparison, Row
     from starshade.figure import Figure
-
-__all__ = ["compare"]
 
 
 @click.command()
@@ -57,7 +54,7 @@ def compare(
     )
     files: tuple[str, ...] = ()
     if out is not None:
-        from starshade.report.comparison import save_comparison
+        from starshade.report.folder import save_comparison
 
         files = save_comparison(result, out)
     payload = {**result.to_dict(), "seconds": run.seconds, "out": out}
@@ -66,7 +63,7 @@ def compare(
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:
-    from starshade.audit.compare.figures import in_columns
+    from starshade.audit.compare.frontier import in_columns
 
     made = [row for row in result.rows if row.refused is None]
     best = {id(row) for row in result.frontier}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.shared import ensure_free
-from starshade.cli.reporting import can_report, place_for, write
-from starshade.cli.running.interrupt import wrote
+from starshade.cli.report import can_report, place_for, write
+from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted, percent
@@ -16,8 +16,6 @@ from starshade.progress import note
 
 if TYPE_CHECKING:
     from starshade.audit.demo import Story
-
-__all__ = ["demo"]
 
 _EDITIONS = ("", "-public")
 

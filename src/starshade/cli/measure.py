@@ -11,12 +11,10 @@ from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted
-from starshade.release.band import in_words
+from starshade.release.manifest import in_words
 
 if TYPE_CHECKING:
     from starshade.release.table import Release
-
-__all__ = ["measure"]
 
 _BANDS = ("users_deleted", "rare_items_dropped")
 
@@ -34,8 +32,7 @@ def measure(
     ratings: str, release: str, private: str | None, probe: str | None, reading: Reading, run: Run
 ) -> None:
     """Measure what RELEASE, made of RATINGS, is still good for."""
-    from starshade.audit.figures import figures_found
-    from starshade.audit.measure import measure_all, need_receipt
+    from starshade.audit.measure import figures_found, measure_all, need_receipt
     from starshade.release.folder.read import read_release
 
     released = read_release(release, private=private)  # the quick one first: it may be refused

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import gathered, said
+from starshade.cli.options.shared import gathered, said
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, page, words
 from starshade.errors import ConfigError
@@ -17,8 +17,6 @@ from starshade.query.settings import QuerySettings
 
 if TYPE_CHECKING:
     from starshade.query.result import QueryResult
-
-__all__ = ["query"]
 
 
 @click.command()

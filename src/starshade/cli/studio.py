@@ -13,8 +13,6 @@ from starshade.errors import ConfigError
 if TYPE_CHECKING:
     from starshade.server.serve import Opened
 
-__all__ = ["studio"]
-
 
 @click.command()
 @click.argument("ratings", metavar="[RATINGS]", required=False)

@@ -7,11 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Floats, Int32s
-from starshade.kernels.inner import inner
+from starshade.kernels.arrays import Floats, Int32s, inner
 from starshade.kernels.warm import announce
-
-__all__ = ["Asked", "Board", "averages_all", "averages_any"]
 
 _BLOCK = 2048  # rows whose shares are unpacked together: they stay in the cache
 

@@ -20,11 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Int32s, Ints, Words
-from starshade.kernels.lanes import cut, places, run
-
-__all__ = ["gather_rows", "pack", "repeats", "turn", "unpack"]
-
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints, Words, cut, places, run
 
 _BUCKETS = 1 << 10
 _PART = 1 << 22  # cells unpacked at once

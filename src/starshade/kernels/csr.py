@@ -10,10 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Int32s, Ints
-from starshade.kernels.lanes import cut, places, run
-
-__all__ = ["keep_columns", "keep_rows", "transpose"]
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints, cut, places, run
 
 Days = NDArray[np.uint16] | None
 _NO_DAYS = np.empty(0, dtype=np.uint16)

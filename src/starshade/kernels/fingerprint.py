@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bytes, Int32s, Ints, Words
-from starshade.kernels.lanes import cut, run
-
-__all__ = [
-    "below",
-    "fingerprint_bytes",
-    "fingerprint_integers",
-    "keyed_numbers",
-    "mix",
-    "number",
-    "row_fingerprints",
-    "uniform",
-]
+from starshade.kernels.arrays import (
+    Array,
+    Bools,
+    Bytes,
+    Int32s,
+    Ints,
+    Words,
+    cut,
+    fixed,
+    inner,
+    run,
+)
 
 _FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
@@ -125,3 +125,121 @@ def _row_fingerprints(first, last, indptr, columns, codes, levels, key, out):  #
             h = mix(h ^ np.uint64(columns[p]))
             h = mix(h ^ levels[codes[p]])
         out[u] = h
+
+
+_NO_DAYS = np.empty(0, dtype=np.uint16)
+
+
+def first_equal_row(
+    indptr: Ints, columns: Int32s, codes: Array, days: NDArray[np.uint16] | None
+) -> Ints:
+    """Return, for each row, the first row that equals it (itself, where it is the first)."""
+    indptr, columns, codes = fixed(indptr), fixed(columns), fixed(codes)
+    days = fixed(_NO_DAYS if days is None else days)
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        hashes = _hash_rows(indptr, columns, codes, days)
+    order = np.argsort(hashes, kind="stable")  # rows ascending within a hash
+    return np.asarray(_first_equal(order, hashes, indptr, columns, codes, days))
+
+
+@njit(cache=True, nogil=True)
+def _hash_rows(indptr, columns, codes, days):  # type: ignore[no-untyped-def]
+    out = np.empty(len(indptr) - 1, np.uint64)
+    for row in range(len(out)):
+        h = np.uint64(indptr[row + 1] - indptr[row])
+        for p in range(indptr[row], indptr[row + 1]):
+            h = mix(h ^ ((np.uint64(columns[p]) << np.uint64(32)) | np.uint64(codes[p])))
+            if len(days) > 0:
+                h = mix(h + np.uint64(days[p]))
+        out[row] = h
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _first_equal(order, hashes, indptr, columns, codes, days):  # type: ignore[no-untyped-def]
+    first = np.arange(len(order))
+    start = 0
+    for i in range(1, len(order)):
+        if hashes[order[i]] != hashes[order[start]]:
+            start = i
+            continue
+        for j in range(start, i):  # one step, unless two different rows share a hash
+            if first[order[j]] == order[j] and _equal(
+                order[i], order[j], indptr, columns, codes, days
+            ):
+                first[order[i]] = order[j]
+                break
+    return first
+
+
+@inner
+def _equal(a, b, indptr, columns, codes, days):  # type: ignore[no-untyped-def]
+    n = indptr[a + 1] - indptr[a]
+    if indptr[b + 1] - indptr[b] != n:
+        return False
+    p, q = indptr[a], indptr[b]
+    for _ in range(n):
+        if columns[p] != columns[q] or codes[p] != codes[q]:
+            return False
+        if len(days) > 0 and days[p] != days[q]:
+            return False
+        p += 1
+        q += 1
+    return True
+
+
+_BUCKETS = 1 << 16  # by the highest bits; the cells of one bucket are few enough to be sorted
+_SHIFT = np.uint64(48)
+
+
+def drawing_bytes(sizes: Ints) -> int:
+    """Return the bytes that `draw_cells` counts in, of rows of these sizes."""
+    return 8 * _BUCKETS * (len(cut(sizes, _BUCKETS)) + 2)
+
+
+def draw_cells(
+    indptr: Ints, columns: Int32s, users: Words, items: Words, key: np.uint64, count: int
+) -> tuple[Bools, Ints]:
+    """Mark the `count` cells with the lowest numbers; count them row by row, too."""
+    keys = keyed_numbers(users, key)
+    lanes = cut(np.diff(indptr), _BUCKETS)
+    counts = np.zeros((len(lanes), _BUCKETS), dtype=np.int64)
+    cells = indptr, columns, keys, items
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        run(lambda lane: _count(*lanes[lane], *cells, counts[lane]), len(lanes))
+        below = np.cumsum(counts.sum(axis=0))
+        bucket = int(np.searchsorted(below, count))
+        found = np.empty(int(counts[:, bucket].sum()), dtype=np.uint64)
+        _collect(*cells, np.uint64(bucket), found)
+        found.sort()
+        highest = found[count - 1 - (int(below[bucket - 1]) if bucket else 0)]
+        drawn = np.empty(len(columns), dtype=np.bool_)
+        per_row = np.zeros(len(indptr) - 1, dtype=np.int64)
+        run(lambda lane: _mark(*lanes[lane], *cells, highest, drawn, per_row), len(lanes))
+    return drawn, per_row
+
+
+@njit(cache=True, nogil=True)
+def _count(first, last, indptr, columns, keys, items, counts):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        for p in range(indptr[u], indptr[u + 1]):
+            counts[mix(keys[u] ^ items[columns[p]]) >> _SHIFT] += 1
+
+
+@njit(cache=True, nogil=True)
+def _collect(indptr, columns, keys, items, bucket, found):  # type: ignore[no-untyped-def]
+    n = 0
+    for u in range(len(indptr) - 1):
+        for p in range(indptr[u], indptr[u + 1]):
+            number = mix(keys[u] ^ items[columns[p]])
+            if number >> _SHIFT == bucket:
+                found[n] = number
+                n += 1
+
+
+@njit(cache=True, nogil=True)
+def _mark(first, last, indptr, columns, keys, items, highest, drawn, per_row):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        for p in range(indptr[u], indptr[u + 1]):
+            drawn[p] = mix(keys[u] ^ items[columns[p]]) <= highest
+            per_row[u] += drawn[p]

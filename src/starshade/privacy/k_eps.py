@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from starshade.privacy.parameters import checking
-from starshade.privacy.proximity.balls import count_balls, prepare
-from starshade.privacy.proximity.judge import judge
+import numpy as np
+
+from starshade.errors import ConfigError
+from starshade.naming import called
+from starshade.privacy.proximity.balls import Spread, count_balls, judge, prepare
 from starshade.privacy.proximity.verdict import ProximityVerdict
-from starshade.privacy.settings import KEpsAnonymitySettings
+from starshade.privacy.settings import KEpsAnonymitySettings, KEpsLAnonymitySettings, checking
 from starshade.ratings.proximity.balls import ball_sizes
-from starshade.ratings.proximity.sensitive import item_keys
+from starshade.ratings.proximity.sensitive import (
+    item_keys,
+    moments,
+    refuse_above_bound,
+    spreads,
+    too_low,
+)
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
-
-__all__ = ["KEpsAnonymity"]
 
 
 @dataclass(frozen=True)
@@ -95,4 +101,98 @@ class KEpsAnonymity(KEpsAnonymitySettings):
 
     def _parameters(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}
+        return parameters | ({"sensitive": list(self.sensitive)} if self.sensitive else {})
+
+
+@dataclass(frozen=True)
+class KEpsLAnonymity(KEpsLAnonymitySettings):
+    """(k, ε)-anonymity, and in every ball each sensitive item spreads by at least l.
+
+    The spread is the paper's standard deviation over all members of the ball, a null deviating
+    by the mean of those who rated. An item that nobody in the ball rated discloses nothing there
+    and passes; one that a single member rated is treated like any other, with a warning.
+
+    Parameters
+    ----------
+    k : int
+        2 or more; the record itself counts.
+    eps : float
+        0 or more, in units of the scale.
+    l : float
+        0 or more. 0 asks for (k, ε) alone.
+    sensitive : sequence of str
+        Item ids whose ratings are to be protected; the distance leaves them out.
+    nulls, search, full
+        As in `KEpsAnonymity`. Spreads need every ball to its end, so sizes are always exact
+        where l is above 0; `full` adds the number of distinct balls.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of range, or l is above 0 and no item is sensitive.
+
+    Examples
+    --------
+    >>> from starshade.ratings.table import Ratings
+    >>> two = Ratings.from_arrays(list("aabb"), list("xsxs"), [1, 1, 2, 5], scale="1:5:1")
+    >>> verdict = KEpsLAnonymity(k=2, eps=1, l=2, sensitive=["s"]).check(two)
+    >>> verdict.satisfied
+    True
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sensitive", item_keys(self.sensitive))
+        check(self)
+        if self.l > 0 and not self.sensitive:
+            raise ConfigError(
+                f"{called('l')} = {self.l:g}, and no item is sensitive: there is nothing to spread",
+                advice="Name the sensitive items, or ask for k-eps.",
+            )
+
+    @checking("k-eps-l")
+    def check(self, data: Release | Ratings) -> ProximityVerdict:
+        """Count who is near whom, and how far sensitive ratings spread among them.
+
+        Parameters
+        ----------
+        data : Release or Ratings
+            A release must have one rating, or null, in every cell.
+
+        Raises
+        ------
+        ConfigError
+            As `KEpsAnonymity.check`; or everybody rated a sensitive item and l is above half
+            the range of its ratings, so that no data can meet it (Thm 1).
+        """
+        if self.l == 0:
+            alone = KEpsAnonymity(
+                self.k, self.eps, self.sensitive, self.nulls, self.search, self.full
+            ).check(data)
+            return replace(alone, model="k-eps-l", parameters=self._parameters())
+        ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
+        refuse_above_bound(ready.ratings, ready.sensitive, self.l)
+        sizes, sums, distinct = count_balls(
+            ready.space,
+            self.search,
+            columns=moments(ready.ratings, ready.sensitive),
+            distinct=self.full,
+        )
+        assert sums is not None
+        deviations = spreads(sizes, sums, ready.ratings.scale)
+        return judge(
+            ready,
+            model="k-eps-l",
+            parameters=self._parameters(),
+            sizes=sizes,
+            all_exact=True,
+            spread=Spread(
+                deviations=deviations,
+                low=too_low(deviations, self.l),
+                raters=np.round(sums[:, ::3]).astype(np.int64),
+            ),
+            distinct=distinct,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        parameters = {"k": int(self.k), "eps": self.eps, "l": self.l, "nulls": self.nulls}
         return parameters | ({"sensitive": list(self.sensitive)} if self.sensitive else {})

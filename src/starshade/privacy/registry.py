@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from starshade.registry import Entry
 
-__all__ = ["ENTRIES"]
-
 _SETTINGS = "starshade.privacy.settings"
 
 ENTRIES = (
     Entry(
         name="alpha-k",
-        module="starshade.privacy.alpha_k",
+        module="starshade.privacy.attribute",
         cls="AlphaK",
         settings=_SETTINGS,
         summary="k-anonymity, and no value of an attribute has more than a share alpha of a class.",
@@ -19,7 +17,7 @@ ENTRIES = (
     ),
     Entry(
         name="diversity",
-        module="starshade.privacy.diversity.item_diversity",
+        module="starshade.privacy.item_diversity",
         cls="Diversity",
         settings=_SETTINGS,
         summary="Every b items that somebody rated together are in at least l different profiles.",
@@ -43,7 +41,7 @@ ENTRIES = (
     ),
     Entry(
         name="k-eps-l",
-        module="starshade.privacy.k_eps_l",
+        module="starshade.privacy.k_eps",
         cls="KEpsLAnonymity",
         settings=_SETTINGS,
         summary="k-eps, and among those records each sensitive item spreads by at least l.",
@@ -51,7 +49,7 @@ ENTRIES = (
     ),
     Entry(
         name="l-diversity",
-        module="starshade.privacy.l_diversity",
+        module="starshade.privacy.attribute",
         cls="LDiversity",
         settings=_SETTINGS,
         summary="Among equal records an attribute has at least l different values.",
@@ -59,7 +57,7 @@ ENTRIES = (
     ),
     Entry(
         name="review-graph",
-        module="starshade.privacy.review_graph",
+        module="starshade.privacy.k_anonymity",
         cls="ReviewGraph",
         settings=_SETTINGS,
         summary="Every record has at least k-1 others with the same items and the same ratings.",
@@ -67,7 +65,7 @@ ENTRIES = (
     ),
     Entry(
         name="t-closeness",
-        module="starshade.privacy.t_closeness",
+        module="starshade.privacy.attribute",
         cls="TCloseness",
         settings=_SETTINGS,
         summary="Among equal records an attribute is spread almost as in the whole table.",

@@ -10,8 +10,6 @@ from starshade._version import __version__
 from starshade.markup import block, facts, figure_of, paragraph, table
 from starshade.plain import counted, plain
 
-__all__ = ["SHOWN", "Verdict"]
-
 SHOWN = 5  # of the worst that a verdict names
 
 

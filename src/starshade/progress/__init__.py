@@ -18,9 +18,6 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeVar
 
-__all__ = ["Reporter", "announced", "insist", "note", "silence", "task", "watch"]
-
-
 _In = ParamSpec("_In")
 _Out = TypeVar("_Out")
 

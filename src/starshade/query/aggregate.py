@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from starshade.query.columns import Column, Ranked
 from starshade.query.regions import NEVER, SURELY
 
-__all__ = ["Answer", "Chosen", "count_column", "count_records", "extreme", "mean", "total"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -19,8 +19,6 @@ from starshade.release.quasi import is_range
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Column", "Ranked", "check_released", "column_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -11,8 +11,6 @@ from typing import Any
 from starshade.errors import ConfigError
 from starshade.query.statement import shown
 
-__all__ = ["DEEPEST", "MOST_BYTES", "MOST_CONDITIONS", "check_text"]
-
 MOST_BYTES = 10_000
 DEEPEST = 20  # parentheses, NOT and minus signs within one another
 MOST_CONDITIONS = 200

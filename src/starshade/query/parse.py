@@ -19,8 +19,6 @@ from starshade.query.statement import (
     shown,
 )
 
-__all__ = ["parse"]
-
 Node = Any  # of sqlglot's tree
 
 _FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)}

@@ -22,9 +22,8 @@ from starshade.query.aggregate import (
     total,
 )
 from starshade.query.columns import Column
-from starshade.query.evaluate import evaluate
 from starshade.query.parse import parse
-from starshade.query.plan import make_plan
+from starshade.query.plan import evaluate, make_plan
 from starshade.query.prepared import Prepared, prepared
 from starshade.query.result import QueryResult
 from starshade.query.settings import QuerySettings
@@ -43,8 +42,6 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
-
-__all__ = ["GREATEST_BOUND", "MOST_GROUPS", "Query"]
 
 _Bounds = dict[str, tuple[float, float]]
 

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 
 from starshade.query.statement import Comparison
 from starshade.ratings.scale import SLACK
-from starshade.release.symbols import Symbols
-
-__all__ = ["NEVER", "PERHAPS", "SURELY", "Located", "Regions"]
+from starshade.release.cells import Symbols
 
 NEVER, PERHAPS, SURELY = 0, 1, 2
 

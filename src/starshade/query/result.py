@@ -8,8 +8,6 @@ from typing import Any
 from starshade._version import __version__
 from starshade.markup import paragraph
 
-__all__ = ["QueryResult"]
-
 Value = float | int | str | None
 
 

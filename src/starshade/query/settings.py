@@ -8,8 +8,6 @@ from typing import Literal
 
 from starshade.setting import declared, settable
 
-__all__ = ["QuerySettings"]
-
 
 @dataclass(frozen=True)
 class QuerySettings:

@@ -5,17 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "Aggregate",
-    "Comparison",
-    "Condition",
-    "Junction",
-    "Name",
-    "Statement",
-    "shown",
-    "tests_of",
-]
-
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -9,11 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Bar, bar_chart, curve_chart
+from starshade.errors import ConfigError
+from starshade.kernels.arrays import fixed
+from starshade.kernels.attack.knowledge import count_marked
+from starshade.markup import block, facts, paragraph
+from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings, ReadReport
-
-__all__ = ["Description", "describe"]
 
 _BINS = 10  # of a real scale's histogram
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
@@ -150,3 +156,151 @@ def _histogram(ratings: Ratings) -> tuple[tuple[float, float, int], ...]:
     bins, _ = np.histogram(ratings.levels, bins=edges, weights=counts)
     whole = np.round(bins).astype(np.int64).tolist()
     return tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), whole, strict=True))
+
+
+_POINTS = 100  # of the long tail
+
+
+def ratings_html(ratings: Ratings) -> str:
+    """Say what there is, and what reading left out."""
+    description = describe(ratings)
+    notes = "".join(paragraph(note) for note in description.report.notes)
+    return block(_size(description), facts(_rows(description)), notes)
+
+
+def ratings_chart(ratings: Ratings) -> Chart:
+    """Draw how often each rating was given, and how much the most rated items hold."""
+    description = describe(ratings)
+    total = max(description.ratings, 1)
+    bars = [
+        Bar(f"{low:g}" if low == high else f"{low:.3g} to {high:.3g}", n / total)
+        for low, high, n in description.histogram
+    ]
+    size = _size(description)
+    histogram = bar_chart(
+        "How often each rating was given", size, bars, "rating", Axis("share", share=True)
+    )
+    held = np.cumsum(np.sort(ratings.item_support)[::-1]) / total
+    places = np.unique(np.linspace(1, max(len(held), 1), _POINTS).round().astype(np.int64))
+    points = [(p / len(held), float(held[p - 1])) for p in places.tolist() if len(held)]
+    tail = curve_chart(
+        "How much the most rated items hold",
+        size,
+        {"": [(0.0, 0.0), *points]},
+        Axis("most rated items", share=True),
+        Axis("share of all ratings", share=True),
+    )
+    return histogram.beside(tail, title="Ratings, and their long tail", subtitle=size)
+
+
+def _size(of: Description) -> str:
+    parts = ((of.users, "user"), (of.items, "item"), (of.ratings, "rating"))
+    return ", ".join(counted(n, what) for n, what in parts)
+
+
+def _rows(description: Description) -> list[tuple[str, str]]:
+    """Name each figure, with what it means where the name does not say it."""
+    report = description.report
+    rows = [
+        ("scale", f"{description.scale}{' (found in the data)' if report.scale_inferred else ''}"),
+        ("not rated", f"{description.sparsity:.1%} of all users × items"),
+    ]
+    rows += [
+        (f"ratings per {what}", f"{of['median']:,.0f} (median; 5 % have up to {of['q05']:,.0f}, "
+         f"5 % have {of['q95']:,.0f} or more)")
+        for what, of in (
+            ("user", description.ratings_per_user),
+            ("item", description.ratings_per_item),
+        )
+        if of
+    ]  # fmt: skip
+    top = description.long_tail["top_10_percent"]
+    rows.append(("long tail", f"the most rated 10 % of the items hold {top:.1%} of the ratings"))
+    if description.first_day is not None:
+        unknown = f", {description.days_unknown:.1%} without" if description.days_unknown else ""
+        rows.append(("dates", f"{description.first_day} to {description.last_day}{unknown}"))
+    if description.attributes:
+        rows.append(("personal attributes", ", ".join(description.attributes)))
+    if report.mapping:
+        mapping = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
+        rows.append(("read as", f"{report.format}: {mapping}"))
+    left_out = (
+        ("users left out (no rating)", report.dropped_users),
+        ("items left out", report.dropped_items),
+        ("repeated ratings merged", report.merged_duplicates),
+    )
+    return rows + [(name, f"{n:,}") for name, n in left_out if n]
+
+
+@dataclass(frozen=True)
+class OffTop:
+    """Who rated items that are not among the most rated.
+
+    `top`: the X most rated items are left out. `items`: how many items remain. `at_least`: share of
+    all users who rated at least so many of those that remain.
+    """
+
+    top: int
+    items: int
+    at_least: dict[int, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain JSON values."""
+        return {
+            "not_among_top": self.top,
+            "items_left": self.items,
+            "users": [{"at_least": n, "share": share} for n, share in self.at_least.items()],
+        }
+
+
+def users_by_activity(ratings: Ratings, most: int = 1000) -> NDArray[np.int64]:
+    """Count the users with exactly 0, 1, … `most` ratings.
+
+    `most`: at least 0; users with more are not counted. Returns (most + 1,): a bin may be a single
+    user: internal.
+    """
+    if most < 0:
+        raise ConfigError(f"most {most}: at least 0")
+    support = ratings.user_support
+    return np.bincount(support[support <= most], minlength=most + 1).astype(np.int64)
+
+
+def rated_outside_top(
+    ratings: Ratings,
+    top: Sequence[int] = (100, 500, 1000),
+    at_least: Sequence[int] = (1, 5, 10),
+) -> tuple[OffTop, ...]:
+    """Tell how many users rated items that are not among the X most rated (NS §5).
+
+    Parameters
+    ----------
+    ratings : Ratings
+    top : sequence of int
+        Each X, at least 0.
+    at_least : sequence of int
+        Numbers of rated items, at least 1.
+
+    Returns
+    -------
+    tuple of OffTop
+        One per X; shares are of all users, those without a rating included.
+
+    Raises
+    ------
+    ConfigError
+        A number out of range.
+    """
+    for name, numbers, least in (("top", top, 0), ("at_least", at_least, 1)):
+        if any(n < least for n in numbers):
+            raise ConfigError(f"{name} {min(numbers)}: at least {least}")
+    ranking = ratings.most_rated(max(top, default=0))
+    indptr, columns = fixed(ratings.indptr), fixed(ratings.columns)
+    rows = []
+    for x in top:
+        left = np.ones(ratings.n_items, dtype=np.bool_)
+        left[ranking[:x]] = False
+        rated = count_marked(indptr, columns, left)
+        users = max(len(rated), 1)
+        shares = {n: float(np.count_nonzero(rated >= n) / users) for n in at_least}
+        rows.append(OffTop(x, int(left.sum()), shares))
+    return tuple(rows)

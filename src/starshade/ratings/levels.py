@@ -13,8 +13,6 @@ from starshade.naming import named
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 
-__all__ = ["code_type", "level_table", "near_levels", "on_scale", "users_per_level"]
-
 
 def level_table(
     distinct: NDArray[np.float64], scale: Scale

@@ -9,28 +9,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from starshade.errors import ConfigError, InputError
 from starshade.naming import called, named
 from starshade.progress import announced, note
-from starshade.ratings.building.batch import Batch
-from starshade.ratings.building.build import build
+from starshade.ratings.build import build
 from starshade.ratings.places.place import holds_release
-from starshade.ratings.readers.attributes import attach, read_attributes
+from starshade.ratings.readers.beside import attach, attach_names, read_attributes, read_names
+from starshade.ratings.readers.faults import suspect_codes
 from starshade.ratings.readers.formats.plain import NotPlain
+from starshade.ratings.readers.formats.shapes import WideTable
 from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
-from starshade.ratings.readers.formats.wide import WideTable
-from starshade.ratings.readers.names import attach_names, read_names
-from starshade.ratings.readers.open import Opened, open_table, open_text
+from starshade.ratings.readers.open import Opened, Request, open_table, open_text
 from starshade.ratings.readers.recognise.detect import Recognised, as_format, find
 from starshade.ratings.readers.recognise.inputs import Input
-from starshade.ratings.readers.request import Request
-from starshade.ratings.readers.suspects import suspect_codes
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import OnDuplicate
+from starshade.ratings.staging import Batch
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
-
-__all__ = ["read_ratings"]
 
 Names = str | Path | Input | Mapping[str, str] | None
 
@@ -170,7 +168,7 @@ def _column(column: str | int | None) -> str | None:
 def _read_frame(source: Any, request: Request) -> Ratings:
     if is_frame(source):
         return _built(open_table(FrameSource(source), request), request)
-    from starshade.ratings.building.sparse import ratings_from_scipy
+    from starshade.ratings.readers.formats.tables import ratings_from_scipy
 
     return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
 
@@ -194,7 +192,7 @@ def _read(inputs: Recognised, request: Request, scratch: Path) -> Ratings:
 
 
 def _from_store(item: Input, request: Request) -> Ratings:
-    from starshade.ratings.store.store import open_store
+    from starshade.ratings.store import open_store
 
     ratings = open_store(item.path)
     if request.scale not in (None, ratings.scale):
@@ -282,3 +280,40 @@ def _tell(ratings: Ratings) -> None:
     )
     for sentence in report.notes:
         note(sentence)
+
+
+def ratings_from_arrays(
+    users: Any,
+    items: Any,
+    ratings: Any,
+    days: Any = None,
+    *,
+    scale: Scale | str | None = None,
+    on_duplicate: OnDuplicate = "error",
+) -> Ratings:
+    """Build a table from arrays, one rating per position.
+
+    `users`, `items` (n,): text or whole numbers. `ratings` (n,). `days` (n,): dates (datetime64,
+    datetime, ISO text), or integers: days since 1970-01-01. `scale`: None: inferred. `on_duplicate`
+    ({"error", "first", "last", "mean"}).
+
+    >>> ratings_from_arrays(["a", "b"], ["x", "x"], [4, 5], scale="1:5:1")
+    Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
+    """
+    import pyarrow as pa
+
+    columns = {"user": users, "item": items, "rating": ratings}
+    if days is not None:
+        days = np.asarray(days)
+        if days.dtype.kind in "iu":
+            days = days.astype("datetime64[D]")
+        columns["day"] = days
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"arrays of unequal length: {sizes}")
+    try:
+        frame = pa.table({name: pa.array(column) for name, column in columns.items()})
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"arrays: cannot be read as columns ({error})") from None
+    return read_ratings(frame, scale=scale, on_duplicate=on_duplicate)

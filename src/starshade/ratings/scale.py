@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.naming import aside
 
-__all__ = ["MAX_INFERRED_LEVELS", "Scale"]
-
 SLACK = 1e-9  # two ratings closer than this are one
 _NEAREST = 1e-8  # between null and the ratings, or two steps: plainly more than the slack
 _FURTHEST = 1e15  # from 0; what is computed with numbers beyond may be no number

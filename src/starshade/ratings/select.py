@@ -13,8 +13,6 @@ from starshade.plain import counted
 from starshade.progress import announced, note
 from starshade.ratings.table import Ratings
 
-__all__ = ["ItemSelection", "listed_items", "parse_items", "top_items"]
-
 _SHOWN = 5  # places listed in a message
 
 

@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from starshade.setting import settable
 
-__all__ = ["OnDuplicate", "ReadingSettings"]
-
 OnDuplicate = Literal["error", "first", "last", "mean"]
 
 _NAME = {"usual": "NAME", "unset": "recognised"}

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from starshade.chart import Chart
 
-__all__ = ["UNKNOWN_DAY", "ByItem", "Ratings", "ReadReport"]
-
 UNKNOWN_DAY = 65_535  # the uint16 that says "no day"
 
 
@@ -120,7 +118,7 @@ class Ratings:
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
         """Build a table from arrays of equal length; see `arrays.ratings_from_arrays`."""
-        from starshade.ratings.arrays import ratings_from_arrays
+        from starshade.ratings.read import ratings_from_arrays
 
         return ratings_from_arrays(
             users, items, ratings, days, scale=scale, on_duplicate=on_duplicate
@@ -135,7 +133,7 @@ class Ratings:
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
         """Build a table from a sparse matrix; see `building.sparse.ratings_from_scipy`."""
-        from starshade.ratings.building.sparse import ratings_from_scipy
+        from starshade.ratings.readers.formats.tables import ratings_from_scipy
 
         return ratings_from_scipy(matrix, scale=scale, on_duplicate=on_duplicate)
 
@@ -275,18 +273,18 @@ class Ratings:
         OutputError
             The folder exists or cannot be written; nothing is left behind.
         """
-        from starshade.ratings.store.store import write_store
+        from starshade.ratings.store import write_store
 
         write_store(self, path)
 
     def plot(self) -> Chart:
         """Draw how often each rating was given, and how much the most rated items hold."""
-        from starshade.ratings.show import ratings_chart
+        from starshade.ratings.describe import ratings_chart
 
         return ratings_chart(self)
 
     def _repr_html_(self) -> str:
-        from starshade.ratings.show import ratings_html
+        from starshade.ratings.describe import ratings_html
 
         return ratings_html(self)
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import fingerprint_bytes, fingerprint_integers
 
-__all__ = ["Vocabulary", "is_canonical_integer"]
-
 
 def is_canonical_integer(text: str) -> bool:
     """Tell whether `text` is the one way to write a non-negative integer below 2**63.

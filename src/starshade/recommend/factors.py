@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.kernels.arrays import Floats, Ints
-from starshade.kernels.padded.als_predict import predict_pairs, predict_rows
-from starshade.kernels.readonly import fixed
+from starshade.kernels.arrays import Floats, Ints, fixed
+from starshade.kernels.padded.als import predict_pairs, predict_rows
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-
-__all__ = ["Factors"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from starshade.registry import Entry
+from typing import Protocol
 
-__all__ = ["ENTRIES"]
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.kernels.arrays import Floats
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry
+from starshade.rng import Rng
 
 _SETTINGS = "starshade.recommend.settings"
 
 ENTRIES = (
     Entry(
         name="implicit-als",
-        module="starshade.recommend.implicit_als",
+        module="starshade.recommend.adapters",
         cls="ImplicitALS",
         settings=_SETTINGS,
         summary="implicit's alternating least squares: scores, not ratings (extra compare).",
@@ -19,7 +25,7 @@ ENTRIES = (
     ),
     Entry(
         name="lenskit-biased-mf",
-        module="starshade.recommend.lenskit_mf",
+        module="starshade.recommend.adapters",
         cls="LensKitBiasedMF",
         settings=_SETTINGS,
         summary="LensKit's biased matrix factorization (extra lenskit).",
@@ -35,10 +41,31 @@ ENTRIES = (
     ),
     Entry(
         name="surprise-svd",
-        module="starshade.recommend.surprise_svd",
+        module="starshade.recommend.adapters",
         cls="SurpriseSVD",
         settings=_SETTINGS,
         summary="Surprise's SVD: low rank plus biases, by gradient descent (extra compare).",
         source="Funk 2006; Hug 2020",
     ),
 )
+
+
+class Fitted(Protocol):
+    """What was learned from ratings."""
+
+    def predict(self, users: NDArray[np.integer], items: NDArray[np.integer]) -> Floats:
+        """Predict pairs of row and column indices, clipped to the scale; shape (n,)."""
+
+    def rows(self, users: NDArray[np.integer]) -> Floats:
+        """Predict all items of some users, unclipped; shape (len(users), n_items)."""
+
+
+class Recommender(Protocol):
+    """Settings of one way to learn from ratings."""
+
+    @property
+    def name(self) -> str:
+        """As `registry` lists it."""
+
+    def fit(self, ratings: Ratings, rng: Rng = None) -> Fitted:
+        """Learn from ratings; the same seed gives the same predictions."""

@@ -7,14 +7,6 @@ from typing import Literal
 
 from starshade.setting import declared, settable
 
-__all__ = [
-    "Dissimilarity",
-    "ImplicitALSSettings",
-    "LensKitBiasedMFSettings",
-    "RegularizedSVDSettings",
-    "SurpriseSVDSettings",
-]
-
 Dissimilarity = Literal["euclidean", "weighted-sq", "weighted", "closeness-0.5", "closeness-1.0"]
 
 _FACTORS = declared("Factors", "Numbers that describe a user, and an item.", least=1)

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InternalError
+from starshade.kernels.arrays import places_in
 from starshade.ratings.table import Ratings
-from starshade.release.attributes import check_attributes, in_order, plain_attributes
-from starshade.release.cells import Cells
-from starshade.release.content import canonical, class_numbers
-from starshade.release.disclosure import (
+from starshade.release.attributes import (
+    check_attributes,
+    in_order,
+    plain_attributes,
     records_alone_with_sensitive,
     users_rating_disclosed,
     users_rating_exists,
 )
-from starshade.release.provenance import Provenance
+from starshade.release.cells import Cells, cells_of
+from starshade.release.content import canonical, class_numbers
+from starshade.release.manifest import Claim, Exact, Manifest, ScaleModel
+from starshade.release.profiles import Profiles
 from starshade.release.quasi import quasi_table, split_classes
-from starshade.release.table import Release
+from starshade.release.table import Link, Private, Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["generalized_release"]
 
 
 def generalized_release(
@@ -107,3 +109,139 @@ def _check(original: Ratings, groups: NDArray[np.int64], cells: Cells, attribute
         raise InternalError("the groups' sizes are not those of the cells")
     if cells.n_groups and not sizes.all():
         raise InternalError("a group without a user")
+
+
+def record_release(
+    original: Ratings,
+    released: Ratings,
+    made: Provenance,
+    *,
+    attributes: Literal["none", "exact"] = "none",
+    groups: NDArray[np.int64] | None = None,
+) -> Release:
+    """Make a release of layout "record" out of the ratings as they are to be published.
+
+    Every record has a row of its own, each cell one rating; a null has no cell. Records are
+    sorted by content (`starshade.release.content`), then by their released attributes, and
+    numbered 0…n-1 in that order. Records that are equal in every cell form a class; which
+    records a method put together beyond that is not told (definitions, "layouts").
+
+    `original`: the table that was anonymized: the released items and users. `released`: the same
+    with ratings, nulls and scale as published; days are not released. `attributes`: with "exact"
+    they are released as they are, for the query service alone. `groups` (n_users,): which users
+    the method put together; kept in memory alone, for the verifier to know where to look first.
+    """
+    check_attributes(original, attributes)
+    for name in ("users", "items"):
+        if getattr(original, name) != getattr(released, name):
+            raise InternalError(f"the released ratings have other {name} than the original ones")
+    cells = canonical(replace(cells_of(released), days=None, first_day=0))
+    class_of_user = class_numbers(cells)
+    people = plain_attributes(original.attributes) if attributes == "exact" else None
+    order, record = in_order(class_of_user, people)
+    records, class_of_record = cells.keep_rows(order), class_of_user[order]
+    classes = int(class_of_record[-1]) + 1 if len(order) else 0
+    # deletion changes no cell of those who stay
+    invented = None if made.method == "suppress" else _invented_share(original, released)
+    return made.release(
+        original,
+        record,
+        records,
+        classes,
+        invented_cells=invented,
+        people=None if people is None else people.take(order),
+        class_of_record=class_of_record,
+        put_together=None if groups is None else groups[order],
+        layout="record",
+        attributes=attributes,
+        scale=ScaleModel.of(released.scale),
+        classes=classes,
+        users_rating_disclosed=users_rating_disclosed(records),
+        users_rating_exists=users_rating_exists(records),
+    )
+
+
+def _invented_share(original: Ratings, released: Ratings) -> float:
+    """Return the share of released ratings whose own user had no rating there; 0 without any."""
+    place = places_in(
+        original.indptr, original.columns, released.indptr, released.columns, original.n_items
+    )
+    return int((place < 0).sum()) / max(len(place), 1)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a method says of the release that it makes, whatever its layout.
+
+    `seed`: with `private_config` what it takes to do it again; for the owner's receipt alone.
+    `config`: what the manifest says was done; no seed, no path. `claims`: what the method promises;
+    counted anew when the release is saved. `rare_items`: what became of items that fewer than k
+    users rated. `rare_items_dropped`, `users_without_rating`: what was left out before.
+    `users_deleted`: users whom the method left out to meet its requirement; they are in no released
+    table.
+    """
+
+    method: str
+    seed: int
+    config: dict[str, Any] = field(default_factory=dict)
+    private_config: dict[str, Any] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    rare_items: Literal["drop", "keep"] = "drop"
+    rare_items_dropped: int = 0
+    users_without_rating: int = 0
+    users_deleted: int = 0
+
+    def release(
+        self,
+        original: Ratings,
+        record: NDArray[np.int64],
+        rows: Cells | Profiles,
+        groups: int,
+        *,
+        invented_cells: float | None = None,
+        single_rater_cells: float | None = None,
+        people: pa.Table | None = None,
+        class_of_record: NDArray[np.int64] | None = None,
+        put_together: NDArray[np.int64] | None = None,
+        **stated: Any,
+    ) -> Release:
+        """Return the release that says all this; nothing private is in its manifest.
+
+        `original`: the table that was anonymized. `record` (n_users,): the record of each user.
+        `groups`: how many the method formed. `people`: released attributes, by record.
+        `class_of_record`: on layout "record". `put_together` (n_users,): by record, which of them
+        the method put together. `stated`: what else the manifest says.
+        """
+        exact = Exact(
+            groups,
+            self.users_without_rating,
+            self.users_deleted,
+            self.rare_items_dropped,
+            invented_cells,
+            single_rater_cells,
+        )
+        facts = {"scale": ScaleModel.of(original.scale), "classes": rows.n_groups} | stated
+        manifest = Manifest(
+            method=self.method,
+            config=self.config,
+            claims=self.claims,
+            rare_items=self.rare_items,
+            lineage=original.lineage,
+            records=original.n_users,
+            items=original.n_items,
+            audience="query" if stated.get("attributes") == "exact" else "publish",
+            attribute_columns=() if people is None else tuple(people.column_names),
+            **exact.bands(original.n_users, original.n_items),
+            **facts,
+        )
+        private = Private(
+            link=Link(original.users, record),
+            seed=self.seed,
+            config=self.private_config,
+            source=original.report.source,
+            original=original,
+            exact=exact,
+            groups=put_together,
+        )
+        names = original.item_names
+        return Release(manifest, rows, people, names, private, class_of_record)

@@ -16,10 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InternalError
-from starshade.release.cells import Cells
-from starshade.release.symbols import Symbols
-
-__all__ = ["canonical", "class_numbers"]
+from starshade.release.cells import Cells, Symbols
 
 _SET, _RANGE, _NULL = b"\x00", b"\x01", bytes(8)
 

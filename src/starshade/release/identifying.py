@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from starshade.release.table import Release
 
-__all__ = ["Addresses", "Shared", "addresses_in", "is_address", "named_in", "shared_by"]
-
 MOST = 0.5  # of the people may have a value that is theirs alone
 SOME = 0.05  # of the texts look like addresses: then the others are none by accident
 

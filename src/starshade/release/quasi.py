@@ -24,8 +24,6 @@ from starshade.release.manifest import Manifest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["content_keys", "is_range", "quasi_table", "read_quasi", "split_classes"]
-
 
 def _types() -> tuple[pa.DataType, pa.DataType]:
     import pyarrow as pa

@@ -12,9 +12,9 @@ from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.band import Exact
 from starshade.release.cells import Cells
-from starshade.release.profile.profiles import Profiles
+from starshade.release.manifest import Exact
+from starshade.release.profiles import Profiles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from starshade.chart import Chart
     from starshade.release.manifest import Manifest
-
-__all__ = ["Link", "Private", "Release"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +148,7 @@ class Release:
         OutputError
             The file exists or cannot be written.
         """
-        from starshade.release.folder.export import write_csv
+        from starshade.release.show import write_csv
 
         write_csv(self, path)
 
@@ -165,7 +163,7 @@ class Release:
         ConfigError
             A cell has several members, or the matrix needs more memory than may be used.
         """
-        from starshade.release.folder.export import sparse_rows
+        from starshade.release.show import sparse_rows
 
         return sparse_rows(self)
 

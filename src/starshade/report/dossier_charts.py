@@ -18,8 +18,6 @@ from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.query.statement import shown
 
-__all__ = ["PALETTE", "charts", "palette_css", "pictures"]
-
 #: what a colour is for → in the light, in the dark; the light ones are those of the SVG
 PALETTE: Mapping[str, tuple[str, str]] = {
     "ink": ("#1d2025", "#e9ebee"),

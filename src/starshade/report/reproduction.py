@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
-from starshade.audit.reproduction.check import Check, apart
 from starshade.audit.reproduction.figures import Figure, Point, Skipped, Unit
-from starshade.audit.reproduction.ns.result import Reproduction
-from starshade.audit.reproduction.shared import PaperStudy
+from starshade.audit.reproduction.ns.study import Reproduction
+from starshade.audit.reproduction.study import Check, PaperStudy, apart
 from starshade.ratings.places.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Rows, save_folder, table_lines
-
-__all__ = ["checked", "pages_end", "save_reproduction", "save_study"]
 
 _Study = TypeVar("_Study", bound=PaperStudy)
 

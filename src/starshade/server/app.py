@@ -14,17 +14,13 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from starshade.errors import StarshadeError
+from starshade.server.answers import Desk, failure, refusal
 from starshade.server.guard import HEADERS, guard
-from starshade.server.outcome.answers import Desk, failure, refusal
-from starshade.server.routes.data import data_routes
-from starshade.server.routes.jobs import job_routes
-from starshade.server.routes.releases import release_routes
+from starshade.server.routes import data_routes, job_routes, release_routes
 
 if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
-
-__all__ = ["create_app"]
 
 
 def create_app(store: Store, engine: Engine, *, token: str, port: int, most_upload: int) -> FastAPI:

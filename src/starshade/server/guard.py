@@ -28,8 +28,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["CONTENT_POLICY", "HEADERS", "Refuse", "cookie_name", "guard", "hosts"]
-
 #: makes the answer to what is refused: request, status, message, advice
 Refuse = Callable[[Request, int, str, str], Response]
 

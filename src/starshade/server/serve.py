@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
 
-__all__ = ["HOST", "PORT", "Opened", "open_studio"]
-
 HOST = "127.0.0.1"
 PORT = 8321  # tried first, where none is given
 _PATIENCE = 2  # seconds for answers that are still being sent
@@ -102,8 +100,8 @@ def _existing(ratings: str) -> str:
 
 
 def _begin(store: Store, engine: Engine, path: str) -> str:
-    from starshade.server.outcome.answers import Desk
-    from starshade.server.routes.data import bring_path
+    from starshade.server.answers import Desk
+    from starshade.server.routes import bring_path
 
     for data in store.all_data():
         if data.kind == "file" and data.source == path:

@@ -10,8 +10,6 @@ from typing import Any
 from starshade.errors import ConfigError
 from starshade.setting import settings_of
 
-__all__ = ["built", "checked"]
-
 
 def built(cls: Any, what: str, values: Mapping[str, Any], **given: Any) -> Any:
     """Make an attack, a method or knowledge; what was not set has its own default.

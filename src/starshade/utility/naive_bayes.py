@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 
-__all__ = ["accuracy", "class_scores", "naive_bayes_accuracy", "require_scikit_learn"]
-
 Floats = NDArray[np.float64]
 
 _TIE = 1e-9  # scores closer than this, relatively, are equal

@@ -17,11 +17,9 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
 from starshade.release.match.match import Match
-from starshade.release.profile.profiles import Profiles
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import Measure, UtilityResult
-
-__all__ = ["HistogramResult", "RatingHistogram", "released_shares"]
 
 Floats = NDArray[np.float64]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from starshade.registry import Entry
 
-__all__ = ["ENTRIES", "PROBED"]
-
 _SETTINGS = "starshade.utility.settings"
 
 #: those that may be given a probe: ratings that were held out before the release was made
@@ -20,7 +18,7 @@ PROBED = (
     ),
     Entry(
         name="target-deviation",
-        module="starshade.utility.held_out.target_deviation",
+        module="starshade.utility.held_out.recommender_error",
         cls="TargetDeviation",
         settings=_SETTINGS,
         summary="Error when people are predicted from their own anonymized version.",
@@ -28,7 +26,7 @@ PROBED = (
     ),
     Entry(
         name="similar-user-deviation",
-        module="starshade.utility.held_out.similar_user",
+        module="starshade.utility.held_out.nearest",
         cls="SimilarUserDeviation",
         settings=_SETTINGS,
         summary="Error when people are predicted from the profile most like them.",
@@ -36,7 +34,7 @@ PROBED = (
     ),
     Entry(
         name="self-rank",
-        module="starshade.utility.held_out.self_rank",
+        module="starshade.utility.held_out.nearest",
         cls="SelfRank",
         settings=_SETTINGS,
         summary="Where people's own anonymized version stands among all profiles.",
@@ -71,7 +69,7 @@ PROBED = (
 ENTRIES = (
     Entry(
         name="discernibility",
-        module="starshade.utility.class_sizes",
+        module="starshade.utility.losses",
         cls="Discernibility",
         settings=_SETTINGS,
         summary="DM: the sum of squared class sizes.",
@@ -79,7 +77,7 @@ ENTRIES = (
     ),
     Entry(
         name="class-size",
-        module="starshade.utility.class_sizes",
+        module="starshade.utility.losses",
         cls="AverageClassSize",
         settings=_SETTINGS,
         summary="C_AVG: the average class size as a multiple of k.",
@@ -87,7 +85,7 @@ ENTRIES = (
     ),
     Entry(
         name="generalization-loss",
-        module="starshade.utility.generalization_loss",
+        module="starshade.utility.losses",
         cls="GeneralizationLoss",
         settings=_SETTINGS,
         summary="GenILoss: the average width of a cell against the width of its column.",
@@ -95,7 +93,7 @@ ENTRIES = (
     ),
     Entry(
         name="distortion",
-        module="starshade.utility.distortion",
+        module="starshade.utility.losses",
         cls="Distortion",
         settings=_SETTINGS,
         summary="How far the ratings of single records were moved, suppressed or invented.",
@@ -103,7 +101,7 @@ ENTRIES = (
     ),
     Entry(
         name="disclosure-shares",
-        module="starshade.utility.disclosure_shares",
+        module="starshade.utility.losses",
         cls="DisclosureShares",
         settings=_SETTINGS,
         summary="Shares of users of whom a released cell tells a rating, or that there is one.",
@@ -111,7 +109,7 @@ ENTRIES = (
     ),
     Entry(
         name="query-error",
-        module="starshade.utility.query_error.query_error",
+        module="starshade.utility.query_error",
         cls="QueryError",
         settings=_SETTINGS,
         summary="How far averages of an attribute, as a query gives them, are off.",

@@ -13,8 +13,6 @@ from starshade.registry import find
 from starshade.setting import check
 from starshade.utility.registry import ENTRIES
 
-__all__ = ["Measure", "UtilityResult"]
-
 Result = TypeVar("Result", bound="UtilityResult", covariant=True)
 
 

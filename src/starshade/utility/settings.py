@@ -9,24 +9,7 @@ from starshade.recommend.settings import Dissimilarity
 from starshade.setting import declared, settable
 
 if TYPE_CHECKING:
-    from starshade.recommend.recommender import Recommender
-
-__all__ = [
-    "AverageClassSizeSettings",
-    "DiscernibilitySettings",
-    "DisclosureSharesSettings",
-    "DistortionSettings",
-    "GeneralizationLossSettings",
-    "NearnessSettings",
-    "PairwiseDissimilaritySettings",
-    "QueryErrorSettings",
-    "RatingHistogramSettings",
-    "RecommenderErrorSettings",
-    "SelfRankSettings",
-    "SimilarUserDeviationSettings",
-    "TargetDeviationSettings",
-    "TopNSettings",
-]
+    from starshade.recommend.registry import Recommender
 
 _USERS = declared("People asked", "People asked, at most.", least=1)
 _RECOMMENDER = declared(

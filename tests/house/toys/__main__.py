@@ -81,7 +81,7 @@ def forms() -> dict[str, Any]:
 def outcome(ratings: str) -> list[list[str]]:
     """What the studio says of an attack."""
     import starshade as ss
-    from starshade.server.outcome.attack import attack_outcome
+    from starshade.server.outcomes import attack_outcome
     from tests.house.toys.attack import ToyAttack
 
     found = ToyAttack().run(ss.read_ratings(ratings), ss.Knowledge(known=2), rng=1)

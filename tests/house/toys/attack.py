@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
+from starshade.attack.candidates.candidates import StructureAttack
 from starshade.attack.candidates.result import CandidateResult
-from starshade.attack.candidates.structure import StructureAttack
 from starshade.figure import Figure
 from starshade.setting import check, settable
 

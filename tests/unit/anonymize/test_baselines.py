@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from starshade import budget
-from starshade.anonymize.k_member import KMember, member_groups
-from starshade.anonymize.mondrian import Mondrian, mondrian_groups
-from starshade.anonymize.mondrian_relaxed import MondrianRelaxed, relaxed_groups
+from starshade.anonymize.baselines import (
+    KMember,
+    Mondrian,
+    MondrianRelaxed,
+    member_groups,
+    mondrian_groups,
+    relaxed_groups,
+)
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.errors import ConfigError

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.predictive import bins as module
-from starshade.anonymize.predictive import padded_distances as distances
+from starshade.anonymize.predictive import clusters as distances
 from starshade.anonymize.predictive.bins import group_users
-from starshade.anonymize.predictive.bounded_t_means import bounded_t_means
+from starshade.anonymize.predictive.clusters import bounded_t_means
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
-from starshade.recommend.dissimilarity import DISSIMILARITIES
-from starshade.recommend.padded import Padded
+from starshade.recommend.padded import DISSIMILARITIES, Padded
 from tests.naive import padded as naive
 from tests.strategies import table
 from tests.unit.recommend.padding import padded_tables, some_factors

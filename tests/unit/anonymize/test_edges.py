@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.anonymize.interval.interval import IntervalAnonymizer
-from starshade.anonymize.predictive.fake_edges import diverse_profiles
+from starshade.anonymize.predictive.diversity_repair import diverse_profiles
 from starshade.anonymize.predictive.homogenize import simple_profiles
 from starshade.errors import UnmetError
 from starshade.kernels.interval.interval import clip_groups, clip_groups_real
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.recommend.padded import Padded
-from starshade.release.profile.profiles import quantize
+from starshade.release.profiles import quantize
 from tests.strategies import table
 from tests.unit.recommend.padding import some_factors
 

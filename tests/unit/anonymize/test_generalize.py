@@ -11,8 +11,7 @@ from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.ratings.scale import Scale
-from starshade.release.build import generalized_release
-from starshade.release.provenance import Provenance
+from starshade.release.build import Provenance, generalized_release
 from tests.naive.generalize import dgh, generalized, ndgh, span
 from tests.naive.k_anonymity import class_sizes, contents
 from tests.strategies import SCALES, ratings_tables, table

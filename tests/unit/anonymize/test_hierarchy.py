@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from starshade.anonymize.hierarchy.dgh import Dgh, Interval
 from starshade.anonymize.hierarchy.file import parse_hierarchy, read_hierarchy
-from starshade.anonymize.hierarchy.hierarchy import resolve
+from starshade.anonymize.hierarchy.hierarchy import Dgh, Interval, resolve
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 

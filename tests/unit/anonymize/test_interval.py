@@ -12,8 +12,7 @@ from starshade import budget
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, UnmetError
-from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items

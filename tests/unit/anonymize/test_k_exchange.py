@@ -9,29 +9,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.k_exchange.k_exchange import (
+from starshade.anonymize.baselines import KMember, Mondrian, MondrianRelaxed
+from starshade.anonymize.k_exchange import (
+    FINEST,
+    GridRows,
     KExchange,
+    Plan,
+    Turn,
     exchange_groups,
     first_groups,
+    grid_rows,
+    plan,
+    rival_groups,
     start_groups,
 )
-from starshade.anonymize.k_exchange.plan import Plan, Turn, plan
-from starshade.anonymize.k_exchange.rows import FINEST, GridRows, grid_rows
-from starshade.anonymize.k_exchange.starts import rival_groups
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.k_member import KMember
-from starshade.anonymize.mondrian import Mondrian
-from starshade.anonymize.mondrian_relaxed import MondrianRelaxed
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import prepare
-from starshade.kernels.exchange.dissolve import dissolve
+from starshade.kernels.exchange.anneal import dissolve
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.rng import stream_key
-from starshade.utility.generalization_loss import GeneralizationLoss
+from starshade.utility.losses import GeneralizationLoss
 from tests.naive import k_exchange as naive
 from tests.strategies import ratings_tables, table
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.hierarchy.dgh import Dgh
 from starshade.anonymize.hierarchy.file import parse_hierarchy
+from starshade.anonymize.hierarchy.hierarchy import Dgh
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.order import by_content, seeded_order
 from starshade.errors import ConfigError, UnmetError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.order import by_content, check_copy
 from starshade.errors import ConfigError
-from starshade.kernels import csr, lanes
+from starshade.kernels import arrays, csr
 from starshade.kernels.fingerprint import row_fingerprints
 from starshade.ratings.levels import on_scale
 from starshade.ratings.scale import Scale
@@ -95,7 +95,7 @@ def test_the_fingerprints_are_those_of_the_twin(ratings, key, shared) -> None:
     levels = ratings.levels.view(np.uint64)
     with pytest.MonkeyPatch.context() as patch:
         if shared:
-            patch.setattr(lanes, "_WORTH_IT", 1)
+            patch.setattr(arrays, "_WORTH_IT", 1)
         found = row_fingerprints(
             ratings.indptr, ratings.columns, ratings.codes, levels, np.uint64(key)
         )

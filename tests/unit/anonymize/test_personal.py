@@ -13,16 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from starshade.anonymize.baselines import KMember, Mondrian
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.k_member import KMember
-from starshade.anonymize.mondrian import Mondrian
 from starshade.anonymize.registry import ENTRIES
 from starshade.errors import ConfigError, UnmetError
-from starshade.privacy.l_diversity import LDiversity
-from starshade.privacy.t_closeness import TCloseness
+from starshade.privacy.attribute import LDiversity, TCloseness
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items
 from starshade.ratings.table import Ratings

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.predictive import exchange as room
-from starshade.anonymize.predictive.exchange import exchange_users
+from starshade.anonymize.predictive import clusters as room
+from starshade.anonymize.predictive.clusters import exchange_users
 from starshade.kernels.predictive.exchange import cut, squared_errors
 from tests.naive import predictive_exchange as naive
 

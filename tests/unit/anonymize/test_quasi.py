@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.personal.diversity import SensitiveValues, merge_until
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
-from starshade.anonymize.points import Points
-from starshade.anonymize.positions import positions
+from starshade.anonymize.points import Points, positions
 from starshade.errors import ConfigError
-from starshade.kernels.interval.merging import cheapest_partner
+from starshade.kernels.interval.interval import cheapest_partner
 from starshade.ratings.scale import Scale
 from tests.naive.class_values import distance, distinct_l
 from tests.naive.k_member import shares

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.personal.bands import band_edges
+from starshade.anonymize.personal.quasi import band_edges
 from starshade.anonymize.personal.rare_values import without_rare_values
 from starshade.errors import ConfigError, InternalError, UnmetError
 from starshade.ratings.scale import Scale

@@ -12,9 +12,9 @@ from starshade import budget
 from starshade.anonymize.interval.groups import cluster_groups, pattern_groups
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.interval.table import IntervalTable, moved_ratings
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.errors import ConfigError
-from starshade.ratings.proximity.rule import NullRule
+from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.table import Ratings
 
 METHODS = (IntervalAnonymizer, SuppressAnonymizer)

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize.suppress import core as suppress_core
-from starshade.anonymize.suppress.core import largest_core
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer, Suppressed
+from starshade.anonymize import suppress_core
+from starshade.anonymize.suppress import SuppressAnonymizer, Suppressed
+from starshade.anonymize.suppress_core import largest_core
 from starshade.errors import ConfigError, UnmetError
-from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.suppress import core as suppress_core
-from starshade.anonymize.suppress.core import largest_core, parts, sums_of_deleted
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+from starshade.anonymize import suppress_core
+from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress_core import largest_core, parts, sums_of_deleted
 from starshade.errors import UnmetError
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.scale import Scale

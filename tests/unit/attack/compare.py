@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.attack.outcomes import Outcomes
+from starshade.attack.scoreboard_rh.scoreboard_rh import Outcomes
 from tests.naive import scoreboard_rh as naive
 
 ANSWERS = ("matched", "success", "false_match", "disclosed", "expected_top1")

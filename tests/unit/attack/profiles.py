@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release.build import Provenance
 from starshade.release.manifest import Claim
-from starshade.release.profile.profiles import quantize
-from starshade.release.profile.release import profile_release
-from starshade.release.provenance import Provenance
+from starshade.release.profile_release import profile_release
+from starshade.release.profiles import quantize
 from starshade.release.table import Release
 from tests.strategies import ratings_tables
 

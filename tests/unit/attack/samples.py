@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.cells import Cells
+from starshade.release.cells import Cells, Symbols
 from starshade.release.manifest import Manifest, ScaleModel
-from starshade.release.symbols import Symbols
 from starshade.release.table import Link, Private, Release
 from tests.strategies import table
 

@@ -22,16 +22,15 @@ from starshade.attack.auxiliary.result import NameAnswer
 from starshade.attack.scoreboard_rh.scoring import table_bytes
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
-from starshade.ratings.building.batch import NO_DAY
-from starshade.ratings.item_mapping import read_item_mapping
+from starshade.ratings.auxiliary.item_mapping import read_item_mapping
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
+from starshade.ratings.staging import NO_DAY
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.cells import Cells, cells_of
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Cells, Symbols, cells_of
 from starshade.release.table import Release
 from tests.naive import auxiliary as naive
 from tests.naive import scoreboard_rh as naive_scores

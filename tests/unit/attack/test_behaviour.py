@@ -18,11 +18,10 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
 from starshade.ratings.synth.synth import Like, synthesize
 from starshade.ratings.table import Ratings
-from starshade.ratings.write.write import write_ratings
-from starshade.release.build import generalized_release
+from starshade.ratings.write import write_ratings
+from starshade.release.build import Provenance, generalized_release
 from starshade.release.cells import cells_of
 from starshade.release.folder.read import read_release
-from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 
 EXACT = Knowledge(known=8, day_error=0)

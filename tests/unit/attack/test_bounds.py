@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.attack.sparsity.bounds import (
+from starshade.attack.sparsity.few_facts import (
     facts_bound,
     facts_needed,
+    few_facts,
     lineup_bound,
     lineup_facts,
     sample_sparsity,
 )
-from starshade.attack.sparsity.few_facts import few_facts
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale

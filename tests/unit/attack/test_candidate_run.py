@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
-from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.candidates.result import CandidateResult
-from starshade.attack.candidates.scoreboard import Scoreboard
-from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError

@@ -12,10 +12,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from starshade.attack.candidates.candidates import Hunt, clues_of, judge, seen_by
-from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.candidates import (
+    Hunt,
+    LabelAttack,
+    Scoreboard,
+    clues_of,
+    judge,
+    seen_by,
+)
 from starshade.attack.candidates.result import CandidateOutcomes
-from starshade.attack.candidates.scoreboard import Scoreboard
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.scoring import goal_of
 from starshade.attack.view import View, look
@@ -23,7 +28,7 @@ from starshade.kernels.attack.candidates import Thresholds, _leap, candidates
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Release
 from tests.naive import candidates as naive
 from tests.naive import scoreboard_rh as records_of

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from starshade.attack.candidates.homogeneity import HomogeneityAttack, _alike, _shared
-from starshade.attack.candidates.homogeneity_result import HomogeneityResult
-from starshade.attack.groups import groups_of
+from starshade.attack.candidates.homogeneity import (
+    HomogeneityAttack,
+    HomogeneityResult,
+    _alike,
+    _shared,
+)
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.view import look
+from starshade.attack.view import groups_of, look
 from starshade.errors import ConfigError
 from starshade.kernels.attack.homogeneity import SHARED
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Link, Release
 from tests.naive import candidates as candidates_of
 from tests.naive import homogeneity as naive

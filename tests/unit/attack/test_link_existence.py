@@ -12,16 +12,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from starshade.attack.groups import Groups, groups_of
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link.existence import LinkExistence
-from starshade.attack.link.result import LinkResult
-from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
-from starshade.attack.view import View, look
+from starshade.attack.link_existence import (
+    LinkExistence,
+    link_existence_bound,
+    link_existence_exact,
+)
+from starshade.attack.link_result import LinkResult
+from starshade.attack.view import Groups, View, groups_of, look
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Link, Release
 from tests.naive import link_existence as naive
 from tests.strategies import ratings_tables, table
@@ -99,7 +101,7 @@ def check_against_twin(data: Ratings | Release, original: Ratings, prior: Fracti
     attack = LinkExistence(prior=None if prior is None else float(prior))
     check(attack.run(data, original=truth), slow)
     with pytest.MonkeyPatch.context() as patch:  # a block or two of groups at a time
-        patch.setattr("starshade.attack.link.existence._BLOCK", 2)
+        patch.setattr("starshade.attack.link_existence._BLOCK", 2)
         check(attack.run(data, original=truth), slow)
 
 

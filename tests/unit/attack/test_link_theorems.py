@@ -9,8 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from starshade.attack.link.existence import LinkExistence
-from starshade.attack.link.theorems import link_existence_bound, link_existence_exact
+from starshade.attack.link_existence import (
+    LinkExistence,
+    link_existence_bound,
+    link_existence_exact,
+)
 from starshade.ratings.table import Ratings
 from starshade.stats import bootstrap
 from tests.strategies import table

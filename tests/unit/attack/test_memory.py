@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from starshade import budget
-from starshade.attack.knowledge import Knowledge
-from starshade.attack.memory import bytes_held, bytes_needed
+from starshade.attack.knowledge import Knowledge, bytes_held, bytes_needed
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.ratings.store.store import open_store, write_store
+from starshade.ratings.store import open_store, write_store
 from tests.unit.attack.test_scoreboard_rh import some_table
 
 KNOWLEDGE = Knowledge(known=2)

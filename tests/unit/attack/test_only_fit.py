@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.risk.only_fit import OnlyFit
-from starshade.attack.risk.risk import Risk
+from starshade.attack.risk import OnlyFit, Risk
 from starshade.attack.view import look
 from starshade.ratings.table import Ratings
 from tests.contract.cast import CAST

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
-from starshade.attack.padding.padding import PaddingAttack
-from starshade.attack.padding.rank import low_rank
+from starshade.attack.padding.padding import PaddingAttack, low_rank
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release

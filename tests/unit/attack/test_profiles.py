@@ -11,12 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade import budget
+from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
-from starshade.attack.candidates.label import LabelAttack
-from starshade.attack.candidates.scoreboard import Scoreboard
-from starshade.attack.candidates.structure import StructureAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link.existence import LinkExistence
+from starshade.attack.link_existence import LinkExistence
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError
@@ -166,5 +164,5 @@ def test_rows_beyond_the_memory_are_refused_with_the_figure() -> None:
         few = original.keep_items(np.arange(100))
         assert look(released, few, None).cells.n_items == 100
         with pytest.MonkeyPatch.context() as patch:  # blocks need no more
-            patch.setattr("starshade.attack.link.existence._BLOCK", 3_000)
+            patch.setattr("starshade.attack.link_existence._BLOCK", 3_000)
             assert LinkExistence().run(released, original=original).edges == 24_000

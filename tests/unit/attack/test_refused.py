@@ -12,11 +12,11 @@ import pytest
 from starshade import progress
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
+from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
-from starshade.attack.candidates.label import LabelAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link.existence import LinkExistence
-from starshade.attack.risk.risk import Risk
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.attack.sparsity.sparsity import Sparsity

@@ -17,11 +17,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack import risk, risk_result
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.risk import result as risk_result
-from starshade.attack.risk import risk
-from starshade.attack.risk.result import RiskResult, save_risk_list
-from starshade.attack.risk.risk import Risk
+from starshade.attack.risk import Risk
+from starshade.attack.risk_result import RiskResult, save_risk_list
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import look
 from starshade.errors import ConfigError, OutputError

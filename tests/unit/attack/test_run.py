@@ -14,7 +14,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Link, Release
 from tests.strategies import table
 from tests.unit.attack.samples import release

@@ -11,8 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.outcomes import Outcomes
-from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.scoreboard_rh.scoreboard_rh import Outcomes, ScoreboardRH
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, prepare
 from starshade.attack.view import View, look
 from starshade.kernels.attack.postings import NO_DAY

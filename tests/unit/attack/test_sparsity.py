@@ -14,8 +14,8 @@ from starshade.attack.sparsity.information_gain import information_gain
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.errors import ConfigError
 from starshade.kernels.attack import neighbours
-from starshade.ratings.habits import rated_outside_top, users_by_activity
-from starshade.ratings.sample import sample_users
+from starshade.ratings.describe import rated_outside_top, users_by_activity
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings

@@ -23,7 +23,7 @@ from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.attack.scoreboard import scores
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Link, Release
 from tests.naive import scoreboard_rh as naive
 from tests.strategies import SCALES, table

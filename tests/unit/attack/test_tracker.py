@@ -286,7 +286,7 @@ def test_memory_is_planned() -> None:
 
 def test_a_guard_refuses_what_rests_on_too_few() -> None:
     # records that differ: single ones would be found, were the interface not to refuse
-    from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+    from starshade.anonymize.suppress import SuppressAnonymizer
 
     ratings = some()
     release = SuppressAnonymizer(k=2, eps=4, nulls="zero").anonymize(ratings, rng=0)

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.audit.dossier.paragraph import paragraph_of
 from starshade.audit.dossier.release import claim_rows
+from starshade.audit.dossier.verdict import paragraph_of
 from starshade.audit.findings import judge_model
 from starshade.audit.verdict import Audit
 from starshade.privacy.k_anonymity import KAnonymity

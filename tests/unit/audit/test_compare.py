@@ -14,13 +14,13 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
 from starshade.audit.compare.compare import compare, grouping_methods
-from starshade.audit.compare.figures import compared
+from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, on_frontier
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
@@ -29,8 +29,8 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.utility.generalization_loss import GeneralizationLoss
 from starshade.utility.held_out.recommender_error import RecommenderError
+from starshade.utility.losses import GeneralizationLoss
 from tests.strategies import table
 
 FIGURES = [figure.key for figure in compared()]

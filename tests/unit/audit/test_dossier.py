@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from starshade.anonymize.baselines import KMember
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.k_member import KMember
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.attack.risk.result import RiskResult, RiskStep
-from starshade.audit.dossier.data import Bins, data_section
+from starshade.attack.risk_result import RiskResult, RiskStep
+from starshade.audit.dossier.data import Bins, at_risk, data_section, stand_out
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
-from starshade.audit.dossier.people import at_risk, stand_out
 from starshade.audit.dossier.release import claim_rows
 from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit

@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from starshade.anonymize.baselines import Mondrian
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.mondrian import Mondrian
 from starshade.audit.attempts import seeds_of
-from starshade.audit.reproduction.check import Check, told_apart
 from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.audit.reproduction.kl.checks import check_figures
-from starshade.audit.reproduction.kl.plan import (
+from starshade.audit.reproduction.kl.measured import (
     DGH_A,
     DGH_B,
     DGH_C,
@@ -28,16 +27,15 @@ from starshade.audit.reproduction.kl.plan import (
     RELAXED,
     lines_of,
 )
-from starshade.audit.reproduction.kl.reproduce import reproduce_kl
-from starshade.audit.reproduction.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl
+from starshade.audit.reproduction.study import Check, told_apart
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.utility.class_sizes import Discernibility
-from starshade.utility.generalization_loss import GeneralizationLoss
-from starshade.utility.query_error.query_error import QueryError
+from starshade.utility.losses import Discernibility, GeneralizationLoss
+from starshade.utility.query_error import QueryError
 from tests.strategies import table
 
 pytestmark = pytest.mark.slow

@@ -19,13 +19,14 @@ from starshade.audit.findings import (
     judge_attack,
     judge_disclosed,
     judge_identifying,
+    judge_k,
     judge_model,
+    judge_scale,
     judge_tracker,
     needs_receipt,
     records_differ,
     understated,
 )
-from starshade.audit.stated import judge_k, judge_scale
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.figure import Rate

@@ -13,7 +13,6 @@ import pytest
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.reproduction.figures import Figure, Point, Series
-from starshade.audit.reproduction.ns.checks import check_figures
 from starshade.audit.reproduction.ns.plan import (
     BITS,
     BITS_OF_OTHERS,
@@ -24,8 +23,8 @@ from starshade.audit.reproduction.ns.plan import (
     TOP1,
     lines_of,
 )
-from starshade.audit.reproduction.ns.reproduce import reproduce_ns
-from starshade.audit.reproduction.ns.result import Reproduction
+from starshade.audit.reproduction.ns.sentences import check_figures
+from starshade.audit.reproduction.ns.study import Reproduction, reproduce_ns
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale

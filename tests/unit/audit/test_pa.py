@@ -12,9 +12,15 @@ import pytest
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.attempts import seeds_of
-from starshade.audit.reproduction.pa import paper
-from starshade.audit.reproduction.pa.errors import ORIGINAL, measure_errors
-from starshade.audit.reproduction.pa.plan import LINES, MODEL, PADDED, SIMPLE
+from starshade.audit.reproduction.pa import measured
+from starshade.audit.reproduction.pa.measured import (
+    LINES,
+    MODEL,
+    ORIGINAL,
+    PADDED,
+    SIMPLE,
+    measure_errors,
+)
 from starshade.audit.reproduction.pa.reproduce import reproduce_pa
 from starshade.audit.reproduction.pa.result import PredictiveStudy, find
 from starshade.errors import ConfigError
@@ -24,9 +30,8 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.utility.held_out.recommender_error import errors_of
-from starshade.utility.held_out.similar_user import SimilarUserDeviation
-from starshade.utility.held_out.target_deviation import TargetDeviation
+from starshade.utility.held_out.nearest import SimilarUserDeviation
+from starshade.utility.held_out.recommender_error import TargetDeviation, errors_of
 from tests.strategies import table
 
 pytestmark = pytest.mark.slow
@@ -65,7 +70,7 @@ def test_the_original_is_a_recommender_on_what_was_not_held_out(
     found: PredictiveStudy, ratings: Ratings
 ) -> None:
     (row,) = find(found.tables, "1", ORIGINAL, "original")
-    assert row.paper == paper.ORIGINAL_RMSE
+    assert row.paper == measured.ORIGINAL_RMSE
     for seed, rmse in zip(seeds_of(5, 2), row.ours, strict=True):
         train, probe = hold_out(ratings, 0.1, rng=seed)
         fitted = PredictiveAnonymizer(k=5).padding().fit(train, rng=seed)
@@ -97,7 +102,7 @@ def test_errors_are_the_measures_of_the_releases(found: PredictiveStudy, ratings
         ):
             (row,) = find(found.tables, table_, name, reading, 5)
             assert row.ours[1] == pytest.approx(figure), (name, table_, reading)
-            theirs = paper.TARGET if table_ == "1" else paper.SIMILAR_USER
+            theirs = measured.TARGET if table_ == "1" else measured.SIMILAR_USER
             assert row.paper == (theirs.get((name, 5)) if reading == "release" else None)
 
 

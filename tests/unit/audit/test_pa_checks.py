@@ -7,32 +7,40 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from starshade.audit.reproduction.check import Check
-from starshade.audit.reproduction.pa import paper
-from starshade.audit.reproduction.pa.charted import (
+from starshade.audit.reproduction.pa import measured
+from starshade.audit.reproduction.pa.checks import check_all
+from starshade.audit.reproduction.pa.figures import (
     bins_figure,
     error_figure,
     pair_figure,
     rank_figure,
 )
-from starshade.audit.reproduction.pa.checks import check_all
-from starshade.audit.reproduction.pa.measured import METRICS, BinSizes, Pairs, Ranks
-from starshade.audit.reproduction.pa.plan import EXCHANGED, MODEL, PADDED, SIMPLE
+from starshade.audit.reproduction.pa.measured import (
+    EXCHANGED,
+    METRICS,
+    MODEL,
+    PADDED,
+    SIMPLE,
+    BinSizes,
+    Pairs,
+    Ranks,
+)
 from starshade.audit.reproduction.pa.result import LevelRow, Row, find
+from starshade.audit.reproduction.study import Check
 from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
 
 def paper_rows() -> list[Row]:
     """Return the paper's own Tables 1 and 3 as if they had been measured."""
-    base = (paper.ORIGINAL_RMSE,)
+    base = (measured.ORIGINAL_RMSE,)
     return [
         *(
             Row("1", name, k, "release", (rmse,), base, rmse)
-            for (name, k), rmse in paper.TARGET.items()
+            for (name, k), rmse in measured.TARGET.items()
         ),
         *(
             Row("3", name, k, "release", (rmse,), base, rmse)
-            for (name, k), rmse in paper.SIMILAR_USER.items()
+            for (name, k), rmse in measured.SIMILAR_USER.items()
         ),
     ]
 
@@ -40,14 +48,14 @@ def paper_rows() -> list[Row]:
 def paper_histogram() -> list[LevelRow]:
     return [
         LevelRow(level or None, before / 100, after / 100)
-        for level, (before, after) in paper.HISTOGRAM.items()
+        for level, (before, after) in measured.HISTOGRAM.items()
     ]
 
 
 def paper_bins() -> list[BinSizes]:
     return [
         BinSizes(name, np.linspace(low, high, 50).astype(np.int64))
-        for name, (low, high) in paper.BIN_SIZES.items()
+        for name, (low, high) in measured.BIN_SIZES.items()
     ]
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link.existence import LinkExistence
+from starshade.attack.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.audit.findings import judge_model, understated
 from starshade.audit.measure import measure_all

@@ -10,7 +10,7 @@ import pytest
 
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer
+from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.audit.evidence import attack_both, knowledge_to_try
 from starshade.audit.make import Made, make_release

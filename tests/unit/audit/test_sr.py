@@ -13,14 +13,19 @@ import pytest
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.audit.reproduction.sr.charted import jobs_of
-from starshade.audit.reproduction.sr.checks import Check, check_figures
-from starshade.audit.reproduction.sr.loss import measure_losses
-from starshade.audit.reproduction.sr.plan import Workload, grid_of, workloads_of
-from starshade.audit.reproduction.sr.reproduce import reproduce_sr
-from starshade.audit.reproduction.sr.result import Study
-from starshade.audit.reproduction.sr.timing import Job, run_jobs
+from starshade.audit.reproduction.sr.checks import check_figures
+from starshade.audit.reproduction.sr.measured import (
+    Job,
+    Workload,
+    grid_of,
+    measure_losses,
+    run_jobs,
+    workloads_of,
+)
+from starshade.audit.reproduction.sr.study import Study, reproduce_sr
+from starshade.audit.reproduction.study import Check
 from starshade.errors import ConfigError
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize

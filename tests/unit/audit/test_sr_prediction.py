@@ -22,8 +22,7 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
-from starshade.release.provenance import Provenance
-from starshade.release.record import record_release
+from starshade.release.build import Provenance, record_release
 from starshade.release.table import Release
 from starshade.rng import Rng
 from tests.strategies import table

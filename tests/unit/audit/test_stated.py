@@ -13,8 +13,8 @@ import pytest
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.anonymize.suppress.suppress import SuppressAnonymizer
-from starshade.audit.stated import judge_scale
+from starshade.anonymize.suppress import SuppressAnonymizer
+from starshade.audit.findings import judge_scale
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

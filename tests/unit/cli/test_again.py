@@ -8,10 +8,9 @@ import click
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.cli.again import repeated
 from starshade.cli.audit import audit
 from starshade.cli.options.shared import Reading
-from starshade.cli.report import report
+from starshade.cli.report import repeated, report
 from starshade.release.table import Release
 from tests.contract.cast import CAST
 

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from starshade.cli.group import Door
+from starshade.cli import Door
 from starshade.cli.running.errors import DEBUG, describe_error, exit_code_of
 from starshade.errors import ConfigError, InternalError, OutputError, UnmetError
 

@@ -134,7 +134,7 @@ def test_a_background_process_that_ignores_ctrl_c_goes_on_ignoring() -> None:
 
 
 def test_the_handlers_are_put_back() -> None:
-    from starshade.cli.running.interrupt import Interrupt, interruptible
+    from starshade.cli.running.errors import Interrupt, interruptible
 
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with interruptible(Interrupt()):

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from starshade import progress
-from starshade.cli.group import Door
+from starshade.cli import Door
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.errors import ConfigError

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from starshade import budget, progress
-from starshade.cli.group import Door
+from starshade.cli import Door
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, words
@@ -179,7 +179,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
     code = (
         "import click\n"
         "from starshade.cli.running.run import Run, running\n"
-        "from starshade.cli.group import Door\n"
+        "from starshade.cli import Door\n"
         "@click.group(cls=Door)\n"
         "def main(): ...\n"
         "@click.command()\n"

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from starshade.cli.group import Door
+from starshade.cli import Door
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
 from starshade.naming import Value, aside, named, together

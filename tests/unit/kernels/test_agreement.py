@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from starshade.kernels.arrays import place_after, place_of
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, is_member
-from starshade.kernels.search import place_after, place_of
 from starshade.ratings.scale import Scale
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from tests.unit.attack.samples import symbol_tables
 
 

@@ -30,7 +30,7 @@ USES = list(COMMANDS)
 #: runs commands and prints what kernels were called from Python with
 CALLED = """
 import contextlib, json, os, sys
-from starshade.kernels.ahead.types import write_types
+from starshade.kernels.ahead.crew import write_types
 from starshade.kernels.warm import all_kernels
 from starshade.__main__ import main
 
@@ -106,7 +106,7 @@ def test_every_use_is_listed() -> None:
 
 
 def test_the_list_names_kernels_and_types_as_they_are() -> None:
-    from starshade.kernels.ahead.types import read_types, write_types
+    from starshade.kernels.ahead.crew import read_types, write_types
 
     for entry in ENTRIES:
         assert kernel_of(entry).py_func.__qualname__ == entry["kernel"].partition(":")[2]

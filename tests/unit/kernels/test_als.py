@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import lanes
+from starshade.kernels import arrays
+from starshade.kernels.arrays import fixed
 from starshade.kernels.fingerprint import uniform
 from starshade.kernels.padded.als import half_sweep, squared_error
-from starshade.kernels.readonly import fixed
-from starshade.kernels.synth.normals import normals
+from starshade.kernels.synth import normals
 from starshade.ratings.table import Ratings
 from tests.naive import als as naive
 from tests.strategies import ratings_tables
@@ -17,7 +17,7 @@ from tests.strategies import ratings_tables
 
 @pytest.fixture(params=[1, 1 << 16], ids=["many lanes", "one lane"])
 def lane_sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "_WORTH_IT", request.param)
+    monkeypatch.setattr(arrays, "_WORTH_IT", request.param)
 
 
 def solved(

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from starshade.anonymize.k_member import member_groups
-from starshade.anonymize.mondrian import mondrian_groups
-from starshade.anonymize.mondrian_relaxed import relaxed_groups
-from starshade.anonymize.positions import positions
-from starshade.kernels.greedy import k_member as kernel
-from starshade.kernels.greedy import widening as widened
+from starshade.anonymize.baselines import member_groups, mondrian_groups, relaxed_groups
+from starshade.anonymize.points import positions
+from starshade.kernels import baselines as kernel
+from starshade.kernels import baselines as widened
 from tests.naive.k_member import k_member, shares
 from tests.naive.mondrian import relaxed, strict
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_types_are_read_as_they_were_written() -> None:
-    from starshade.kernels.ahead.types import read_types, write_types
+    from starshade.kernels.ahead.crew import read_types, write_types
 
     lines = compiled.LIST.read_text().splitlines()
     every = [types for line in lines for types in json.loads(line)["types"]]
@@ -25,7 +25,7 @@ def test_types_are_read_as_they_were_written() -> None:
 def test_a_named_tuple_of_one_type_is_read_as_numba_sees_it() -> None:
     import numba
 
-    from starshade.kernels.ahead.types import read_types, write_types
+    from starshade.kernels.ahead.crew import read_types, write_types
     from starshade.kernels.attack.candidates import Thresholds
 
     seen = numba.typeof(Thresholds(1, 2))
@@ -36,8 +36,8 @@ def test_a_kernel_that_is_no_more_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [
-        "starshade.kernels.search:place_of",
-        "starshade.kernels.search:gone",
+        "starshade.kernels.arrays:place_of",
+        "starshade.kernels.arrays:gone",
         "starshade.gone:f",
     ]
     lines = [json.dumps({"kernel": name, "types": {"int64": 1}}) for name in names]

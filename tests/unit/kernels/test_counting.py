@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import counting, lanes
+from starshade.kernels import arrays, counting
 from starshade.kernels.counting import gather_rows, pack, repeats, turn, unpack
 from starshade.kernels.csr import transpose
 from starshade.kernels.text import numbering
@@ -17,7 +17,7 @@ SHIFT = 20
 
 @pytest.fixture(params=[1, 1 << 16], ids=["many lanes", "one lane"])
 def lane_sizes(request, monkeypatch):
-    monkeypatch.setattr(lanes, "_WORTH_IT", request.param)
+    monkeypatch.setattr(arrays, "_WORTH_IT", request.param)
 
 
 @pytest.fixture(params=[1, 2, 4, 1024])
@@ -148,8 +148,8 @@ def test_numbers_may_be_reserved():
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(0, 3))
 def test_lanes_cover_everything_in_order(sizes, power):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lanes, "_WORTH_IT", 10**power)
-        found = lanes.cut(np.array(sizes, dtype=np.int64))
+        patch.setattr(arrays, "_WORTH_IT", 10**power)
+        found = arrays.cut(np.array(sizes, dtype=np.int64))
     assert len(found) <= 16
     assert found[0][0] == 0
     assert found[-1][1] == len(sizes)
@@ -157,11 +157,11 @@ def test_lanes_cover_everything_in_order(sizes, power):
 
 
 def test_large_work_is_cut_and_many_counters_make_fewer_lanes(monkeypatch):
-    monkeypatch.setattr(lanes, "_LANES", 4)
+    monkeypatch.setattr(arrays, "_LANES", 4)
     sizes = np.full(100, 1000)
-    assert lanes.cut(sizes) == [(0, 25), (25, 50), (50, 75), (75, 100)]
-    assert lanes.cut(sizes, 1 << 22) == [(0, 50), (50, 100)]
-    assert lanes.cut(sizes, 1 << 30) == [(0, 100)]
+    assert arrays.cut(sizes) == [(0, 25), (25, 50), (50, 75), (75, 100)]
+    assert arrays.cut(sizes, 1 << 22) == [(0, 50), (50, 100)]
+    assert arrays.cut(sizes, 1 << 30) == [(0, 100)]
 
 
 def test_what_a_lane_raises_is_raised():
@@ -169,4 +169,4 @@ def test_what_a_lane_raises_is_raised():
         raise ZeroDivisionError(lane)
 
     with pytest.raises(ZeroDivisionError):
-        lanes.run(work, 4)
+        arrays.run(work, 4)

@@ -5,7 +5,7 @@ import os
 import pytest
 from numba import njit
 
-from starshade.kernels.inner import inner
+from starshade.kernels.arrays import inner
 
 
 @inner

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from starshade.kernels.interval.interval import join_small
 from starshade.kernels.interval.pack import count_groups, pack, union_costs
-from starshade.kernels.interval.patterns import join_small
 from starshade.kernels.interval.split import split
 from tests.naive import interval as naive
 

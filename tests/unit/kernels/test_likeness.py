@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import likeness_groups
 from starshade.kernels.likeness import likeness
 from starshade.kernels.likeness import search as likeness_search
-from starshade.kernels.likeness.bits import thermometers
+from starshade.kernels.likeness.search import thermometers
 from tests.naive.k_likeness import distances, k_likeness
 
 

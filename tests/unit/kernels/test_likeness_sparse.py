@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.anonymize import sparse_rows as module
+from starshade.anonymize import points as module
 from starshade.anonymize.k_likeness import KLikeness, likeness_groups, sparse_likeness_groups
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.points import Points
-from starshade.anonymize.sparse_rows import is_sparse, sparse_rows
+from starshade.anonymize.points import Points, is_sparse, sparse_rows
 from starshade.errors import ConfigError
 from starshade.kernels.likeness import sparse as likeness_sparse
 from starshade.kernels.likeness.sparse import sparse_distances

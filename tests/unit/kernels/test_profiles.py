@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import profiles
-from starshade.kernels.profiles import first_equal_row
+from starshade.kernels import fingerprint
+from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.table import Ratings
 from tests.strategies import ratings_tables
 
@@ -33,7 +33,7 @@ def test_rows_that_share_a_hash_are_told_apart(table: Ratings, n_hashes: int) ->
     hashes = np.arange(table.n_users, dtype=np.uint64) % n_hashes
     hashes = hashes[slow(table)]  # equal rows have equal hashes
     order = np.argsort(hashes, kind="stable")
-    found = profiles._first_equal(order, hashes, table.indptr, table.columns, table.codes, days)
+    found = fingerprint._first_equal(order, hashes, table.indptr, table.columns, table.codes, days)
     assert found.tolist() == slow(table)
 
 

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.predictive import item_bits
-from starshade.kernels.predictive.diversity_repair import choose_groups
-from starshade.kernels.predictive.item_bits import bits_of_levels, bits_of_rows
-from starshade.kernels.predictive.rated_sets import count_sets, covers, list_short
-from starshade.kernels.predictive.rated_sets_walk import rated_table
+from starshade.kernels.predictive import diversity_repair
+from starshade.kernels.predictive.diversity_repair import (
+    bits_of_levels,
+    bits_of_rows,
+    choose_groups,
+)
+from starshade.kernels.predictive.rated_sets import count_sets, covers, list_short, rated_table
 from tests.naive import diversity as naive
 
 
@@ -33,7 +35,7 @@ def rated_and_shown(draw):
 
 def test_bits_of_many_groups_are_where_they_belong(monkeypatch):
     monkeypatch.setattr(
-        item_bits, "_BLOCK", 65
+        diversity_repair, "_BLOCK", 65
     )  # blocks of 13 groups, were they not cut to whole bytes
     levels = np.random.default_rng(0).integers(0, 3, (200, 5)).astype(np.uint8)
     bits = bits_of_levels(levels)

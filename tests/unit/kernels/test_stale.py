@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from starshade.kernels.stale import forget_stale
+from starshade.kernels.warm import forget_stale
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,7 @@ def test_wings_have_caches_of_their_own_and_hold_each_other(tmp_path: Path) -> N
         "one/low": "from starshade.kernels.ground import a\nfrom numba import njit",
         "one/__init__": "from starshade.kernels.one.low import b",
         "two/high": "from starshade.kernels.one import (\n    b,\n)\nfrom numba import njit",
-        "two/inner": "from starshade.kernels.inner import inner",
+        "two/inner": "from starshade.kernels.arrays import inner",
         "two/apart": "from numba import njit",
     }
 

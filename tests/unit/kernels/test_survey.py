@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from starshade.kernels import synth as kernels
 from starshade.kernels.fingerprint import uniform
-from starshade.kernels.synth import survey as kernels
 from tests.naive import survey as naive
 
 KEYS = st.integers(0, 2**64 - 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels.synth import synth as kernels
+from starshade.kernels import synth as kernels
 from tests.naive import synth as naive
 
 WEIGHTS = st.sampled_from([1.0, 1.0, 2.0, 1e-9, 1e9, 0.3])

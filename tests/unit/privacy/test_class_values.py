@@ -13,10 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.privacy.alpha_k import AlphaK
-from starshade.privacy.classes.values import values_in_classes
-from starshade.privacy.l_diversity import LDiversity
-from starshade.privacy.t_closeness import TCloseness
+from starshade.privacy.attribute import AlphaK, LDiversity, TCloseness
+from starshade.privacy.class_values import values_in_classes
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of

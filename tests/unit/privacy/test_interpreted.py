@@ -10,7 +10,7 @@ _CODE = """
 import numpy as np
 from starshade.anonymize.order import seeded_order
 from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.ratings.table import Ratings
 
 rng = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.privacy.diversity import item_sets
-from starshade.privacy.diversity.item_diversity import Diversity
+from starshade.privacy import item_sets
+from starshade.privacy.item_diversity import Diversity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.errors import ConfigError
-from starshade.privacy.classes import classes
+from starshade.privacy import classes
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.cells import Cells, cells_of
+from starshade.release.cells import Cells, Symbols, cells_of
 from starshade.release.manifest import Manifest, ScaleModel
-from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.naive.k_anonymity import k_anonymous
 from tests.strategies import ratings_tables, table

@@ -14,8 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings

@@ -11,11 +11,9 @@ import pytest
 
 from starshade.errors import ConfigError
 from starshade.privacy.k_anonymity import KAnonymity
-from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.ratings.scale import Scale
-from starshade.release.cells import Cells, cells_of
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Cells, Symbols, cells_of
 from tests.golden.sr import SENSITIVE, TABLE_1, TABLE_3
 from tests.strategies import table
 from tests.unit.privacy.test_k_anonymity import one_column, release_of

@@ -15,7 +15,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.balls.cliques import components, grow_cliques
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.proximity import graph_result
-from starshade.privacy.proximity.graph import ProximityGraph
+from starshade.privacy.proximity.graph_result import ProximityGraph
 from starshade.ratings.scale import Scale
 from starshade.release.cells import cells_of
 from tests.golden.sr import SENSITIVE, TABLE_2

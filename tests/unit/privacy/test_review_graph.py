@@ -7,12 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.privacy.k_anonymity import KAnonymity
-from starshade.privacy.review_graph import ReviewGraph
+from starshade.privacy.k_anonymity import KAnonymity, ReviewGraph
 from starshade.ratings.scale import Scale
+from starshade.release.build import Provenance, record_release
 from starshade.release.cells import cells_of
-from starshade.release.provenance import Provenance
-from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.naive.k_anonymity import k_anonymous
 from tests.strategies import ratings_tables, table

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 
 from starshade.errors import ConfigError
-from starshade.privacy.proximity.single import single_ratings
+from starshade.privacy.proximity.balls import single_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.cells import Cells, cells_of
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Cells, Symbols, cells_of
 from tests.strategies import ratings_tables
 
 STARS = Scale(1, 5, 1)

@@ -11,14 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.audit.findings import judge_model
-from starshade.privacy.alpha_k import AlphaK
-from starshade.privacy.diversity.item_diversity import Diversity
-from starshade.privacy.k_anonymity import KAnonymity
-from starshade.privacy.k_eps import KEpsAnonymity
-from starshade.privacy.k_eps_l import KEpsLAnonymity
-from starshade.privacy.l_diversity import LDiversity
-from starshade.privacy.review_graph import ReviewGraph
-from starshade.privacy.t_closeness import TCloseness
+from starshade.privacy.attribute import AlphaK, LDiversity, TCloseness
+from starshade.privacy.item_diversity import Diversity
+from starshade.privacy.k_anonymity import KAnonymity, ReviewGraph
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.manifest import Claim

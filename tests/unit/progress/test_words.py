@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from starshade.progress.words import how_long, seconds_left, worth_showing
+from starshade.progress.notebook import how_long, seconds_left, worth_showing
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.build import generalized_release
+from starshade.release.build import Provenance, generalized_release
 from starshade.release.manifest import Claim
-from starshade.release.provenance import Provenance
 from starshade.release.table import Release
 from tests.naive import query as naive
 from tests.strategies import ratings_tables, table

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 
 from starshade.errors import ConfigError, ReleaseError
-from starshade.query.blocks import blocks_of
 from starshade.query.limits import DEEPEST, MOST_BYTES, MOST_CONDITIONS
 from starshade.query.plan import MOST_STEPS
 from starshade.query.prepared import prepared
 from starshade.query.query import GREATEST_BOUND, MOST_GROUPS, Query
 from starshade.query.regions import NEVER, PERHAPS, SURELY, Regions
 from starshade.query.statement import Comparison, Name
+from starshade.query.strict import blocks_of
 from starshade.ratings.scale import Scale
+from starshade.release.cells import Symbols
 from starshade.release.manifest import Claim
-from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.strategies import table
 from tests.unit.query.cases import release_of

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError, ReleaseError
-from starshade.query.blocks import blocks_of
 from starshade.query.prepared import prepared
 from starshade.query.query import Query, choose
+from starshade.query.strict import blocks_of
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
 from starshade.release.table import Release

@@ -12,15 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError, ReleaseError
-from starshade.query.evaluate import evaluate
-from starshade.query.plan import make_plan
+from starshade.query.plan import evaluate, make_plan
 from starshade.query.prepared import prepared
 from starshade.query.query import Query
 from starshade.query.regions import NEVER, PERHAPS, SURELY, Regions
 from starshade.query.statement import Comparison, Name
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Symbols
 from starshade.release.table import Release
 from tests.strategies import table
 from tests.unit.query.cases import release_of

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.query.aggregate import Chosen
-from starshade.query.blocks import Blocks
 from starshade.query.regions import NEVER, PERHAPS, SURELY
-from starshade.query.strict import strict_count, strict_mean, strict_total
+from starshade.query.strict import Blocks, strict_count, strict_mean, strict_total
 
 INF = float("inf")
 

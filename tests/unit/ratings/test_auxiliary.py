@@ -13,10 +13,10 @@ import pytest
 
 from starshade.errors import ConfigError, InputError, UserError
 from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
+from starshade.ratings.auxiliary.item_mapping import read_item_mapping
 from starshade.ratings.auxiliary.repeats import one_row_each
-from starshade.ratings.building.batch import NO_DAY
-from starshade.ratings.item_mapping import read_item_mapping
 from starshade.ratings.readers.recognise.aliases import ALIASES, PUBLIC
+from starshade.ratings.staging import NO_DAY
 from tests.unit.ratings.samples import listening, write
 
 HEAD = "name,item,rating,date\n"

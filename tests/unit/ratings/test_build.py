@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import InputError
-from starshade.ratings.building.batch import NO_DAY, Batch
-from starshade.ratings.building.build import build
+from starshade.ratings.build import build
 from starshade.ratings.scale import Scale
+from starshade.ratings.staging import NO_DAY, Batch
 from starshade.ratings.table import UNKNOWN_DAY, ReadReport
 from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
 from tests.naive import build as naive
@@ -215,7 +215,7 @@ def test_many_distinct_ratings_are_exact():
 def test_too_many_bits_for_one_word(monkeypatch, on_duplicate):
     rows = ROWS if on_duplicate == "error" else [*ROWS, ("7", "1", 3.0, 11)]
     expected = read(rows, on_duplicate=on_duplicate, cuts=(2,))
-    monkeypatch.setattr("starshade.ratings.building.sorting._WORD", 4)
+    monkeypatch.setattr("starshade.ratings.build._WORD", 4)
     table = read(rows, on_duplicate=on_duplicate, cuts=(2,))
     assert content(table) == content(expected) == content_by_item(table)
 

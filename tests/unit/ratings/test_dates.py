@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import InputError
-from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults
+from starshade.ratings.staging import NO_DAY
 from tests.naive import dates as naive
 
 FIRST, LAST = datetime.datetime(1900, 1, 2), datetime.datetime(2100, 1, 1)

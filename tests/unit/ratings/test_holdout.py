@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels import lanes
+from starshade.kernels import arrays
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
@@ -20,7 +20,7 @@ from tests.strategies import ratings_tables, table
 
 @pytest.fixture(params=[1, 1 << 16], ids=["many lanes", "one lane"])
 def lane_sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "_WORTH_IT", request.param)
+    monkeypatch.setattr(arrays, "_WORTH_IT", request.param)
 
 
 def cells(ratings: Ratings) -> dict[tuple[int, int], tuple[float, int]]:

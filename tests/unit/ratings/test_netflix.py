@@ -11,7 +11,7 @@ from starshade.errors import InputError
 from starshade.kernels.text import netflix as kernel
 from starshade.ratings.readers.formats import netflix
 from starshade.ratings.readers.formats.netflix import locate_netflix, netflix_batches, read_netflix
-from starshade.ratings.readers.request import Request
+from starshade.ratings.readers.open import Request
 from starshade.ratings.scale import Scale
 from tests.naive import netflix as naive
 

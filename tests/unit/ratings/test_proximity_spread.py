@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.ratings.proximity.spread import (
+from starshade.ratings.proximity.sensitive import (
     moments,
     refuse_above_bound,
     spread_bound,

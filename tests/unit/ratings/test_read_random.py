@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
-from starshade.ratings.write.write import write_ratings
+from starshade.ratings.write import write_ratings
 from tests.unit.ratings.samples import cells, values, write
 
 pytestmark = pytest.mark.slow

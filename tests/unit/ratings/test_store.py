@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from starshade.errors import InputError, OutputError
 from starshade.ratings.scale import Scale
-from starshade.ratings.store.store import is_store, open_store, write_store
+from starshade.ratings.store import is_store, open_store, write_store
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from tests.strategies import ratings_tables, table
@@ -245,7 +245,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from starshade.ratings.store.store import write_store
+from starshade.ratings.store import write_store
 from starshade.ratings.table import Ratings
 n = 300_000
 ratings = Ratings.from_arrays(np.arange(n), np.arange(n) % 7, np.arange(n) % 5 + 1.0)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import OutputError
-from starshade.ratings.places import atomic, journal
+from starshade.ratings.places import atomic
 from starshade.ratings.places.atomic import atomic_file, atomic_folder, together, vacant
 
 PAIR = """
@@ -269,7 +269,7 @@ def test_what_the_journal_does_not_know_again_stays(pair, how: str) -> None:
 
 def test_a_finished_move_is_never_undone(pair, monkeypatch) -> None:
     with monkeypatch.context() as patched:  # a kill came before they went
-        patched.setattr(journal, "end", lambda journals: None)
+        patched.setattr(atomic, "end", lambda journals: None)
         write(*pair)
     assert len(names(pair[0].parent)) == len(names(pair[1].parent)) == 2
     for place in pair:
@@ -311,7 +311,7 @@ def test_a_journal_of_somebody_else_is_not_believed(pair) -> None:
 
 def test_a_half_written_journal_undoes_nothing(pair) -> None:
     pair[0].write_text("mine")
-    torn = pair[0].parent / f"{journal.hidden('moves', 'receipt')}{'0' * 16}"
+    torn = pair[0].parent / f"{atomic.hidden('moves', 'receipt')}{'0' * 16}"
     torn.write_text('{"moves": [[')
     with pytest.raises(OutputError, match="exists already"):
         vacant(pair[0])

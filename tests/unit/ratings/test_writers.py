@@ -9,7 +9,7 @@ import pytest
 from starshade.errors import ConfigError, OutputError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
-from starshade.ratings.write.write import write_ratings
+from starshade.ratings.write import write_ratings
 from tests.unit.ratings.samples import cells, listening, values, write
 
 D = datetime.date
@@ -152,7 +152,7 @@ def test_a_file_that_came_first_goes_when_a_later_one_fails(tmp_path, monkeypatc
     def meanwhile(*_: object) -> None:
         write(tmp_path / "y.items.csv", "somebody else's")
 
-    monkeypatch.setattr("starshade.ratings.write.write.write_long", meanwhile)
+    monkeypatch.setattr("starshade.ratings.write.write_long", meanwhile)
     with pytest.raises(OutputError, match="exists already"):
         write_ratings(ratings, tmp_path / "y.csv")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "y.items.csv"]
@@ -176,7 +176,7 @@ def test_ids_that_a_format_cannot_hold_are_refused(tmp_path, form: str) -> None:
 def test_a_wide_table_that_cannot_be(tmp_path, monkeypatch) -> None:
     with pytest.raises(ConfigError, match="the same name"):
         write_ratings(some(item=["id", "id", "c"]), tmp_path / "x.csv", "wide")
-    monkeypatch.setattr("starshade.ratings.write.text._MOST_CELLS", 3)
+    monkeypatch.setattr("starshade.ratings.write._MOST_CELLS", 3)
     with pytest.raises(ConfigError, match="too large"):
         write_ratings(some(), tmp_path / "x.csv", "wide")
 

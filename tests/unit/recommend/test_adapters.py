@@ -92,8 +92,7 @@ def test_surprise_predicts_what_we_took_over() -> None:
     recommender = adapter("surprise-svd", factors=3)
     import surprise
 
-    from starshade.recommend.adapting import small_seed
-    from starshade.recommend.surprise_svd import _trainset
+    from starshade.recommend.adapters import _trainset, small_seed
 
     ratings = synthesize(n_users=50, n_items=30, n_ratings=600, rng=0)
     own = surprise.SVD(n_factors=3, random_state=small_seed(5, "surprise"))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.ratings.scale import Scale
-from starshade.recommend.dissimilarity import DISSIMILARITIES, dissimilarities
+from starshade.recommend.padded import DISSIMILARITIES, dissimilarities
 from tests.naive.padded import dissimilarity
 from tests.strategies import SCALES
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.kernels.padded import als_predict
+from starshade.kernels.padded import als
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.factors import Factors
@@ -45,7 +45,7 @@ def test_rows_and_pairs_agree_to_the_bit() -> None:
     users, items = np.divmod(np.arange(15_000), 5000)
     rows = model.rows(np.arange(3))
     assert np.array_equal(model.predict(users, items), np.clip(rows, 1, 5).ravel())
-    assert als_predict._ITEMS < 5000
+    assert als._ITEMS < 5000
 
 
 def test_no_row_and_no_pair() -> None:

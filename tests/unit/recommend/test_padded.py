@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.anonymize.predictive import padded_distances
-from starshade.anonymize.predictive.padded_distances import factored, nearest, within
+from starshade.anonymize.predictive import clusters
+from starshade.anonymize.predictive.clusters import factored, nearest, within
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.recommend.padded import Padded
@@ -56,7 +56,7 @@ def test_distances_are_those_of_rows_written_out(padded, seed):
 def test_the_nearest_is_the_first_of_the_least_whatever_is_passed_over(padded, seed, table):
     groups, everybody = some_groups(padded.n_users, seed), np.arange(padded.n_users)[::-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(padded_distances, "_TABLE", table)  # bytes: 1 makes a table a centre
+        patch.setattr(clusters, "_TABLE", table)  # bytes: 1 makes a table a centre
         found = nearest(padded, everybody, *groups)
     np.testing.assert_array_equal(found, factored(padded)(everybody, *groups).argmin(axis=1))
 

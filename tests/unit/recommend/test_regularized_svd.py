@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels import lanes
+from starshade.kernels import arrays
 from starshade.progress import watch
 from starshade.ratings.holdout import cell_bytes, hold_out
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.recommend import als
+from starshade.recommend import regularized_svd
 from starshade.recommend.factors import Factors
 from starshade.recommend.regularized_svd import RegularizedSVD
 from tests.naive import als as naive
@@ -54,7 +54,9 @@ def test_as_the_dense_twin(
     model = RegularizedSVD(factors, regularization, sweeps, biases, holdout=0).fit(ratings, rng=1)
     rank = min(factors, ratings.n_users, ratings.n_items)
     assert model.n_factors == rank
-    first = als._first_items(ratings, als.Alternation(rank, regularization, biases, 1))
+    first = regularized_svd._first_items(
+        ratings, regularized_svd.Alternation(rank, regularization, biases, 1)
+    )
     expected = naive.fit(ratings.dense(), first, regularization, sweeps, biases)
     assert np.allclose(model.rows(np.arange(ratings.n_users)), expected, rtol=1e-7, atol=1e-6)
 
@@ -101,12 +103,12 @@ def test_low_rank_is_found_again() -> None:
 
 
 def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "_WORTH_IT", 1)
+    monkeypatch.setattr(arrays, "_WORTH_IT", 1)
     ratings = synthesize(n_users=300, n_items=90, n_ratings=6000, rng=0)
     with budget.limits(threads=1):
         one = RegularizedSVD(5).fit(ratings, rng=3)
     assert same(one, RegularizedSVD(5).fit(ratings, rng=3))
-    monkeypatch.setattr(lanes, "_WORTH_IT", 1 << 40)
+    monkeypatch.setattr(arrays, "_WORTH_IT", 1 << 40)
     assert same(one, RegularizedSVD(5).fit(ratings, rng=3))
     assert not same(one, RegularizedSVD(5).fit(ratings, rng=4))
 
@@ -155,8 +157,8 @@ def test_many_more_factors_than_users_or_items_are_refused() -> None:
 @pytest.mark.parametrize("factors", [1, 6])
 def test_sweeps_stop_where_the_held_out_ratings_say(factors: int) -> None:
     ratings = synthesize(n_users=300, n_items=90, n_ratings=6000, rng=0)
-    how = als.Alternation(factors, 0.02, True, seed=7)
-    found = als.stopping_sweep(ratings, how, 9, 0.1)
+    how = regularized_svd.Alternation(factors, 0.02, True, seed=7)
+    found = regularized_svd.stopping_sweep(ratings, how, 9, 0.1)
     train, probe = hold_out(ratings, 0.1, rng=7)
     errors = [
         rmse(RegularizedSVD(factors, 0.02, n, holdout=0).fit(train, rng=7), probe)
@@ -169,11 +171,17 @@ def test_sweeps_stop_where_the_held_out_ratings_say(factors: int) -> None:
 
 def test_some_users_suffice_to_find_the_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = synthesize(n_users=300, n_items=90, n_ratings=6000, rng=0)
-    monkeypatch.setattr(als, "_SEARCHED", 2000)
-    few = als._some_users(ratings, seed=0)
+    monkeypatch.setattr(regularized_svd, "_SEARCHED", 2000)
+    few = regularized_svd._some_users(ratings, seed=0)
     assert few.n_users == 100
     assert few.items == ratings.items
-    assert 1 <= als.stopping_sweep(ratings, als.Alternation(4, 0.05, True, 0), 6, 0.1) <= 6
+    assert (
+        1
+        <= regularized_svd.stopping_sweep(
+            ratings, regularized_svd.Alternation(4, 0.05, True, 0), 6, 0.1
+        )
+        <= 6
+    )
 
 
 @pytest.mark.parametrize(
@@ -216,7 +224,7 @@ def test_too_little_memory() -> None:
 def test_what_a_fit_holds_is_what_it_is_held_to(
     n_ratings: int, searched: int, holdout: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(als, "_SEARCHED", searched)
+    monkeypatch.setattr(regularized_svd, "_SEARCHED", searched)
     made = synthesize(n_users=n_ratings // 100, n_items=900, n_ratings=n_ratings, rng=0)
     svd = RegularizedSVD(factors=4, sweeps=2, holdout=holdout)
     svd.fit(made, rng=0)  # what is computed once is there

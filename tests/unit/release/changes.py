@@ -10,8 +10,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from starshade.ratings.table import Ratings
+from starshade.release.build import record_release
 from starshade.release.manifest import Claim
-from starshade.release.record import record_release
 from starshade.release.table import Release
 from tests.strategies import ratings_tables, table
 from tests.unit.release.provenances import made_and_rest

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.manifest import Claim
-from starshade.release.profile.release import profile_release
+from starshade.release.profile_release import profile_release
 from starshade.release.table import Release
 from tests.naive import profile_release as naive
 from tests.strategies import ratings_tables

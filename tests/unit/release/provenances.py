@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from starshade.release.provenance import Provenance
+from starshade.release.build import Provenance
 
 _OWN = {field.name for field in fields(Provenance)}
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.build import generalized_release
-from starshade.release.cells import Cells
+from starshade.release.cells import Cells, Symbols
 from starshade.release.manifest import Claim
-from starshade.release.symbols import Symbols
 from starshade.release.table import Release
 from tests.naive.generalized_release import Content, content, interval
 from tests.naive.quasi import said

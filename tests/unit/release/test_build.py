@@ -9,10 +9,8 @@ import pytest
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.build import generalized_release
-from starshade.release.cells import Cells
-from starshade.release.provenance import Provenance
-from starshade.release.symbols import Symbols
+from starshade.release.build import Provenance, generalized_release
+from starshade.release.cells import Cells, Symbols
 from tests.strategies import table
 
 NAN = np.nan

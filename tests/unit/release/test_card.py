@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from starshade.ratings.scale import Scale
-from starshade.release.card.card import dataset_card
+from starshade.release.card import dataset_card
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Manifest
 from tests.strategies import table

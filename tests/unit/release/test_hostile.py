@@ -17,9 +17,9 @@ import pytest
 import starshade
 from starshade.errors import ConfigError, InputError, ReleaseError
 from starshade.ratings.scale import Scale
+from starshade.release.cells import Symbols
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import read_receipt
-from starshade.release.symbols import Symbols
 from starshade.release.verify.verify import verify_folder
 from tests.unit.release.damage import change, say
 from tests.unit.release.test_store import small

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from starshade.anonymize.k_exchange.k_exchange import KExchange
+from starshade.anonymize.k_exchange import KExchange
 from starshade.audit.findings import judge_identifying
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings

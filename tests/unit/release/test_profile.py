@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
+from starshade.release.build import Provenance
 from starshade.release.cells import Cells
-from starshade.release.profile.profiles import Profiles, default_step, quantize, released_levels
-from starshade.release.profile.release import _permute
-from starshade.release.provenance import Provenance
-from starshade.utility.class_sizes import class_sizes
-from starshade.utility.disclosure_shares import DisclosureShares
-from starshade.utility.distortion import Distortion
-from starshade.utility.generalization_loss import GeneralizationLoss
+from starshade.release.profile_release import _permute
+from starshade.release.profiles import Profiles, default_step, quantize, released_levels
+from starshade.utility.losses import DisclosureShares, Distortion, GeneralizationLoss, class_sizes
 from tests.naive import profile_release as naive
 from tests.strategies import SCALES, table
 from tests.unit.release.profiled import profile, profiled
@@ -174,7 +171,7 @@ def test_levels_above_127_are_not_negative():
 def test_groups_and_profiles_that_do_not_belong_together(how, message):
     drawn = golden("padded")
     levels = how(np.array(drawn.levels, dtype=np.uint8))
-    from starshade.release.profile.release import profile_release
+    from starshade.release.profile_release import profile_release
 
     with pytest.raises(InternalError, match=message):
         profile_release(

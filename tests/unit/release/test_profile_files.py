@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.build import Provenance
 from starshade.release.folder import columns
 from starshade.release.folder import write as store
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim, Manifest
-from starshade.release.provenance import Provenance
 from starshade.release.verify.verify import verify_folder
 from tests.naive import profile_release as naive
 from tests.strategies import table
@@ -80,7 +80,7 @@ def test_many_row_groups_say_the_same(tmp_path, monkeypatch):
     files = [pq.ParquetFile(tmp_path / name / "profiles.parquet") for name in ("one", "many")]
     assert [file.num_row_groups for file in files] == [1, 2]
     assert files[0].read().equals(files[1].read())
-    monkeypatch.setattr("starshade.release.folder.layouts._TOGETHER", 3)
+    monkeypatch.setattr("starshade.release.folder.read._TOGETHER", 3)
     monkeypatch.setattr("starshade.release.verify.profiles._BLOCK", 3)
     found = read_release(tmp_path / "many")
     assert found.classes.levels.tolist() == release.classes.levels.tolist()
@@ -477,7 +477,7 @@ def test_no_second_copy_is_held(tmp_path, monkeypatch):
     """Neither making nor writing nor reading takes memory for another table of profiles."""
     import tracemalloc
 
-    from starshade.release.profile.release import profile_release
+    from starshade.release.profile_release import profile_release
 
     small("model").release().save(tmp_path / "first")  # what is loaded once is not counted
     monkeypatch.setattr(store, "PROFILE_BYTES", 2**21)

@@ -22,10 +22,9 @@ from starshade.ratings.scale import Scale
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
-from starshade.release.verify import values as verify_values
+from starshade.release.verify import claims as verify_values
 from starshade.release.verify.verify import verify_folder
-from starshade.utility.class_sizes import class_sizes
-from starshade.utility.disclosure_shares import DisclosureShares
+from starshade.utility.losses import DisclosureShares, class_sizes
 from tests.naive import class_values
 from tests.naive import generalized_release as naive
 from tests.strategies import table

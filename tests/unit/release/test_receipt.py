@@ -21,7 +21,7 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder import receipt
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of, ratings_digest, read_receipt
-from starshade.release.match import ratings as matching
+from starshade.release.match import evidence as matching
 from starshade.release.match.match import Match
 from tests.strategies import ratings_tables, table
 from tests.unit.release.damage import signed

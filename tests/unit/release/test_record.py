@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.build import Provenance, record_release
 from starshade.release.folder.read import read_release
-from starshade.release.provenance import Provenance
-from starshade.release.record import record_release
 from starshade.release.verify.verify import verify_folder
 from tests.naive import record_release as naive
 from tests.strategies import SCALES, table

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from starshade.ratings.select import ItemSelection, listed_items, top_items
-from starshade.release.recorded import config_of, private_config_of
+from starshade.release.manifest import config_of, private_config_of
 from starshade.setting import check, declared
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Symbols
 from starshade.release.content import canonical
 from starshade.release.manifest import Claim
-from starshade.release.symbols import Symbols
 from starshade.release.verify.verify import check_folder, recount, verify_folder
 from tests.strategies import table
 from tests.unit.release.damage import change, mend, permute, say

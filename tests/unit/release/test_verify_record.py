@@ -16,10 +16,9 @@ from starshade.errors import InternalError, ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.release.folder.read import read_release
 from starshade.release.verify import claims as verify_claims
-from starshade.release.verify import points as verify_points
 from starshade.release.verify import proximity as verify_near
-from starshade.release.verify.points import columns_of, points_of
-from starshade.release.verify.proximity import ball_totals, certified
+from starshade.release.verify import proximity as verify_points
+from starshade.release.verify.proximity import ball_totals, certified, columns_of, points_of
 from starshade.release.verify.verify import check_folder, recount, verify_folder
 from tests.naive.balls import balls
 from tests.naive.record_release import spread

@@ -12,13 +12,12 @@ from xml.etree import ElementTree
 import pytest
 
 from starshade.audit.compare.compare import compare
-from starshade.audit.compare.figures import compared
-from starshade.audit.compare.frontier import frontier_chart
+from starshade.audit.compare.frontier import compared, frontier_chart
 from starshade.audit.compare.result import Comparison, Row
 from starshade.errors import OutputError
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.report.comparison import save_comparison
+from starshade.report.folder import save_comparison
 
 FIGURES = [figure.key for figure in compared()]
 

@@ -16,8 +16,7 @@ import pytest
 from starshade.audit.dossier.dossier import Dossier
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import percent
-from starshade.report.page import POLICY, render_report, save_report
-from starshade.report.phrases import figure
+from starshade.report.page import POLICY, figure, render_report, save_report
 from tests.unit.report.dossiers import COMMAND, SEED, Shown, marked, small_dossier
 
 EDITIONS = pytest.mark.parametrize("public", [True, False], ids=["public", "internal"])

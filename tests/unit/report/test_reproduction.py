@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 import pytest
 
 from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series
-from starshade.audit.reproduction.ns.reproduce import reproduce_ns
-from starshade.audit.reproduction.ns.result import Reproduction
+from starshade.audit.reproduction.ns.study import Reproduction, reproduce_ns
+from starshade.chart import svg_of
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.report.charts import chart, svg_of
+from starshade.report.charts import chart
 from starshade.report.reproduction import save_reproduction
 
 pytestmark = pytest.mark.slow

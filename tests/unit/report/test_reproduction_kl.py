@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.reproduction.kl.reproduce import reproduce_kl
-from starshade.audit.reproduction.kl.result import GeneralizationStudy
+from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl
+from starshade.chart import colours
 from starshade.errors import OutputError
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.report.charts import chart, colours
-from starshade.report.reproduction_kl import save_kl
+from starshade.report.charts import chart
+from starshade.report.studies import save_kl
 from tests.unit.report.test_reproduction import data_of, encodings
 
 pytestmark = pytest.mark.slow

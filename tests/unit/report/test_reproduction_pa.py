@@ -11,17 +11,17 @@ from xml.etree import ElementTree
 import pytest
 
 from starshade.audit.reproduction.figures import Skipped
-from starshade.audit.reproduction.pa.charted import (
+from starshade.audit.reproduction.pa.checks import check_all
+from starshade.audit.reproduction.pa.figures import (
     bins_figure,
     error_figure,
     pair_figure,
     rank_figure,
 )
-from starshade.audit.reproduction.pa.checks import check_all
-from starshade.audit.reproduction.pa.plan import MODEL
+from starshade.audit.reproduction.pa.measured import MODEL
 from starshade.audit.reproduction.pa.result import PredictiveStudy, Row
 from starshade.errors import OutputError
-from starshade.report.reproduction_pa import save_pa
+from starshade.report.studies import save_pa
 from tests.unit.audit.test_pa_checks import (
     paper_bins,
     paper_histogram,

@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 import pytest
 
 from starshade.audit.reproduction.figures import Figure, Point, Series
-from starshade.audit.reproduction.sr.reproduce import reproduce_sr
-from starshade.audit.reproduction.sr.result import Study
+from starshade.audit.reproduction.sr.study import Study, reproduce_sr
+from starshade.chart import svg_of
 from starshade.errors import OutputError
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.report.charts import chart, svg_of
-from starshade.report.reproduction_sr import save_sr
+from starshade.report.charts import chart
+from starshade.report.studies import save_sr
 from tests.unit.report.test_reproduction import data_of, encodings
 
 pytestmark = pytest.mark.slow

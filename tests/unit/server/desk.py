@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 
 from starshade.server.app import create_app
-from starshade.server.jobs.rows import DataRow, JobRow
-from starshade.server.jobs.store import Store
+from starshade.server.jobs.store import DataRow, JobRow, Store
 
 PORT = 8321
 TOKEN = "a-token"

@@ -19,14 +19,14 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.select import parse_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.registry import find
-from starshade.server.ask.again import address, form_values
 from starshade.server.ask.asking import Asking, Facts, job_settings
 from starshade.server.ask.attack import ATTACK, ATTACKS
 from starshade.server.ask.compare import COMPARE
 from starshade.server.ask.data import MAPPING, PATH, SYNTHETIC, values_before
+from starshade.server.ask.labels import address, form_values
 from starshade.server.ask.release import METHODS, RELEASE
 from starshade.server.forms import Sent, prefilled
-from starshade.server.jobs.rows import JobKind
+from starshade.server.jobs.store import JobKind
 from tests.unit.server.desk import FACTS
 
 DATED = ("scoreboard-rh", "scoreboard")  # the others look at no dates

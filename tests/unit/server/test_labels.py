@@ -7,8 +7,8 @@ import pytest
 from starshade.naming import Value, aside, named, speak, together
 from starshade.server.ask.data import MAPPING
 from starshade.server.ask.labels import as_field, settings_of
-from starshade.server.jobs.rows import JobKind
-from starshade.server.words import without_paths
+from starshade.server.jobs.store import JobKind
+from starshade.server.parts import without_paths
 
 ELSEWHERE = "a setting that only the command line has"
 

@@ -11,8 +11,8 @@ import pytest
 
 from starshade.errors import OutputError
 from starshade.server.jobs import database
+from starshade.server.jobs.engine import sweep
 from starshade.server.jobs.store import Store
-from starshade.server.jobs.sweep import sweep
 
 
 def tree(folder):

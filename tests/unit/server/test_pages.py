@@ -15,18 +15,17 @@ from typing import Any
 import pytest
 
 from starshade.plain import plain
+from starshade.server import forms, parts
+from starshade.server.answers import rendered
 from starshade.server.ask.asking import job_settings
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
 from starshade.server.ask.labels import settings_of
 from starshade.server.ask.release import RELEASE
-from starshade.server.context import forms, parts
 from starshade.server.forms import prefilled
-from starshade.server.jobs.rows import JobKind, JobRow, Step
-from starshade.server.outcome.answers import rendered
+from starshade.server.jobs.store import JobKind, JobRow, Step
 from starshade.server.page.data import data_page
-from starshade.server.page.frame import bare_frame, job_line
-from starshade.server.page.home import home_page
+from starshade.server.page.frame import bare_frame, home_page, job_line
 from starshade.server.page.job import job_page, job_view
 from starshade.server.page.release import release_page
 from starshade.server.tasks.tasks import Order, perform

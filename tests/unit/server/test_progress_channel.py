@@ -4,7 +4,7 @@ import time
 import numpy as np
 
 from starshade.progress import note, task, watch
-from starshade.server.jobs.progress_channel import ProgressChannel
+from starshade.server.tasks.worker import ProgressChannel
 
 
 def told(work, sent=None):
@@ -65,7 +65,7 @@ def test_a_step_within_another_is_told_while_it_goes_on():
 
 def test_however_many_steps_there_are_signs_come_after_a_pause(monkeypatch):
     # a pause that nothing ends but the end of the work
-    monkeypatch.setattr("starshade.server.jobs.progress_channel._PAUSE", 600)
+    monkeypatch.setattr("starshade.server.tasks.worker._PAUSE", 600)
 
     def work():
         with task("counting", 20_000) as step:

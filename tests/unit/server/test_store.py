@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from starshade.errors import ConfigError, OutputError
-from starshade.server.jobs.rows import Step
-from starshade.server.jobs.store import Store
+from starshade.server.jobs.store import Step, Store
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
+from starshade.server.jobs.engine import sweep, sweep_job
 from starshade.server.jobs.store import Store
-from starshade.server.jobs.sweep import sweep, sweep_job
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from starshade.errors import InputError
 from starshade.ratings import read
-from starshade.server.jobs.rows import DataRow
+from starshade.server.jobs.store import DataRow
 from starshade.server.tasks.read import perform
 from starshade.server.tasks.tasks import Order
 

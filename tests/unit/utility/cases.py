@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.ratings.table import Ratings
-from starshade.release.profile.profiles import released_levels
-from starshade.release.profile.release import profile_release
-from starshade.release.provenance import Provenance
+from starshade.release.build import Provenance
+from starshade.release.profile_release import profile_release
+from starshade.release.profiles import released_levels
 from starshade.release.table import Release
 from tests.strategies import ratings_tables
 from tests.unit.release.changes import moved_tables, released

@@ -11,9 +11,12 @@ from starshade.audit.measure import measure_all
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.utility.class_sizes import AverageClassSize, Discernibility
-from starshade.utility.distortion import Distortion
-from starshade.utility.generalization_loss import GeneralizationLoss
+from starshade.utility.losses import (
+    AverageClassSize,
+    Discernibility,
+    Distortion,
+    GeneralizationLoss,
+)
 from tests.naive.record_release import distortion
 from tests.strategies import table
 from tests.unit.release.changes import k_eps, moved_tables, released, rows_of

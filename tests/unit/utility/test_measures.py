@@ -11,10 +11,15 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
-from starshade.release.symbols import Symbols
-from starshade.utility.class_sizes import AverageClassSize, Discernibility, class_sizes
-from starshade.utility.disclosure_shares import DisclosureShares
-from starshade.utility.generalization_loss import GeneralizationLoss, column_ranges
+from starshade.release.cells import Symbols
+from starshade.utility.losses import (
+    AverageClassSize,
+    Discernibility,
+    DisclosureShares,
+    GeneralizationLoss,
+    class_sizes,
+    column_ranges,
+)
 from tests.naive import k_anonymity
 from tests.naive.gen_iloss import gen_iloss
 from tests.naive.generalize import records

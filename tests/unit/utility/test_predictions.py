@@ -13,14 +13,15 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.table import Release
 from starshade.rng import Rng
+from starshade.utility.held_out.nearest import SelfRank, SimilarUserDeviation
 from starshade.utility.held_out.pairwise_dissimilarity import PairwiseDissimilarity
 from starshade.utility.held_out.probe import linked_probe
-from starshade.utility.held_out.recommender_error import RecommenderError
-from starshade.utility.held_out.self_rank import SelfRank
-from starshade.utility.held_out.similar_user import SimilarUserDeviation
-from starshade.utility.held_out.target_deviation import TargetDeviation
+from starshade.utility.held_out.recommender_error import (
+    RecommenderError,
+    TargetDeviation,
+    as_ratings,
+)
 from starshade.utility.held_out.top_n import TopN
-from starshade.utility.held_out.training import as_ratings
 from tests.naive import predictions as naive
 from tests.naive.released_rows import expected, reading, row_of_users, rows_of
 from tests.strategies import table
@@ -288,7 +289,7 @@ def test_a_refit_that_is_too_large_is_left_out_with_the_reason(measure, monkeypa
     before = whole.measure(case.release, **given)
     assert not any(v is None for v in before.figures.values())
     fresh = replace(case.release)  # what was trained is kept by release
-    monkeypatch.setattr("starshade.utility.held_out.training._BYTES", 10**17)
+    monkeypatch.setattr("starshade.utility.held_out.recommender_error._BYTES", 10**17)
     after = whole.measure(fresh, **given)
     learned = {name for name in before.figures if name.endswith("_refit")}
     assert {n for n, v in after.figures.items() if v is None} == learned

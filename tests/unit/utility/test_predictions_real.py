@@ -9,10 +9,9 @@ import pytest
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.read import read_ratings
+from starshade.utility.held_out.nearest import SelfRank, SimilarUserDeviation
 from starshade.utility.held_out.pairwise_dissimilarity import PairwiseDissimilarity
 from starshade.utility.held_out.recommender_error import RecommenderError
-from starshade.utility.held_out.self_rank import SelfRank
-from starshade.utility.held_out.similar_user import SimilarUserDeviation
 from starshade.utility.held_out.top_n import TopN
 from starshade.utility.rating_histogram import RatingHistogram
 

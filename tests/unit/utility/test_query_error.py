@@ -23,9 +23,15 @@ from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, cells_of
 from starshade.release.table import Release
-from starshade.utility.query_error.conditions import drawn_any, fitting_all, windows
-from starshade.utility.query_error.query_error import QueryError, _board, _column
-from starshade.utility.query_error.result import QueryErrorResult, Step
+from starshade.utility.query_error import (
+    QueryError,
+    _board,
+    _column,
+    drawn_any,
+    fitting_all,
+    windows,
+)
+from starshade.utility.query_error_result import QueryErrorResult, Step
 from tests.naive import query_error as naive
 from tests.naive.k_anonymity import contents
 from tests.strategies import ratings_tables, table
@@ -211,7 +217,7 @@ def test_fewer_draws_ask_less_and_the_seed_decides_what() -> None:
 
 
 def test_large_tables_are_asked_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    from starshade.utility.query_error import query_error
+    from starshade.utility import query_error
 
     ratings = some()
     release = released(ratings)

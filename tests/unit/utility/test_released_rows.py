@@ -8,12 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError
-from starshade.kernels.lookup import find_cells
+from starshade.kernels.arrays import find_cells
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.symbols import Symbols
-from starshade.utility.held_out.probe import linked_probe, linked_users
-from starshade.utility.held_out.released_rows import ReleasedRows, expected_ratings, with_null
+from starshade.release.cells import Symbols
+from starshade.utility.held_out.probe import (
+    ReleasedRows,
+    expected_ratings,
+    linked_probe,
+    linked_users,
+    with_null,
+)
 from starshade.utility.rating_histogram import RatingHistogram
 from tests.naive.released_rows import expected, histogram, reading, row_of_users, rows_of
 from tests.strategies import ratings_tables, table

@@ -7,7 +7,7 @@ import pytest
 import starshade as ss
 from starshade.errors import ConfigError
 from starshade.recommend.regularized_svd import RegularizedSVD
-from starshade.utility.held_out.training import chosen, refit
+from starshade.utility.held_out.recommender_error import chosen, refit
 
 SETTINGS = {"factors": 2, "regularization": 0.2, "sweeps": 3, "biases": False}
 

@@ -21,8 +21,6 @@ from types import MappingProxyType
 
 from starshade.errors import ConfigError
 
-__all__ = ["AttributeHierarchy", "parse_attribute_hierarchy", "read_attribute_hierarchy"]
-
 
 @dataclass(frozen=True)
 class AttributeHierarchy:

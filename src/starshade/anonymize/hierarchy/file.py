@@ -22,7 +22,7 @@ listed::
     5;high;*
 
 Both are UTF-8. What a file says is checked against the scale when the data are known
-(`starshade.anonymize.hierarchy.check`).
+(`starshade.anonymize.hierarchy.hierarchy`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,8 @@ import math
 import re
 from pathlib import Path
 
-from starshade.anonymize.hierarchy.dgh import Dgh, Interval
+from starshade.anonymize.hierarchy.hierarchy import Dgh, Interval
 from starshade.errors import ConfigError
-
-__all__ = ["parse_hierarchy", "read_hierarchy"]
 
 _NULL = -math.inf  # `Dgh.on` puts the level of null in its place
 _NAME = "file"  # a path has no place in a manifest

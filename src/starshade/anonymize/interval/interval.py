@@ -8,8 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from starshade.anonymize.interval.groups import cluster_groups, pattern_groups
-from starshade.anonymize.interval.spread import Sought, holds_already, merge_until_spread
+from starshade.anonymize.interval.groups import (
+    Sought,
+    cluster_groups,
+    holds_already,
+    merge_until_spread,
+    pattern_groups,
+)
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.anonymize.order import by_content, exact_names, seeded_numbers
 from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
@@ -20,14 +25,11 @@ from starshade.kernels.arrays import Ints
 from starshade.naming import named
 from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
-from starshade.ratings.proximity.sensitive import split_items
-from starshade.ratings.proximity.spread import refuse_above_bound
+from starshade.ratings.proximity.sensitive import refuse_above_bound, split_items
 from starshade.ratings.table import Ratings
-from starshade.release.record import record_release
+from starshade.release.build import record_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-
-__all__ = ["IntervalAnonymizer"]
 
 _LARGE_TABLE = 1 << 17  # records; for larger ones a second search must be worth its time
 

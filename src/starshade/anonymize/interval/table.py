@@ -15,11 +15,10 @@ from starshade.kernels.interval.interval import clip_groups, clip_groups_real
 from starshade.naming import named
 from starshade.plain import counted
 from starshade.ratings.levels import code_type, level_table
-from starshade.ratings.proximity.rule import NullRule, Rule, rule_of
+from starshade.ratings.proximity.settings import NullRule
+from starshade.ratings.proximity.space import Rule, rule_of
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
-
-__all__ = ["Coarse", "IntervalTable", "moved_ratings"]
 
 _FINE = 16  # more levels than this are joined for the search of groups, never for clipping
 _CHUNK = 1 << 20  # cells that are worked on at once where a table of its own is not worth it

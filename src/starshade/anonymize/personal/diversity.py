@@ -17,15 +17,12 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.points import Points
-from starshade.anonymize.positions import positions
+from starshade.anonymize.points import Points, positions
 from starshade.errors import UnmetError
 from starshade.kernels.arrays import Ints
-from starshade.kernels.interval.merging import cheapest_partner
+from starshade.kernels.interval.interval import cheapest_partner
 from starshade.progress import note
 from starshade.release.attributes import plain_attributes, ranks
-
-__all__ = ["SensitiveValues", "diverse_groups", "merge_until"]
 
 _SLACK = 1e-9
 _COPIES = 6  # of the table: as it is, as places (up to four bytes each)

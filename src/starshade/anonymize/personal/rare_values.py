@@ -23,8 +23,6 @@ from starshade.release.attributes import plain_attributes, ranks
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["without_rare_values"]
-
 
 def without_rare_values(
     ratings: Ratings,

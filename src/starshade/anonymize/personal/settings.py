@@ -14,16 +14,6 @@ from starshade.release.identifying import Addresses, Shared, addresses_in, named
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 
-__all__ = [
-    "check_settings",
-    "chosen_names",
-    "claims_of",
-    "hierarchies_of",
-    "refuse_identifiers",
-    "refuse_named",
-    "refuse_repeated",
-]
-
 
 def refuse_repeated(what: str, names: tuple[str, ...]) -> None:
     """Refuse a name that is given twice."""

@@ -15,17 +15,21 @@ import numpy as np
 
 from starshade import budget
 from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bounded_t_means import Distances, bounded_t_means, members_of
-from starshade.anonymize.predictive.padded_distances import factored, nearest, within, written_out
+from starshade.anonymize.predictive.clusters import (
+    Distances,
+    bounded_t_means,
+    factored,
+    members_of,
+    nearest,
+    within,
+    written_out,
+)
 from starshade.anonymize.settings import Clip
 from starshade.errors import ConfigError
-from starshade.kernels.arrays import Ints
-from starshade.kernels.lanes import run
+from starshade.kernels.arrays import Ints, run
 from starshade.progress import task
 from starshade.recommend.padded import Padded
 from starshade.recommend.settings import Dissimilarity
-
-__all__ = ["bin_users", "cluster_sample", "cluster_within", "group_users"]
 
 _ROWS = 1 << 28  # bytes of distances held at once
 _TOGETHER = 4096  # users of a bin whose products are taken; fixed, for rounding may differ
@@ -41,7 +45,7 @@ def group_users(
 ) -> Ints:
     """Put all users into groups of at least k (definitions, "predictive", step 2).
 
-    `dissimilarity`: one of `starshade.recommend.dissimilarity.DISSIMILARITIES`. On ``euclidean``
+    `dissimilarity`: one of `starshade.recommend.padded.DISSIMILARITIES`. On ``euclidean``
     with ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
     others as many as there are items, and rows are written out in blocks.
     """

@@ -22,23 +22,23 @@ until nothing is added. Each time there are fewer classes, so this ends, if only
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from starshade import budget
+from starshade.anonymize.predictive.homogenize import join_equal
 from starshade.errors import ConfigError, UnmetError
-from starshade.kernels.arrays import Array, Floats, Int32s, Ints, Words
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, Words
 from starshade.kernels.csr import transpose
-from starshade.kernels.predictive.diversity_repair import choose_groups
-from starshade.kernels.predictive.item_bits import bits_of_levels
-from starshade.kernels.predictive.rated_sets import list_short
-from starshade.kernels.predictive.rated_sets_walk import RatedTable, rated_table
+from starshade.kernels.predictive.diversity_repair import bits_of_levels, choose_groups
+from starshade.kernels.predictive.rated_sets import RatedTable, list_short, rated_table
 from starshade.naming import aside, called
 from starshade.progress import task
+from starshade.recommend.padded import Padded
+from starshade.release.profiles import quantize
 from starshade.rng import generator
-
-__all__ = ["FakeEdges", "repair_diversity"]
 
 
 class FakeEdges(NamedTuple):
@@ -161,3 +161,57 @@ def _lacking(
         there = others >= 0
         open_to[there] &= table.bits[others[there]]
     return open_to, l - cover
+
+
+def diverse_profiles(
+    padded: Padded,
+    groups: Ints,
+    levels: Bytes,
+    step: float,
+    *,
+    b: int,
+    l: int,  # noqa: E741 - the paper's name
+    min_raters: int = 1,
+    seed: int,
+) -> tuple[Ints, Bytes]:
+    """Let every set of at most b items that somebody rated together be shown by l profiles.
+
+    Profiles that became equal count as one, so the sets are looked at anew until nothing is
+    lacking.
+    """
+    table = padded.ratings
+    while True:
+        groups, levels = join_equal(table, groups, levels, step, min_raters)
+        sizes = np.bincount(groups).astype(np.int64)
+        fakes = repair_diversity(
+            levels,
+            (table.indptr, table.columns),
+            sizes,
+            partial(_spreads, padded, groups, sizes),
+            b=b,
+            l=l,
+            seed=seed,
+        )
+        if not len(fakes.group):
+            return groups, levels
+        for item in np.unique(fakes.item):
+            here = fakes.group[fakes.item == item]
+            means = _moments(padded, groups, sizes, int(item))[0][here]
+            levels[here, item] = quantize(means, table.scale, step)
+
+
+def _moments(padded: Padded, groups: Ints, sizes: Ints, item: int) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of an item's padded values in each group."""
+    parts, turned = padded.parts, padded.ratings.by_item
+    values = np.full(padded.n_users, parts.base[item])
+    for j, loading in enumerate(parts.loadings[item]):
+        values += loading * parts.phi[:, j]
+    raters = slice(turned.indptr[item], turned.indptr[item + 1])
+    values[turned.users[raters]] = parts.levels[turned.codes[raters]]
+    means = np.bincount(groups, values, len(sizes)) / sizes
+    squares = np.bincount(groups, (values - means[groups]) ** 2, len(sizes)) / sizes
+    return means, np.sqrt(squares)
+
+
+def _spreads(padded: Padded, groups: Ints, sizes: Ints, item: int) -> Floats:
+    return _moments(padded, groups, sizes, item)[1]

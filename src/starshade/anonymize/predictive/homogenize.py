@@ -23,25 +23,14 @@ import numpy as np
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.arrays import Bytes, Floats, Ints
-from starshade.kernels.predictive.homogenize import mean_levels, simple_levels
-from starshade.kernels.predictive.pooled import pooled_rows
-from starshade.kernels.readonly import fixed
+from starshade.kernels.arrays import Bytes, Floats, Ints, fixed
+from starshade.kernels.predictive.homogenize import mean_levels, pooled_rows, simple_levels
 from starshade.naming import aside
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import Padded
-from starshade.release.profile.profiles import quantize, released_levels
-from starshade.release.profile.release import into_classes
-
-__all__ = [
-    "Members",
-    "check_profile_memory",
-    "join_equal",
-    "mean_profiles",
-    "pooled_profiles",
-    "simple_profiles",
-]
+from starshade.release.profile_release import into_classes
+from starshade.release.profiles import quantize, released_levels
 
 #: where each group's users end, 0 first, and the users: group j is ``users[ends[j]:ends[j + 1]]``
 Members = tuple[Ints, Ints]

@@ -9,8 +9,8 @@ import numpy as np
 
 from starshade.anonymize.order import by_content, check_copy
 from starshade.anonymize.predictive.bins import group_users
-from starshade.anonymize.predictive.exchange import exchange_users
-from starshade.anonymize.predictive.fake_edges import diverse_profiles
+from starshade.anonymize.predictive.clusters import exchange_users
+from starshade.anonymize.predictive.diversity_repair import diverse_profiles
 from starshade.anonymize.predictive.homogenize import (
     Levels,
     Members,
@@ -30,18 +30,15 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
-from starshade.recommend.recommender import Recommender
-from starshade.recommend.registry import ENTRIES
+from starshade.recommend.registry import ENTRIES, Recommender
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
 from starshade.release.manifest import Claim
-from starshade.release.profile.profiles import default_step, released_levels
-from starshade.release.profile.release import profile_release
+from starshade.release.profile_release import profile_release
+from starshade.release.profiles import default_step, released_levels
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check, settings_of
-
-__all__ = ["PredictiveAnonymizer"]
 
 _OWN = ("factors", "regularization", "sweeps", "biases")  # settings that a recommender may have
 _ACTIVE = 0.75  # power of the number of ratings that a user's error counts with
@@ -105,7 +102,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     step : float, optional
         Of released levels; it divides the scale's width. None: so fine that there are up to a
         hundred, every rating of the scale among them
-        (`starshade.release.profile.profiles.default_step`).
+        (`starshade.release.profiles.default_step`).
     items : ItemSelection, optional
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}

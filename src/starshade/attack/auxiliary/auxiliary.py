@@ -22,16 +22,15 @@ from numpy.typing import NDArray
 
 from starshade.attack.auxiliary.matching import Matched, match
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
-from starshade.attack.knowledge import Known
-from starshade.attack.memory import refuse_too_little
-from starshade.attack.outcomes import eccentricity_of, stands_out
+from starshade.attack.knowledge import Known, refuse_too_little
+from starshade.attack.scoreboard_rh.scoreboard_rh import eccentricity_of, stands_out
 from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare, table_bytes
 from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import run
 from starshade.kernels.attack.scoreboard import Block, Goal, attack, scores
 from starshade.kernels.attack.summary import mass_unit, sigmas
-from starshade.kernels.lanes import run
 from starshade.progress import announced, task
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.scale import Scale
@@ -39,8 +38,6 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.table import Release
 from starshade.setting import check
-
-__all__ = ["AuxiliaryAttack"]
 
 _AT_ONCE = 64  # names between two signs of progress
 

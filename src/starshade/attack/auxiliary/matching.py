@@ -15,12 +15,9 @@ from starshade.naming import aside, called, named
 from starshade.progress import note
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.auxiliary.repeats import one_row_each
-from starshade.ratings.building.batch import NO_DAY
-from starshade.ratings.building.staging import allowed_ratings, name_rows
 from starshade.ratings.scale import Scale
+from starshade.ratings.staging import NO_DAY, allowed_ratings, name_rows
 from starshade.release.cells import Cells
-
-__all__ = ["Matched", "match"]
 
 _AMBIGUOUS = -2  # a name that several items of the data bear
 

@@ -12,8 +12,6 @@ from starshade.markup import block, paragraph, table
 from starshade.naming import aside, named
 from starshade.plain import counted
 
-__all__ = ["AuxiliaryResult", "Candidate", "NameAnswer"]
-
 _SHOWN = 100  # names in the table of a notebook
 _CALM = 3.0  # an eccentricity that none of forty strangers had (docs/attacks.md)
 _CHANCE = (

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.candidates.result import CandidateOutcomes, CandidateResult
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.layout import NO_DAYS, rows_of, support_of
 from starshade.attack.result import Bits
 from starshade.attack.scoreboard_rh.scoring import goal_of
+from starshade.attack.settings import (
+    LabelAttackSettings,
+    ScoreboardSettings,
+    StructureAttackSettings,
+)
 from starshade.attack.targets import Asked, Attack, Drawn, draw
-from starshade.attack.view import View
+from starshade.attack.view import NO_DAYS, View, averaged, rows_of, support_of, tolerance_of
+from starshade.errors import ConfigError
+from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.candidates import Clues, Postings, Seen, Thresholds, count_candidates
 from starshade.kernels.attack.scoreboard import Goal
-from starshade.kernels.readonly import fixed
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.stats import bootstrap, share
-
-__all__ = ["CandidateAttack", "Hunt", "Plan", "batches", "clues_of", "judge", "seen_by"]
 
 Result = TypeVar("Result", bound=CandidateResult, covariant=True)
 
@@ -193,3 +196,152 @@ def _outcomes_of(
         entropy_bits_profile=np.where(alike, 0.0 - np.log2(share), prior),
         some_absent=records - counted["own"] > 0 if absent else None,
     )
+
+
+@dataclass(frozen=True)
+class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult]):
+    """Take every record that rated all the items known of the target, and pick one at random.
+
+    The adversary knows which items somebody rated, not how and not when: the subgraph of the
+    review graph without its labels.
+
+    Parameters
+    ----------
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    The target is identified with probability 1/candidates (PA Def. 3.1), and on a release whose
+    records are alike in groups of k with at most 1/k (Thm 6.1), which `bound` states. A
+    generalized cell counts as rated when some member is no null.
+    """
+
+    name: ClassVar[str] = "structure"
+
+    @classmethod
+    def audited(
+        cls, knowledge: Knowledge, data: Ratings | Release, release: Release
+    ) -> StructureAttack | None:
+        """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
+        exact = not (knowledge.wrong or knowledge.rating_error)
+        return cls() if exact and averaged(release) else None
+
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        return Plan(replace(knowledge, ratings=False, dates=False), Thresholds(math.inf, -1), {})
+
+
+@dataclass(frozen=True)
+class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
+    """Take every record that rated all known items as the target did, and pick one at random.
+
+    The adversary knows items and ratings of somebody, not the days: the subgraph of the review
+    graph with its labels.
+
+    Parameters
+    ----------
+    tolerance : float or None
+        How far a rating may be off, at least 0. None: 0.5 on a release of averaged ratings
+        (layout "profile"), elsewhere 0.
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    The target is identified with probability 1/candidates (PA Def. 3.2), and on a release whose
+    records are alike in groups of k with at most 1/k (Thm 6.1), which `bound` states. A
+    generalized cell fits when some member that is no null lies within the tolerance.
+    """
+
+    name: ClassVar[str] = "label"
+
+    @classmethod
+    def audited(
+        cls, knowledge: Knowledge, data: Ratings | Release, release: Release
+    ) -> LabelAttack | None:
+        """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
+        if knowledge.wrong:  # one wrong cell, and nobody fits
+            return None
+        return cls(tolerance=knowledge.rating_error + tolerance_of(data, None))
+
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        if not knowledge.ratings:
+            raise ConfigError(
+                "the label-based attack needs ratings, and the adversary is to know none",
+                advice="Without ratings it is the structure-based attack: use structure.",
+            )
+        tolerance = tolerance_of(data, self.tolerance)
+        return Plan(
+            replace(knowledge, dates=False), Thresholds(tolerance, -1), {"tolerance": tolerance}
+        )
+
+
+_DAYS = 2**20  # more than lie between any two days
+
+
+@dataclass(frozen=True)
+class Scoreboard(ScoreboardSettings, CandidateAttack[CandidateResult]):
+    """Take every record in which all that is known fits, and pick one at random.
+
+    The adversary trusts what they know: a record that misses one known item, or whose rating or
+    day there is further off than a threshold, is out. Simple enough to be proved about (NS Thms
+    1-5), and fragile: one wrong item known, and nobody fits.
+
+    Parameters
+    ----------
+    rating_error : float or None
+        How far a rating may be off; None: as far as the knowledge says. Infinity: no condition.
+    day_error : float or None
+        The same for days, in days. Where the data have no days there is no condition; where they
+        do, a cell without one does not fit a known day.
+    alpha : float
+        Score, in [0, 1), that a record must exceed (a score is 0 or 1, so they are all the same).
+    theta : float
+        Record similarity, in (0, 1], from which on a record agrees with the target's truth.
+    absent : bool
+        Also ask who fits when the target's record is taken out.
+    k : int
+        Fewer candidates than this are counted.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    Score(aux, r') = min over the known items of Sim(aux_i, r'_i), Sim being 1 when rating and
+    day are within their thresholds and else 0; a null on either side gives 0. Matching set
+    {r' : Score > α}, probabilities uniform over it (NS §4). A generalized cell fits when some
+    member that is no null does. An item that the data lack fits nobody.
+    """
+
+    name: ClassVar[str] = "scoreboard"
+
+    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+        rating = knowledge.rating_error if self.rating_error is None else self.rating_error
+        day = knowledge.day_error if self.day_error is None else self.day_error
+        days = -1 if day is None or day == math.inf else min(math.floor(day), _DAYS)
+        used = {
+            "rating_error": None if rating == math.inf else rating,
+            "day_error": None if days < 0 else days,
+        }
+        return Plan(knowledge, Thresholds(float(rating), days), used)

@@ -2,35 +2,236 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.candidates.candidates import CandidateAttack, Hunt, Plan, batches
-from starshade.attack.candidates.homogeneity_result import (
-    HomogeneityResult,
-    SensitiveItem,
-    SharedCells,
+from starshade.attack.candidates.candidates import (
+    CandidateAttack,
+    Hunt,
+    LabelAttack,
+    Plan,
+    StructureAttack,
+    batches,
 )
-from starshade.attack.candidates.label import LabelAttack
-from starshade.attack.candidates.structure import StructureAttack
-from starshade.attack.groups import Groups, groups_of
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.layout import truth_of
-from starshade.attack.profiles import averaged
 from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.attack.targets import Drawn
+from starshade.attack.view import Groups, averaged, groups_of, truth_of
 from starshade.errors import ConfigError
+from starshade.figure import Figure, Rate
+from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.homogeneity import shared_cells
-from starshade.kernels.readonly import fixed
 from starshade.naming import called
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.stats import share
 
-__all__ = ["HomogeneityAttack"]
+
+@dataclass(frozen=True)
+class SharedCells:
+    """Cells with a rating that are equal in all candidates of a target, the known ones apart.
+
+    `mean`: how many there are for a target, on average; 0 for those without candidates. `share`: of
+    all released items beyond the known ones; None where there are none. `true`: share of these
+    cells that hold what the original says of the target: their rating, or null. A cell of several
+    contents holds it easily: on a generalized release always, when the target is among the
+    candidates. None: there are no such cells. `single_mean`: how many of them say one single
+    rating, on average over the targets. `single_true`: share of those that are the target's true
+    rating. `single_rated`: share of those whose item the target rated: on averaged profiles a cell
+    is filled whoever of the group rated, or nobody. `single_near`: of these, the share that the
+    target rated within the tolerance of what the cell says. `learnt`: of the targets' own ratings
+    on released items beyond the known ones: the share that a cell of one single rating says, and
+    truly.
+    """
+
+    mean: float
+    share: float | None
+    true: float | None
+    single_mean: float
+    single_true: float | None
+    single_rated: float | None
+    single_near: float | None
+    learnt: float | None
+
+
+@dataclass(frozen=True)
+class SensitiveItem:
+    """How often a group gives away one item: each of its users rated it, and all alike.
+
+    `item`: position in the original. `groups`, `users`: share of the groups, and of the records in
+    them.
+    """
+
+    item: int
+    groups: float
+    users: float
+
+
+_SAME = Figure(
+    "profile_disclosed",
+    "All that fit have the same ratings",
+    "share",
+    True,
+    "High: the group's ratings are read, true or not.",
+    "PA Def. 5.1",
+)
+_RIGHT = Figure(
+    "profile_found",
+    "The same, and the target is among them",
+    "share",
+    True,
+    "High: the right group's ratings are read.",
+)
+_CELLS = Figure(
+    "single_mean",
+    "Further cells of one single rating in all that fit, mean",
+    "ratio",
+    True,
+    "High: more ratings of each target are read.",
+)
+_TRUE = Figure(
+    "single_true", "Of them true of the target", "share", True, "Low: what is read is wrong."
+)
+_LEARNT = Figure(
+    "learnt",
+    "Of the targets' further ratings, learnt exactly",
+    "share",
+    True,
+    "High: what they rated besides is read.",
+)
+_WIDER = Figure(
+    "wider_mean",
+    "Further cells alike in all that fit, but wider, mean",
+    "ratio",
+    True,
+    "Which of several ratings it was, or whether there was one, stays open.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HomogeneityResult(CandidateResult):
+    """What a homogeneity attack on all targets came to (definitions, "homogeneity").
+
+    Attributes
+    ----------
+    profile_disclosed : Rate
+        Targets all of whose candidates have identical review graphs (PA Def. 5.1): items and
+        ratings, whatever the days. Whether it is the target's is another question; `disclosed`
+        answers it.
+    profile_found : Rate
+        Targets of whom this is so, and their own record (without a link: one that agrees with
+        their truth) is among the candidates.
+    cells_disclosed : SharedCells
+    averaged : bool
+        Whether cells are means or predictions, which need be nobody's ratings.
+    groups : int
+        The groups that the records were put in; where there are as many as records, each is one
+        person (ratings as they are).
+    sensitive : tuple of SensitiveItem, or None
+        One entry per item asked for; None: without a link nobody can say.
+    """
+
+    profile_disclosed: Rate
+    profile_found: Rate
+    cells_disclosed: SharedCells
+    averaged: bool = field(repr=False)
+    groups: int
+    sensitive: tuple[SensitiveItem, ...] | None
+
+    def __str__(self) -> str:
+        text = (
+            f"{super().__str__()} True or not, all records that fit have the same ratings for "
+            f"{self.profile_disclosed} of the targets. {self._single()}{self._wider()}"
+        )
+        for place, item in enumerate(self.sensitive or (), start=1):
+            text += f" Sensitive item {place} (as given) {self._given_away(item)}"
+        return text
+
+    def _shares(self) -> tuple[Figure, ...]:
+        cells = self.cells_disclosed
+        return (
+            *super()._shares(),
+            *self._of(_SAME, _RIGHT),
+            _CELLS.of(cells.single_mean),
+            _TRUE.of(cells.single_true if cells.single_true != 1 else None),
+            _LEARNT.of(cells.learnt),
+            _WIDER.of(cells.mean - cells.single_mean),
+        )
+
+    def _single(self) -> str:
+        cells = self.cells_disclosed
+        if self.averaged:
+            return self._means()
+        if cells.single_true is None:
+            return (
+                "Of no further item do all that fit say one and the same single rating: no other "
+                "rating of anybody is learnt exactly."
+            )
+        text = (
+            f"Besides what was known, all that fit say one and the same single rating of "
+            f"{_mean(cells.single_mean)} further items per target on average; "
+            f"{self._how_true(cells.single_true)}."
+        )
+        if cells.learnt is None:  # they rated nothing besides
+            return text
+        return (
+            f"{text} So the adversary learns exactly {cells.learnt:.2%} of what the targets rated "
+            "besides."
+        )
+
+    def _means(self) -> str:
+        cells = self.cells_disclosed
+        text = (
+            "The cells are means or predictions: what all that fit agree on is what the group is "
+            "said to think"
+        )
+        if cells.single_rated is None:
+            return f"{text}; on no further item do they agree."
+        text += (
+            f", of {_mean(cells.single_mean)} further items per target on average. The target "
+            f"rated {cells.single_rated:.1%} of these items"
+        )
+        if cells.single_near is None:
+            return f"{text}."
+        return (
+            f"{text}, {cells.single_near:.1%} of them within {self.config['tolerance']:g} of what "
+            "is said: as good a guess of an opinion as the mean of people who are alike."
+        )
+
+    def _how_true(self, share: float) -> str:
+        if share < 1:
+            return f"{share:.1%} of these are the target's true rating"
+        if self.credit == "linked" and self.false_match.rate == 0:
+            return "they are true, since the target's own record is always among those that fit"
+        return "all of these are the target's true rating"
+
+    def _wider(self) -> str:
+        wider = self.cells_disclosed.mean - self.cells_disclosed.single_mean
+        if wider < 1e-9:  # a difference of two means
+            return ""
+        return (
+            f" Of {_mean(wider)} more items per target all that fit show the same wider cell, "
+            "which leaves open which of several ratings it was, or whether there was one."
+        )
+
+    def _given_away(self, item: SensitiveItem) -> str:
+        if self.groups == self.records:
+            return (
+                f"was rated by {item.users:.1%} of the people, which is all there is to say: here "
+                "nobody is in a group with others."
+            )
+        return (
+            f"was rated alike by everybody in {item.groups:.1%} of the groups ({item.users:.1%} of "
+            "the records), so that whose group is known, their rating of it is known."
+        )
+
+
+def _mean(n: float) -> str:
+    return f"{n:,.1f}" if n >= 1 else f"{n:.2g}"
 
 
 @dataclass(frozen=True)

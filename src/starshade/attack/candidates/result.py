@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.figures import DISCLOSED, EXPECTED_TOP1, FALSE_MATCH, FALSE_MATCH_ABSENT
-from starshade.attack.result import AttackResult, Bits, restrict
+from starshade.attack.result import (
+    DISCLOSED,
+    EXPECTED_TOP1,
+    FALSE_MATCH,
+    FALSE_MATCH_ABSENT,
+    AttackResult,
+    Bits,
+    restrict,
+)
 from starshade.figure import Figure, Rate
 from starshade.naming import aside
-
-__all__ = ["CandidateOutcomes", "CandidateResult"]
 
 #: share of the targets from which on facts about items that were not released are spoken of
 _MATTERS = 0.1

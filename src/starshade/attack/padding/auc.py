@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from starshade.figure import Rate
 from starshade.rng import generator
 
-__all__ = ["among_top", "auc", "auc_interval"]
-
 _DRAWS = 1000
 Floats = NDArray[np.float64]
 

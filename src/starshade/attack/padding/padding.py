@@ -13,23 +13,19 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
-from starshade.attack.padding.cells import PaddedCells, padded_cells
-from starshade.attack.padding.rank import low_rank
-from starshade.attack.padding.result import PaddingResult
-from starshade.attack.roles import roles_of
+from starshade.attack.padding.result import OfRank, PaddingResult
 from starshade.attack.settings import PaddingAttackSettings
 from starshade.attack.targets import Asked, Attack
+from starshade.attack.view import Roles, roles_of, shown_values, truth_on
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.naming import aside, named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
-from starshade.release.profile.profiles import Profiles
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import generator, resolve_seed
-
-__all__ = ["PaddingAttack"]
 
 _ARRAYS = 16  # float64 of the size of the groups looked at, held together
 Floats = NDArray[np.float64]
@@ -182,3 +178,117 @@ def _refuse_too_little(n_rows: int, n_items: int) -> None:
             f"{n_items:,} items; {budget.amount(max(0, budget.left(0)))} may be used",
             advice=f"Look at fewer groups{aside('groups')}, or allow more memory.",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PaddedCells:
+    """The cells looked at, row by row; those of items that the original lacks are not judged.
+
+    `shown` (groups, items): NaN for null. `known` (items,): which items are judged. `raters`,
+    `sizes`, `popularity` (judged cells,): members of the group who rated the item, members, people
+    who rated the item. `group`, `item` (judged cells,).
+    """
+
+    shown: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    raters: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    popularity: NDArray[np.float64]
+    group: NDArray[np.int64]
+    item: NDArray[np.int64]
+
+    @property
+    def anywhere(self) -> NDArray[np.int64]:
+        """One number for all cells: all are compared with each other."""
+        return np.zeros(len(self.item), dtype=np.int64)
+
+    def judged(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of the cells that are judged."""
+        return score[:, self.known].ravel()
+
+    def ranked(self, rank: int, score: NDArray[np.float64]) -> OfRank:
+        """Return what ranking by these scores achieves."""
+        some, none = (self.raters > 0).astype(float), (self.raters == 0).astype(float)
+        return OfRank(
+            rank, auc(score, some, none, self.anywhere), auc(score, some, none, self.item)
+        )
+
+
+def padded_cells(
+    data: Ratings | Profiles,
+    roles: Roles,
+    rows: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> PaddedCells:
+    """Count who rated what in these rows."""
+    items = data.items
+    item_of = items.indices(roles.original.items).astype(np.int32)
+    truth = truth_on(roles.original, items, item_of)
+    known = np.zeros(len(items), dtype=np.bool_)
+    known[item_of[item_of >= 0]] = True
+    place = np.full(len(sizes) + 1, -1, dtype=np.int64)  # the last: users without a row
+    place[rows] = np.arange(len(rows))
+    of_cell = np.repeat(place[roles.row_of_user], truth.user_support)
+    there = of_cell >= 0
+    flat = of_cell[there] * len(items) + truth.columns[there]
+    raters = np.bincount(flat, minlength=len(rows) * len(items)).reshape(len(rows), -1)
+    shape = (len(rows), int(known.sum()))
+    support = np.bincount(truth.columns, minlength=len(items))[known]
+    return PaddedCells(
+        shown=shown_values(data, rows),
+        known=known,
+        raters=raters[:, known].ravel().astype(float),
+        sizes=np.repeat(sizes[rows], shape[1]).astype(float),
+        popularity=np.tile(support, shape[0]).astype(float),
+        group=np.repeat(np.arange(shape[0]), shape[1]),
+        item=np.tile(np.arange(shape[1]), shape[0]),
+    )
+
+
+_GRID = 9  # decimals of a residual: what an exact low-rank part leaves is 0
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """A centred matrix and its singular value decomposition.
+
+    `centred` (float64 (groups, items)): each column less its mean; 0 where a cell is empty. `empty`
+    (groups, items). `left`, `values`, `right` (float64): singular vectors and values; values
+    descend.
+    """
+
+    centred: Floats
+    empty: NDArray[np.bool_]
+    left: Floats
+    values: Floats
+    right: Floats
+
+    @property
+    def rank(self) -> int:
+        """Singular values above the noise (Gavish & Donoho 2014, of unknown noise).
+
+        The threshold is ω(β) times their median, ω(β) ≈ 0.56β³ − 0.95β² + 1.82β + 1.43, where β is
+        the short side over the long one.
+        """
+        short, long = sorted(self.centred.shape)
+        beta = short / max(long, 1)
+        omega = 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43
+        median = float(np.median(self.values)) if len(self.values) else 0.0
+        dust = 1e-12 * float(self.values.max(initial=0.0)) * long
+        return int((self.values > max(omega * median, dust)).sum())
+
+    def score(self, rank: int) -> Floats:
+        """Return |what a part of this rank leaves|; −1 where a cell is empty."""
+        part = (self.left[:, :rank] * self.values[:rank]) @ self.right[:rank]
+        left = np.round(np.abs(self.centred - part), _GRID)
+        return np.where(self.empty, -1.0, left)
+
+
+def low_rank(shown: Floats) -> LowRank:
+    """Decompose what cells show, NaN for null; an empty cell holds its column's mean."""
+    empty = np.isnan(shown)
+    filled = (~empty).sum(axis=0)
+    mean = np.where(empty, 0.0, shown).sum(axis=0) / np.maximum(filled, 1)
+    centred = np.where(empty, 0.0, shown - mean)
+    left, values, right = np.linalg.svd(centred, full_matrices=False)
+    return LowRank(centred, empty, left, values, right)

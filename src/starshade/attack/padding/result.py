@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from starshade.attack.figures import RECORDS
+from starshade.attack.result import RECORDS
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
 from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted, percent
-
-__all__ = ["OfRank", "PaddingResult"]
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.knowledge import Known
-from starshade.attack.layout import NO_DAYS, below, contents_of, rows_of, support_of, truth_of
-from starshade.attack.memory import refuse_too_little
+from starshade.attack.knowledge import Known, refuse_too_little
 from starshade.attack.settings import AuxiliaryAttackSettings, ScoreboardRHSettings
-from starshade.attack.view import View
+from starshade.attack.view import NO_DAYS, View, below, contents_of, rows_of, support_of, truth_of
+from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.postings import NO_DAY, windows_of
 from starshade.kernels.attack.scoreboard import (
     Aux,
@@ -25,11 +24,8 @@ from starshade.kernels.attack.scoreboard import (
     fraction_bits,
     holds,
 )
-from starshade.kernels.readonly import fixed
 from starshade.progress import task
-from starshade.release.symbols import Symbols
-
-__all__ = ["Pricing", "block_of", "goal_of", "prepare", "score_all", "table_bytes"]
+from starshade.release.cells import Symbols
 
 _BATCH = 4096  # targets between two signs of progress
 _TABLE = 2**22  # entries of the largest similarity table

@@ -13,8 +13,6 @@ from starshade.chart.shapes import Axis, Level, curve_chart
 from starshade.figure import Figure
 from starshade.markup import block, paragraph
 
-__all__ = ["SLACK", "TradeOff", "trade_off"]
-
 SLACK = 1e-9  # an eccentricity of exactly φ must not fail by rounding
 _POINTS = 200  # of a curve
 

@@ -12,15 +12,13 @@ from starshade.attack.sparsity.sparsity import about_one_star
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.kernels.attack.closeness import mean_log_neighbours
-from starshade.kernels.readonly import fixed
+from starshade.kernels.arrays import fixed
+from starshade.kernels.attack.neighbours import mean_log_neighbours
 from starshade.markup import block, paragraph
 from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.levels import near_levels
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
-
-__all__ = ["InformationGain", "information_gain"]
 
 _RANKS = 200  # of the curve in to_dict, spaced evenly on a logarithmic axis
 

@@ -10,28 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
-from starshade.attack.layout import NO_DAYS
 from starshade.attack.settings import SparsitySettings
 from starshade.attack.shown import payload
+from starshade.attack.view import NO_DAYS
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.figure import Rate
+from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.neighbours import Likeness, Rows, nearest
-from starshade.kernels.readonly import fixed
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
 from starshade.progress import announced, task
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.levels import near_levels
-from starshade.ratings.sample import sample_users
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
 from starshade.stats import share
-
-__all__ = ["Neighbours", "Sparsity", "SparsityResult", "about_one_star"]
 
 _GRID = tuple(i / 40 for i in range(41))
 _BATCH = 64  # targets between two signs of progress

@@ -19,8 +19,6 @@ from starshade.stats import wilson
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Verified", "verify"]
-
 
 @dataclass(frozen=True, eq=False)
 class Verified:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from starshade.attack.figures import CREDIT, INELIGIBLE, RECORDS, TARGETS
+from starshade.attack.result import CREDIT, INELIGIBLE, RECORDS, TARGETS
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted
-
-__all__ = ["Background", "Condition", "TrackerResult"]
 
 #: item (its place among the released ones) and predicate, as SQL has it
 Condition = tuple[tuple[int, str], ...]

@@ -12,7 +12,7 @@ import numpy as np
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
-from starshade.attack.candidates.label import LabelAttack
+from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -26,7 +26,7 @@ from starshade.audit.attempts import (
     size_of,
     untouched,
 )
-from starshade.audit.compare.figures import compared
+from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, Value
 from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.evidence import numbers_to_try
@@ -41,15 +41,13 @@ from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.registry import find
 from starshade.release.folder.receipt import digest_of
-from starshade.release.profile.kind import ProfileKind
+from starshade.release.profiles import ProfileKind
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.utility.held_out.recommender_error import RecommenderError
-from starshade.utility.query_error.query_error import QueryError
-from starshade.utility.query_error.result import KINDS
+from starshade.utility.query_error import QueryError
+from starshade.utility.query_error_result import KINDS
 from starshade.utility.registry import PROBED
-
-__all__ = ["compare", "grouping_methods"]
 
 #: measured with settings that are the same for all
 _APART = ("query-error", *(entry.name for entry in PROBED))

@@ -8,14 +8,11 @@ from typing import Any, TypeAlias
 
 from starshade._version import __version__
 from starshade.audit.attempts import ORIGINAL
-from starshade.audit.compare.figures import LOSSES, in_columns
-from starshade.audit.compare.frontier import frontier_chart
+from starshade.audit.compare.frontier import LOSSES, frontier_chart, in_columns
 from starshade.chart import Chart
 from starshade.figure import Figure
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
-
-__all__ = ["Comparison", "Row", "Value", "on_frontier"]
 
 Value: TypeAlias = float | int | None
 #: fields that JSON has as they are, in its order

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starshade.ratings.proximity.settings import EPS
-from starshade.release.profile.kind import ProfileKind
+from starshade.release.profiles import ProfileKind
 from starshade.setting import check, settable
-
-__all__ = ["PROFILE", "CompareSettings"]
 
 PROFILE: ProfileKind = "pooled"  # loses least where both were measured: docs/prediction.md
 

@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.risk.only_fit import OnlyFit
-from starshade.attack.risk.result import RiskResult
-from starshade.attack.risk.risk import Risk
-from starshade.audit.dossier.attacks import ATTACK_MEANING, attack_rows, given_away, tracker_row
-from starshade.audit.dossier.data import data_section
+from starshade.attack.risk import OnlyFit, Risk
+from starshade.attack.risk_result import RiskResult
+from starshade.audit.dossier.data import at_risk, data_section, stand_out
 from starshade.audit.dossier.losses import (
     disclosure_rows,
     histogram_section,
@@ -28,13 +26,16 @@ from starshade.audit.dossier.losses import (
     query_section,
     recommender_section,
 )
-from starshade.audit.dossier.people import at_risk, stand_out
 from starshade.audit.dossier.public import Judgement, public_edition
 from starshade.audit.dossier.release import (
+    ATTACK_MEANING,
+    attack_rows,
     claim_rows,
     files_of,
+    given_away,
     method_section,
     model_rows,
+    tracker_row,
     versions_of,
 )
 from starshade.audit.dossier.verdict import finding_rows, verdict_section
@@ -46,8 +47,6 @@ from starshade.release.folder.read import read_release
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
-
-__all__ = ["Dossier", "compile_dossier", "gather"]
 
 
 @dataclass(frozen=True)

@@ -8,26 +8,16 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.dossier.data import Bins
-from starshade.audit.figures import figures_found
+from starshade.audit.measure import figures_found
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure
 from starshade.naming import aside, named
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.utility.disclosure_shares import DisclosureShares
-from starshade.utility.query_error.result import KINDS
+from starshade.utility.losses import DisclosureShares
+from starshade.utility.query_error_result import KINDS
 from starshade.utility.rating_histogram import RatingHistogram
 from starshade.utility.registry import ENTRIES
-
-__all__ = [
-    "disclosure_rows",
-    "histogram_section",
-    "loss_rows",
-    "no_probe",
-    "no_queries",
-    "query_section",
-    "recommender_section",
-]
 
 #: measures that have a section of their own, or a row of another
 _APART = {

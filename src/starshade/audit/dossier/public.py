@@ -17,9 +17,16 @@ import numpy as np
 
 from starshade.audit.dossier.data import Bins, scale_text
 from starshade.audit.dossier.losses import disclosure_rows
-from starshade.audit.dossier.paragraph import PROXIMITY_CAVEAT, head, hidden, shown_of, within
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
-from starshade.audit.dossier.verdict import headline, readers_advice
+from starshade.audit.dossier.verdict import (
+    PROXIMITY_CAVEAT,
+    head,
+    headline,
+    hidden,
+    readers_advice,
+    shown_of,
+    within,
+)
 from starshade.audit.findings import (
     AUDIENCE,
     NO_NAME,
@@ -31,16 +38,13 @@ from starshade.audit.findings import (
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
-from starshade.release.band import in_words
-from starshade.release.profile.profiles import Profiles
+from starshade.release.manifest import in_words
+from starshade.release.profiles import Profiles
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
-from starshade.utility.class_sizes import class_sizes
-from starshade.utility.disclosure_shares import DisclosureShares
+from starshade.utility.losses import DisclosureShares, class_sizes
 from starshade.utility.rating_histogram import released_shares
-
-__all__ = ["Judgement", "public_edition"]
 
 _GRID = 5  # percent; limits are stated on this grid
 

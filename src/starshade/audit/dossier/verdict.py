@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from starshade.audit.dossier.paragraph import paragraph_of
-from starshade.audit.findings import understated
-from starshade.audit.result import AuditResult
+from starshade.audit.dossier.release import tried_on
+from starshade.audit.evidence import best_of
+from starshade.audit.findings import limit_of, records_differ, understated
+from starshade.audit.profile_disclosure import ProfileDisclosure
+from starshade.audit.result import AuditResult, Finding, alone_with_sensitive
 from starshade.naming import aside, named
+from starshade.plain import counted, percent
 from starshade.release.table import Release
-
-__all__ = ["finding_rows", "headline", "owners_advice", "readers_advice", "verdict_section"]
+from starshade.release.verify.claims import PROXIMITY_MODELS
 
 
 def headline(*, passed: bool, alone: bool) -> str:
@@ -114,3 +117,147 @@ _PUBLISH = (
     "Publish the whole folder, its README.md included. Keep the receipt, the ratings and the "
     "internal edition of this report to yourself."
 )
+
+
+def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
+    """Say whether a release may be published, what was tried, what holds, and what it still tells.
+
+    Without names of attacks and intervals, which stand elsewhere in a report. `people`: whom the
+    release is of.
+    """
+    proximate = records_differ(release) and any(
+        c["model"] in PROXIMITY_MODELS for c in result.claims
+    )
+    reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
+    return " ".join(
+        [
+            head(passed=result.passed, alone=result.passed_alone),
+            *reasons,
+            *(hidden(release, proximate=proximate) if result.passed_alone else ()),
+            *_attack_sentences(result, release, proximate=proximate, people=people),
+            *_disclosure_sentences(result, proximate=proximate),
+        ]
+    )
+
+
+def head(*, passed: bool, alone: bool) -> str:
+    """Say whether a release may be published; `alone`: if nothing had been published before."""
+    if passed:
+        return "This release may be published."
+    if alone:
+        return "By itself this release may be published, but not beside what is out already."
+    return "This release should not be published."
+
+
+def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
+    """Say why not; of the attacks briefly, as their figures follow."""
+    if finding.name != "attack":
+        return finding.text
+    why = understated(release)
+    if why is not None:
+        return (
+            f"How well it hides people is not known: {why[0]}, and without the receipt nobody can "
+            f"tell {why[1]}."
+        )
+    limit = limit_of(result.config["max_success"], result.k, differ=records_differ(release))
+    if limit is None:
+        return "It does not say among how many people everybody hides."
+    return f"The right record is found more often than the limit of {percent(limit)} allows."
+
+
+def hidden(release: Release, *, proximate: bool) -> Iterator[str]:
+    """Say among how many others each record hides."""
+    k = release.manifest.claimed_k
+    if k:
+        like = "has near it" if proximate else "looks like"
+        yield (
+            f"Each of its {counted(release.n_records, 'record')} {like} at least "
+            f"{counted(k - 1, 'other')}{release.manifest.alike_by}; "
+            "that was counted again on its files."
+        )
+
+
+def _attack_sentences(
+    result: AuditResult, release: Release, *, proximate: bool, people: int
+) -> Iterator[str]:
+    worst, disclosure = best_of(result.evidence), result.profile_disclosure
+    before, after = (percent(side.expected_top1.rate) for side in (worst.before, worst.after))
+    known = counted(worst.knowledge.known, "rating")
+    where = "of the same people and items" if result.same_people else "of these items as they are"
+    text = (
+        f"Somebody who knows {known} of a person and must point at one record is right in {before} "
+        f"of the cases in the ratings {where}"
+    )
+    if disclosure is not None and not disclosure.linked:
+        yield f"{text}; how often in this release is not known without the receipt."
+    elif understated(release) is not None:
+        yield f"{text}."
+    else:
+        yield f"{text}, and in {after} in this release."
+    tried = tried_on(worst, people)
+    if tried:
+        yield f"{tried[0].upper()}{tried[1:]}."
+    if proximate:
+        yield PROXIMITY_CAVEAT
+    elif result.k and result.passed_alone:
+        yield within(result.k, result.alike_by, alone=result.beside is not None)
+    else:
+        yield "Other attacks may find more."
+
+
+PROXIMITY_CAVEAT = (
+    "That others are near a record does not keep somebody who knows exact ratings from telling it "
+    "apart."
+)
+
+
+def within(k: int, by: str, *, alone: bool) -> str:
+    """Say what holds whatever is tried where k records are equal."""
+    return (
+        "Other attacks may find a person's group more often; but nobody who has this release"
+        f"{' alone' * alone} can point at the right record more often than 1 in {k}{by}."
+    )
+
+
+def _disclosure_sentences(result: AuditResult, *, proximate: bool) -> Iterator[str]:
+    if result.profile_disclosure is not None and not proximate:
+        yield from _profile_sentences(result.profile_disclosure)
+    else:
+        yield from shown_of(result.disclosure, proximate=proximate)
+
+
+def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator[str]:
+    """Say of how many people a rating is shown, or that there is one."""
+    shown, exists = (shares[f"users_rating_{what}"] for what in ("disclosed", "exists"))
+    if proximate:
+        yield "Whoever finds a record reads its ratings."
+    elif shown is None or exists is None:
+        yield "Whoever finds a person's group reads its profile."
+    else:
+        yield (
+            f"To hide among others is not to hide what one rated: {percent(shown)} of the people "
+            "are in a class of equal records that shows one of their ratings, "
+            f"{percent(exists)} in one that shows that they rated something."
+        )
+        alone = shares.get("records_alone_with_sensitive")
+        if alone is not None:
+            yield alone_with_sensitive(percent(alone))
+
+
+def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
+    text = "Whoever finds a person's group reads its profile"
+    if disclosure.group is None:
+        yield f"{text}; how often it is found is not known."
+        return
+    known = counted(disclosure.group.knowledge.known, "rating")
+    yield (
+        f"{text}: who knows {known} of a person and must name one group names the right one in "
+        f"{percent(disclosure.group.share.rate)} of the cases."
+    )
+    padding = disclosure.padding
+    if padding is not None and padding.auc is not None:
+        yield (
+            "Of two cells, one that rests on a real rating and one that does not, the release "
+            f"tells which is which in {percent(padding.auc.rate)} of the cases (50% is not at all)."
+        )
+    yield "No model limits such figures."

@@ -10,8 +10,6 @@ from typing import Any, Literal
 from starshade.attack.knowledge import Knowledge
 from starshade.figure import Rate
 
-__all__ = ["Figure", "Level", "Mark", "Point", "Series", "Skipped", "Unit"]
-
 Unit = Literal["share", "bits", "users", "seconds", "points", "number"]
 
 

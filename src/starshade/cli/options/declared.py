@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 else:
     _Type = click.ParamType  # no generic before click 8.4
 
-__all__ = ["Choosing", "Declared", "declared_options", "option_of", "options_of"]
-
 _NUMBERS = {"integer", "number"}
 _SEVERAL = {"texts", "places", "integers", "files"}
 _TYPES: dict[str, _Type] = {"integer": click.INT, "integers": click.INT, "number": click.FLOAT}

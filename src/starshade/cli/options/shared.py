@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+from click.core import ParameterSource
+
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.settings import Command, gathered
 from starshade.cli.options.spelling import as_option, words_of
 from starshade.errors import ConfigError, OutputError
 from starshade.ratings.settings import ReadingSettings
+from starshade.registry import Entry
 from starshade.setting import settable, settings_of
 
 if TYPE_CHECKING:
     from starshade.ratings.places.place import Place, Where
     from starshade.ratings.select import ItemSelection
     from starshade.ratings.table import Ratings
-
-__all__ = ["Reading", "ensure_free", "reading"]
+    from starshade.release.manifest import Claim
 
 
 @dataclass(frozen=True)
@@ -103,3 +105,131 @@ def ensure_free(out: Where, *, option: str = "--out") -> Place:
         return vacant(out)
     except OutputError as error:
         raise OutputError(f"{option} {error.message}", advice=error.advice) from error
+
+
+Command = Callable[..., Any]
+
+
+def gathered(
+    command: Command, options: list[Any], name: str, kind: Callable[..., Any] = dict
+) -> Command:
+    """Give a command some options and pass it all their values as one argument, `name`."""
+    probe: Any = functools.reduce(lambda f, option: option(f), options, lambda: None)
+    names = [parameter.name for parameter in probe.__click_params__]
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        chosen = kind(**{each: kwargs.pop(each) for each in names})
+        return command(*args, **{name: chosen}, **kwargs)
+
+    return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
+
+
+def given() -> set[str]:
+    """Return the names of the parameters that stood on the command line."""
+    context = click.get_current_context()
+    names = context.params
+    source = context.get_parameter_source
+    return {name for name in names if source(name) is ParameterSource.COMMANDLINE}
+
+
+def said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the values that stood on the command line."""
+    return {name: values[name] for name in given() & values.keys()}
+
+
+def option(name: str) -> str:
+    """Return how a parameter is written on the command line."""
+    parameters = click.get_current_context().command.params
+    return next(p.opts[0] for p in parameters if p.name == name)
+
+
+def configured(
+    entry: Entry, name: str, settings: Mapping[str, Any], also: Mapping[str, Any] | None = None
+) -> Any:
+    """Make an attack, model or method with the settings given; others have its defaults.
+
+    `name`: as messages call it, "the attack scoreboard". Of the `settings` those that did not stand
+    on the command line are not used; those that did win over `also`.
+    """
+    values = said(settings)
+    own = {setting.name: setting for setting in settings_of(entry.declaration())}
+    for key in values:
+        if key not in own:
+            has = ", ".join(option(each) for each in sorted(own) if each in settings)
+            raise ConfigError(
+                f"{option(key)}: {name} has no such setting",
+                advice=f"Leave it out; it has {has}." if has else "Leave it out.",
+            )
+    values = {**(also or {}), **values}
+    lacking = [s for s in own.values() if s.default is MISSING and s.name not in values]
+    if lacking:
+        missing = [option(setting.name) for setting in lacking]
+        usual = " ".join(f"{option(s.name)} {s.usual or 'VALUE'}" for s in lacking)
+        help_ = f"`{_chosen(entry)} --help` says what each means"
+        raise ConfigError(
+            f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+            advice=f"Add {usual}, for example; {help_}.",
+        )
+    return entry.load()(**values)
+
+
+def _chosen(entry: Entry) -> str:
+    context = click.get_current_context()
+    chooser = getattr(context.command, "chooser", None)
+    return f"{context.command_path} {chooser} {entry.name}" if chooser else context.command_path
+
+
+def refuse_beside(what: str, names: set[str], advice: str) -> None:
+    """Refuse options that stood on the command line but mean nothing beside another one."""
+    useless = given() & names
+    if useless:
+        named = ", ".join(sorted(map(option, useless)))
+        raise ConfigError(f"{named}: of no use {what}", advice=advice)
+
+
+def models_to_check(
+    claims: tuple[Claim, ...], model: str | None, parameters: dict[str, Any]
+) -> list[Any]:
+    """Make the models to check: the one that is named, or all that a release claims.
+
+    What the command line leaves open is as claimed. Where several models are checked, a
+    parameter is for those that have it. Ratings have no claims: their model is k-anonymity
+    unless another one is named.
+    """
+    from starshade.privacy.registry import ENTRIES
+    from starshade.registry import find
+
+    chosen = [claim for claim in claims if model in (None, claim.model)]
+    if "attribute" in given():
+        own = parameters["attribute"]
+        chosen = [claim for claim in chosen if claim.parameters.get("attribute", own) == own]
+    if len(chosen) < 2:
+        claimed = dict(chosen[0].parameters) if chosen else {}
+        name = model or (chosen[0].model if chosen else "k-anonymity")
+        entry = find(ENTRIES, name, "model")
+        named = [k for claim in claims if (k := claim.parameters.get("k")) is not None]
+        if not chosen and named and "k" in entry.names:
+            claimed["k"] = max(named)  # of another model
+        return [configured(entry, f"the model {name}", parameters, also=claimed)]
+    entries = [find(ENTRIES, claim.model, "model") for claim in chosen]
+    for useless in given() & parameters.keys() - set().union(*(e.names for e in entries)):
+        names = ", ".join(dict.fromkeys(claim.model for claim in chosen))
+        raise ConfigError(
+            f"{option(useless)}: no model that is claimed has such a setting",
+            advice=f"Leave it out, or choose one with --model; claimed are {names}.",
+        )
+    return [
+        configured(
+            entry,
+            f"the model {claim.model}",
+            {key: value for key, value in parameters.items() if key in entry.names},
+            also=dict(claim.parameters),
+        )
+        for entry, claim in zip(entries, chosen, strict=True)
+    ]
+
+
+def to_options(parameters: dict[str, Any]) -> list[str]:
+    """Return the options that say these parameters to another command."""
+    return [word for name, value in parameters.items() for word in words_of(f"--{name}", value)]

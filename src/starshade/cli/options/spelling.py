@@ -9,8 +9,6 @@ from starshade.naming import Value
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
 
-__all__ = ["as_option", "words_of"]
-
 #: options that are not called as the setting is
 _CALLED = {
     "attribute_hierarchies": "--attribute-hierarchy",

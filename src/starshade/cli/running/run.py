@@ -19,17 +19,19 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
-from starshade.cli.running.errors import describe_error
-from starshade.cli.running.interrupt import has_written, written_so_far
-from starshade.cli.running.streams import closed_streams, writes_unicode
+from starshade.cli.running.errors import (
+    closed_streams,
+    describe_error,
+    has_written,
+    writes_unicode,
+    written_so_far,
+)
 from starshade.cli.running.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
 from starshade.kernels.ahead import compiled_ahead
 from starshade.plain import plain
 from starshade.ratings.places.place import Place, refuse_in_release
 from starshade.scratch import sweep_scratch
-
-__all__ = ["Run", "running"]
 
 
 @dataclass

@@ -10,12 +10,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
 from starshade.errors import OutputError
-from starshade.progress.words import how_long, seconds_left, worth_showing
+from starshade.progress.notebook import how_long, seconds_left, worth_showing
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
-
-__all__ = ["Log", "Terminal"]
 
 _PATIENCE = 0.8  # seconds without an announcement
 

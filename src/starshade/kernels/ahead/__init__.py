@@ -22,11 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from starshade.kernels.stale import STAMP
-from starshade.kernels.warm import cache_place
+from starshade.kernels.warm import STAMP, cache_place
 from starshade.progress import insist, task
-
-__all__ = ["LIST", "READY", "compiled_ahead", "listed", "load_numba", "note_ready"]
 
 #: what is compiled for what
 LIST = Path(__file__).with_name("list.jsonl")

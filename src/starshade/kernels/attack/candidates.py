@@ -16,27 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of, run
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY
-from starshade.kernels.inner import inner
-from starshade.kernels.lanes import run
-from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
-
-__all__ = [
-    "CHUNK",
-    "FOUND",
-    "Clues",
-    "Postings",
-    "Room",
-    "Seen",
-    "Thresholds",
-    "candidates",
-    "count_candidates",
-    "list_fitting",
-    "make_room",
-]
 
 CHUNK = 32  # targets that share scratch space
 _NEAR = 64  # leaping costs as much as walking past so many

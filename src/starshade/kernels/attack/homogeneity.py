@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bools
+from starshade.kernels.arrays import Array, Bools, inner, place_of, run
 from starshade.kernels.attack.agreement import Truth, is_member
 from starshade.kernels.attack.candidates import (
     CHUNK,
@@ -17,12 +17,7 @@ from starshade.kernels.attack.candidates import (
     list_fitting,
     make_room,
 )
-from starshade.kernels.inner import inner
-from starshade.kernels.lanes import run
-from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
-
-__all__ = ["SHARED", "shared_cells"]
 
 _SLACK = 1e-9
 

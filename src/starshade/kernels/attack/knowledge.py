@@ -14,13 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, Words
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, Words, inner, place_after
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.fingerprint import below, mix, number, uniform
-from starshade.kernels.inner import inner
-from starshade.kernels.search import place_after
-
-__all__ = ["Marginals", "Mistakes", "Table", "count_marked", "draw", "tally"]
 
 _UNKNOWN_DAY = 65_535
 # where each purpose starts counting; the choice of cells starts at 0

@@ -9,25 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Int32s, Ints
-from starshade.kernels.inner import inner
-from starshade.kernels.readonly import fixed
-from starshade.kernels.search import place_of
-
-__all__ = [
-    "EVERY_ROW",
-    "NO_DAY",
-    "WINDOW",
-    "add_known",
-    "is_candidate",
-    "list_candidates",
-    "list_repeats",
-    "list_touched",
-    "priced_together",
-    "scratch",
-    "window_count",
-    "windows_of",
-]
+from starshade.kernels.arrays import Int32s, Ints, fixed, inner, place_of
 
 WINDOW = 1 << 16  # rows whose numbers differ in their lower 16 bits only
 

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 from starshade.kernels.attack.postings import (
     EVERY_ROW,
@@ -45,23 +45,7 @@ from starshade.kernels.attack.summary import (
     sigma,
     summarize,
 )
-from starshade.kernels.inner import inner
-from starshade.kernels.search import place_of
 from starshade.kernels.warm import announce
-
-__all__ = [
-    "MASSES",
-    "Aux",
-    "Block",
-    "Goal",
-    "Tables",
-    "attack",
-    "fraction_bits",
-    "holds",
-    "score",
-    "scores",
-    "weigh",
-]
 
 _CHUNK = 32  # targets that share scratch space
 _SPARSE = 8  # look at touched rows only when they are fewer than one in this many

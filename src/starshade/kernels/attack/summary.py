@@ -14,21 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Floats
-from starshade.kernels.inner import inner
-
-__all__ = [
-    "SUMMARY",
-    "leave_out",
-    "mass",
-    "mass_unit",
-    "merge",
-    "power",
-    "powers",
-    "sigma",
-    "sigmas",
-    "summarize",
-]
+from starshade.kernels.arrays import Array, Floats, inner
 
 #: top, runner_up and the two scores of the target are -1 where there is none
 SUMMARY = np.dtype(

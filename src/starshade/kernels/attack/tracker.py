@@ -15,11 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Bytes, Int32s, Ints
-from starshade.kernels.inner import inner
+from starshade.kernels.arrays import Bytes, Int32s, Ints, inner
 from starshade.kernels.warm import announce
-
-__all__ = ["EMPTY", "FEWEST", "QUERIES", "REFUSED", "STOPPED", "Board", "Singled", "ask", "nobody"]
 
 #: places in the counts that `ask` adds to
 QUERIES, EMPTY, REFUSED, FEWEST, STOPPED = range(5)

@@ -9,10 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Ints
-from starshade.kernels.inner import inner
-
-__all__ = ["components", "grow_cliques"]
+from starshade.kernels.arrays import Ints, inner
 
 
 @njit(cache=True, nogil=True)

@@ -21,10 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Bools, Int32s, Ints, Words
-from starshade.kernels.inner import inner
-
-__all__ = ["Fields", "accept", "fields_of", "low_bits", "relation"]
+from starshade.kernels.arrays import Bools, Int32s, Ints, Words, inner
 
 _MOST_EXACT = 21  # codes with a bit each: three items to a word
 _BUCKETS = 31  # of rated levels, where they are more; and one for null

@@ -11,22 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from starshade.kernels.arrays import Array, Bools, Ints, Words
+from starshade.kernels.arrays import Array, Bools, Ints, Words, inner
 from starshade.kernels.balls.fields import INSIDE, MIXED, accept, relation
 from starshade.kernels.balls.tree import BLOCK, FIRST, LAST, LEAF
-from starshade.kernels.inner import inner
-
-__all__ = [
-    "Asked",
-    "Found",
-    "Room",
-    "add_branch",
-    "add_leaf",
-    "ask",
-    "list_near",
-    "make_room",
-    "weigh_leaf",
-]
 
 
 class Asked(NamedTuple):

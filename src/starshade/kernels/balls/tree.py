@@ -16,12 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Ints, Words
+from starshade.kernels.arrays import Array, Ints, Words, copy_to, inner
 from starshade.kernels.balls.fields import Fields, low_bits
-from starshade.kernels.inner import copy_to, inner
 from starshade.kernels.warm import announce
-
-__all__ = ["LEAF", "Blocks", "Forest", "grow", "next_branch"]
 
 LEAF = 128
 _SAMPLE = 512  # records looked at to choose an item

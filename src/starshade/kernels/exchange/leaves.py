@@ -12,12 +12,9 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Int32s, Ints
+from starshade.kernels.arrays import Int32s, Ints, Words
 from starshade.kernels.fingerprint import below, mix
 from starshade.kernels.warm import announce
-
-__all__ = ["Rows", "cut_leaves"]
-
 
 #: indptr, columns, values of a CSR table (int64, int32, int16), and further full columns (int16)
 Rows = tuple[Ints, Int32s, NDArray[np.int16], NDArray[np.int16]]
@@ -88,3 +85,27 @@ def _cut(  # type: ignore[no-untyped-def]
         order[first:last] = order[first:last][np.argsort(along, kind="mergesort")]
         middles[node] = first + (last - first) // block // 2 * block
     return middles
+
+
+_SHIFT = np.uint64(16)
+
+
+def marks(rows: Rows) -> Words:
+    """Return a number for each row, the same for equal rows, and hardly ever for others."""
+    announce("k-exchange", _marks)
+    with np.errstate(over="ignore"):  # they wrap around, also where interpreted
+        return np.asarray(_marks(*rows))
+
+
+@njit(cache=True, nogil=True)
+def _marks(indptr, columns, values, extra):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(indptr) - 1, np.uint64)
+    for i in range(len(out)):
+        total = np.uint64(0)
+        for p in range(indptr[i], indptr[i + 1]):
+            cell = (np.uint64(columns[p] + 1) << _SHIFT) + np.uint64(values[p])
+            total += mix(cell)
+        for j in range(extra.shape[1]):
+            total = mix(total + np.uint64(extra[i, j]))
+        out[i] = total
+    return out

@@ -18,12 +18,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Floats, Ints, Words
+from starshade.kernels.arrays import Array, Floats, Ints, Words, cut, inner, ones, run
 from starshade.kernels.fingerprint import below
-from starshade.kernels.inner import inner
-from starshade.kernels.lanes import cut, run
-
-__all__ = ["best_starts", "best_starts_real", "clip_groups", "clip_groups_real", "item_cost"]
+from starshade.kernels.warm import announce
 
 _SLACK = 1e-9  # two ratings closer than this are one
 KEPT, SUPPRESSED, FILLED = 0, 1, 2
@@ -268,3 +265,76 @@ def _write_real(values, out, rows, j, what, start, eps, filler):  # type: ignore
         elif v > start + eps + _SLACK:  # a rating next to the end by rounding is at the end
             v = start + eps
         out[r, j] = v
+
+
+def join_small(words: Words, sizes: Ints, k: int) -> Ints:
+    """Join patterns, the earlier first, until each has k records; return what each has become."""
+    with np.errstate(over="ignore"):  # counting bits wraps around where run interpreted
+        return np.asarray(_join(words, sizes.copy(), k))
+
+
+@njit(cache=True, nogil=True)
+def _join(words, sizes, k):  # type: ignore[no-untyped-def]
+    n = len(words)
+    into = np.arange(n)
+    alive = n
+    small = True
+    while small and alive > 1:
+        small = False
+        for p in range(n):
+            if into[p] != p or sizes[p] >= k or alive == 1:
+                continue
+            target = _nearest(words, into, p)
+            into[p] = target
+            sizes[target] += sizes[p]
+            alive -= 1
+            small = small or sizes[target] < k
+    for p in range(n):
+        root = p
+        while into[root] != root:
+            root = into[root]
+        into[p] = root
+    return into
+
+
+@inner
+def _nearest(words, into, p):  # type: ignore[no-untyped-def]
+    best, least = -1, 64 * words.shape[1] + 1
+    for q in range(len(words)):
+        if into[q] != q or q == p:
+            continue
+        away = np.int64(0)
+        for w in range(words.shape[1]):
+            away += np.int64(ones(words[p, w] ^ words[q, w]))
+            if away >= least:
+                break
+        if away < least:
+            best, least = q, away
+    return best
+
+
+def cheapest_partner(low: Ints, high: Ints, sizes: Ints, group: int) -> int:
+    """Return the group whose merge with one adds the least to Σ |e|·Σ range.
+
+    `sizes` (int64 (n_groups,)): 0: there is no such group any more. Returns: of equally cheap ones
+    the first.
+    """
+    announce("the merging of groups", _cheapest)
+    return int(_cheapest(low, high, sizes, group))
+
+
+@njit(cache=True, nogil=True)
+def _cheapest(low, high, sizes, group):  # type: ignore[no-untyped-def]
+    chosen, least = -1, 0
+    for other in range(len(sizes)):
+        if sizes[other] == 0 or other == group:
+            continue
+        union = own = 0
+        for j in range(low.shape[1]):
+            union += max(high[other, j], high[group, j]) - min(low[other, j], low[group, j])
+            own += high[other, j] - low[other, j]
+        # what the group itself costs is the same for all
+        added = (sizes[group] + sizes[other]) * union - sizes[other] * own
+        if chosen < 0 or added < least:
+            chosen, least = other, added
+    return chosen

@@ -11,12 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Bytes, Ints
-from starshade.kernels.inner import copy_to, inner
+from starshade.kernels.arrays import Bytes, Ints, copy_to, cut, inner, run
 from starshade.kernels.interval.interval import item_cost
-from starshade.kernels.lanes import cut, run
-
-__all__ = ["count_groups", "pack", "union_costs"]
 
 _LESS = 1e-9  # an improvement below this is rounding
 _TIE = 1e-3  # weight of how far ratings lie apart, where clipping costs the same

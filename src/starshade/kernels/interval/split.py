@@ -12,11 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Bools, Bytes, Ints
-from starshade.kernels.inner import copy_to, inner
+from starshade.kernels.arrays import Bools, Bytes, Ints, copy_to, inner
 from starshade.kernels.interval.interval import item_cost
-
-__all__ = ["split"]
 
 _TRIED = 6  # cuts whose cost is counted over all items
 

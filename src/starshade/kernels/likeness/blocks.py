@@ -14,10 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints
-from starshade.kernels.inner import copy_to, inner
-
-__all__ = ["BLOCK", "TRAY", "Blocks", "directions", "lay_out"]
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, copy_to, inner
 
 BLOCK = 64
 TRAY = 16  # blocks

@@ -25,14 +25,10 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Array, Bools, Int32s, Ints
-from starshade.kernels.likeness.bits import thermometers
 from starshade.kernels.likeness.blocks import BLOCK, directions, lay_out
-from starshade.kernels.likeness.cells import fill_sums
-from starshade.kernels.likeness.search import nearest
+from starshade.kernels.likeness.search import fill_sums, nearest, thermometers
 from starshade.kernels.warm import announce
 from starshade.progress import task
-
-__all__ = ["Lists", "distances", "form_groups", "nucleus_groups"]
 
 _BATCH = 256  # nuclei listed together, at most
 _SPARE = 64  # neighbours listed beyond those needed, at most; k where that is less

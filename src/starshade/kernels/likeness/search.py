@@ -8,15 +8,14 @@ block is passed over only when none of its records can be, so the list is exact.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit, prange
+from numba import njit, prange, types
+from numba.extending import overload
 
-from starshade.kernels.arrays import Bools, Ints
-from starshade.kernels.inner import copy_to, inner
+from starshade.kernels.arrays import Array, Bools, Ints, Words, copy_to, inner, ones
 from starshade.kernels.likeness.blocks import BLOCK, TRAY, Blocks
-from starshade.kernels.likeness.cells import fill, least_away
-
-__all__ = ["nearest"]
 
 _CHUNK = 4  # nuclei that one thread looks for in one go
 _AROUND = 8  # blocks on both sides of the own one that are gone through unasked
@@ -183,3 +182,148 @@ def _insert(buffer, position, free, nucleus, near, least, found):  # type: ignor
         least[i] = away
         near[i] = p
     return found
+
+
+def fill(cells: Any, low: int, high: int, query: Any, out: Any) -> None:
+    """Fill in the distances of records low…high−1; bits or numbers is settled by compiling."""
+    (_fill_ones if cells.dtype == np.uint64 else fill_sums)(cells, low, high, query, out)
+
+
+@overload(fill, inline="always")  # a call costs as much as its work
+def _fill(cells, low, high, query, out):  # type: ignore[no-untyped-def]
+    if cells.dtype == types.uint64:
+        return lambda cells, low, high, query, out: _fill_ones(cells, low, high, query, out)
+    return lambda cells, low, high, query, out: fill_sums(cells, low, high, query, out)
+
+
+def least_away(cells: Any, low: int, high: int, query: Any, buffer: Any) -> Any:
+    """Return the least distance of records low…high−1; what `buffer` holds is spoilt."""
+    least = _least_ones if cells.dtype == np.uint64 else _least_sums
+    return least(cells, low, high, query, buffer)
+
+
+@overload(least_away, inline="always")
+def _least_away(cells, low, high, query, buffer):  # type: ignore[no-untyped-def]
+    if cells.dtype == types.uint64:
+        return lambda cells, low, high, query, buffer: _least_ones(cells, low, high, query, buffer)
+    return lambda cells, low, high, query, buffer: _least_sums(cells, low, high, query, buffer)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _least_ones(words, low, high, query, buffer):  # type: ignore[no-untyped-def]
+    least = np.int64(64) * len(words)
+    if len(words) == 2:  # one and two words: nothing goes through memory
+        a, b, p, q = words[0, low:high], words[1, low:high], query[0], query[1]
+        for i in range(high - low):
+            least = min(least, np.int64(ones(a[i] ^ p) + ones(b[i] ^ q)))
+    elif len(words) == 1:
+        a, p = words[0, low:high], query[0]
+        for i in range(high - low):
+            least = min(least, np.int64(ones(a[i] ^ p)))
+    else:
+        _fill_ones(words, low, high, query, buffer)
+        for i in range(high - low):
+            least = min(least, buffer[i])
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _least_sums(table, low, high, query, buffer):  # type: ignore[no-untyped-def]
+    fill_sums(table, low, high, query, buffer)
+    least = buffer[0]
+    for i in range(high - low):
+        least = min(least, buffer[i])
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _fill_ones(words, low, high, query, out):  # type: ignore[no-untyped-def]
+    n = high - low
+    out[:n] = 0
+    m = len(words)
+    for j in range(0, m - 1, 2):  # two words a pass: half of the loads and stores of `out`
+        a, b, p, q = words[j, low:high], words[j + 1, low:high], query[j], query[j + 1]
+        for i in range(n):
+            out[i] += np.int64(ones(a[i] ^ p) + ones(b[i] ^ q))
+    if m % 2:
+        a, p = words[m - 1, low:high], query[m - 1]
+        for i in range(n):
+            out[i] += np.int64(ones(a[i] ^ p))
+
+
+@njit(cache=True, nogil=True)
+def fill_sums(table, low, high, query, out):  # type: ignore[no-untyped-def]
+    """Fill in the L1 distances of records low…high−1 of a table of numbers, items in order.
+
+    `table` (uint8, uint16 or float64 (n_items, n)): its dtype holds every distance that can occur.
+    `out` (≥ high − low,): both of the same dtype.
+    """
+    n = high - low
+    out[:n] = 0
+    m = len(table)
+    for j in range(0, m - 3, 4):  # four items a pass
+        _add_four(table[j : j + 4, low:high], query[j : j + 4], out)
+    for j in range(m - m % 4, m):
+        _add_one(table[j, low:high], query[j], out)
+
+
+@inner
+def _add_four(four, query, out):  # type: ignore[no-untyped-def]
+    a, b, c, d = four[0], four[1], four[2], four[3]
+    p, q, r, s = query[0], query[1], query[2], query[3]
+    for i in range(len(a)):
+        # greater minus lesser: never below zero, so it needs no wider type
+        total = out[i] + (max(a[i], p) - min(a[i], p))
+        total = total + (max(b[i], q) - min(b[i], q))
+        total = total + (max(c[i], r) - min(c[i], r))
+        out[i] = total + (max(d[i], s) - min(d[i], s))
+
+
+@inner
+def _add_one(a, p, out):  # type: ignore[no-untyped-def]
+    for i in range(len(a)):
+        out[i] = out[i] + (max(a[i], p) - min(a[i], p))
+
+
+_WORD = 64
+_BYTES_PER_WORD = 8  # of the plain table; a word takes as long as this many of them
+
+
+def thermometers(table: Array) -> Words | None:
+    """Return the records as words; None where the plain table is as good."""
+    if table.dtype.kind != "u" or not table.size:
+        return None
+    least = table.min(axis=1).astype(np.int64)
+    steps = table.max(axis=1) - least
+    if steps.max() >= _WORD:
+        return None
+    word, shift = _lay_out(steps)
+    n_words = int(word[-1]) + 1
+    if n_words * _BYTES_PER_WORD > table.shape[0] * table.dtype.itemsize:
+        return None
+    words = np.zeros((n_words, table.shape[1]), np.uint64)
+    _pack(table, least, word, shift, words)
+    return words
+
+
+def _lay_out(steps: Ints) -> tuple[Ints, Ints]:
+    """Give each item its word and its first bit there; none is cut in two."""
+    word, shift = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
+    w = used = 0
+    for j, bits in enumerate(steps.tolist()):
+        if used + bits > _WORD:
+            w, used = w + 1, 0
+        # an item without steps has no bits, and must not be shifted out of the word
+        word[j], shift[j] = w, used % _WORD
+        used += bits
+    return word, shift
+
+
+@njit(cache=True, nogil=True)
+def _pack(table, least, word, shift, words):  # type: ignore[no-untyped-def]
+    one = np.uint64(1)
+    for j in range(len(table)):
+        row, out, s = table[j], words[word[j]], np.uint64(shift[j])
+        for i in range(len(row)):
+            height = np.uint64(np.int64(row[i]) - least[j])
+            out[i] |= ((one << height) - one) << s

@@ -14,13 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, prange
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner
 from starshade.kernels.csr import keep_rows, transpose
-from starshade.kernels.inner import inner
 from starshade.kernels.likeness.likeness import Lists, form_groups
 from starshade.kernels.warm import announce
-
-__all__ = ["SparseRows", "sparse_distances", "sparse_nucleus_groups"]
 
 _CHUNK = 4  # nuclei that one thread looks for in one go
 _WORTH_THREADS = 500_000  # cells walked; below, waking threads costs more

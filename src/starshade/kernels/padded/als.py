@@ -13,14 +13,13 @@ bias is taken off the rating first.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
+from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Floats, Int32s, Ints
-from starshade.kernels.inner import inner
-from starshade.kernels.lanes import cut, run
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, inner, run
+from starshade.kernels.padded.centres import NEGLIGIBLE
+from starshade.kernels.padded.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
-
-__all__ = ["half_sweep", "solve", "squared_error"]
 
 _AT_ONCE = 8  # ratings added in one pass over the normal equations; written out below
 _RANK = 1e-10  # a pivot this much smaller than its diagonal is what rounding left of 0
@@ -192,3 +191,143 @@ def _sum_errors(  # type: ignore[no-untyped-def]
                 found += rows[row, k] * others[other, k]
             error = targets[codes[p]] - min(max(found, low), high)
             out[row] += error * error
+
+
+_PAIRS = 1 << 14  # that a thread takes at a time
+_ITEMS = 2048  # of a row, that stay in the nearest cache
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def predict_pairs(users, items, mean, user_bias, item_bias, user_factors, item_factors):  # type: ignore[no-untyped-def]
+    """Predict pairs."""
+    out = np.empty(len(users))
+    for chunk in prange((len(users) + _PAIRS - 1) // _PAIRS):
+        for p in range(chunk * _PAIRS, min(len(users), (chunk + 1) * _PAIRS)):
+            u, i = users[p], items[p]
+            total = mean + user_bias[u] + item_bias[i]
+            for k in range(user_factors.shape[1]):
+                total += user_factors[u, k] * item_factors[i, k]
+            out[p] = total
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def predict_rows(users, mean, user_bias, item_bias, user_factors, item_columns):  # type: ignore[no-untyped-def]
+    """Predict whole rows; the items' factors come column by column."""
+    n_items = len(item_bias)
+    out = np.empty((len(users), n_items))
+    for row in prange(len(users)):
+        u = users[row]
+        for first in range(0, n_items, _ITEMS):
+            last = min(n_items, first + _ITEMS)
+            part = out[row, first:last]
+            bias = item_bias[first:last]
+            for i in range(last - first):
+                part[i] = mean + user_bias[u] + bias[i]
+            for k in range(user_factors.shape[1]):
+                weight = user_factors[u, k]
+                column = item_columns[k, first:last]
+                for i in range(last - first):
+                    part[i] += weight * column[i]
+    return out
+
+
+def products(parts: Parts, sums: Floats, inner: Floats, users: Ints) -> Floats:
+    """Products of each two of some users' rows, less the base; shape (b, b), on one thread."""
+    announce("products within bins", _products)
+    out = np.empty((len(users), len(users)))
+    _products(*parts, sums, inner, users, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _products(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, phi, weights, sums, inner, users, out
+):  # fmt: skip
+    b, f = len(users), phi.shape[1]
+    place, raters, e, ends = _by_item(indptr, columns, codes, levels, base, loadings, phi, users)
+    across, pull = np.empty((f, b)), np.empty((f, b))
+    for r in range(b):
+        u = users[r]
+        for a in range(f):
+            through = 0.0
+            for c in range(f):
+                through += inner[a, c] * phi[u, c]
+            across[a, r], pull[a, r] = phi[u, a], sums[u, a] - through
+    for r in range(b):
+        u, row = users[r], out[r, r:]
+        row[:] = 0.0
+        for a in range(f):
+            projected, own = sums[u, a], phi[u, a]
+            means, pulls = across[a, r:], pull[a, r:]
+            for c in range(len(row)):
+                row[c] += projected * means[c] + own * pulls[c]
+        for p in range(indptr[u], indptr[u + 1]):
+            i = columns[p]
+            mine = place[i]  # users before this one are done
+            place[i] += 1
+            scale = weights[i] * e[mine]
+            for q in range(mine, ends[i]):
+                row[raters[q] - r] += scale * e[q]
+    for r in range(b):
+        for c in range(r):
+            out[r, c] = out[c, r]
+
+
+@inner
+def _by_item(indptr, columns, codes, levels, base, loadings, phi, users):  # type: ignore[no-untyped-def]
+    """List each item's raters among the users, in order, with their corrections."""
+    place = np.zeros(len(base), np.int64)
+    longest = 0
+    for u in users:
+        longest = max(longest, indptr[u + 1] - indptr[u])
+        for p in range(indptr[u], indptr[u + 1]):
+            place[columns[p]] += 1
+    total = 0
+    for i in range(len(place)):
+        count = place[i]
+        place[i] = total
+        total += count
+    ends = place.copy()
+    raters, e = np.empty(total, np.int32), np.empty(total)
+    buffer = np.empty(longest)
+    for r in range(len(users)):
+        u = users[r]
+        first, last = indptr[u], indptr[u + 1]
+        fill_corrections(
+            columns[first:last], codes[first:last], levels, base, loadings, phi[u], buffer
+        )
+        for p in range(last - first):
+            i = columns[first + p]
+            raters[ends[i]], e[ends[i]] = r, buffer[p]
+            ends[i] += 1
+    return place, raters, e, ends
+
+
+def member_distances(table: Floats, rows: Ints, starts: Ints, members: Ints) -> NDArray[np.float32]:
+    """Squared distance of some rows of `products` to the mean of each group of rows."""
+    announce("distances within bins", _member_distances)
+    out = np.empty((len(rows), len(starts) - 1), np.float32)
+    _member_distances(table, rows, starts, members, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _member_distances(table, rows, starts, members, out):  # type: ignore[no-untyped-def]
+    t = out.shape[1]
+    lengths = np.zeros(t)
+    for c in range(t):
+        own = members[starts[c] : starts[c + 1]]
+        for u in own:
+            for v in own:
+                lengths[c] += table[u, v]
+        lengths[c] /= len(own) * len(own)
+    for r in range(len(rows)):
+        row, own_length = table[rows[r]], table[rows[r], rows[r]]
+        for c in range(t):
+            total = 0.0
+            for q in range(starts[c], starts[c + 1]):
+                total += row[members[q]]
+            both = own_length + lengths[c]
+            away = both - 2.0 * total / (starts[c + 1] - starts[c])
+            out[r, c] = away if away > NEGLIGIBLE * both else 0.0

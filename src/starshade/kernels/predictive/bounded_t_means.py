@@ -16,11 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Ints
-from starshade.kernels.inner import inner
+from starshade.kernels.arrays import Ints, inner
 from starshade.kernels.warm import announce
-
-__all__ = ["assign"]
 
 _FULL = np.uint32(0xFFFF_FFFF)
 

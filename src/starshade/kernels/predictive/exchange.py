@@ -21,12 +21,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from starshade.kernels.arrays import Floats, Ints
+from starshade.kernels.arrays import Floats, Ints, inner
 from starshade.kernels.fingerprint import below
-from starshade.kernels.inner import inner
 from starshade.kernels.warm import announce
-
-__all__ = ["cut", "exchange_leaves", "squared_errors"]
 
 _POWERS = 24  # steps towards the direction of most spread
 _WORTH = 1e-9  # of the squared error of the leaf, that an exchange has to gain

@@ -12,12 +12,10 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints
-from starshade.kernels.inner import inner
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, fixed, inner
+from starshade.kernels.padded.als import solve
 from starshade.kernels.padded.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
-
-__all__ = ["mean_levels", "simple_levels"]
 
 _CHUNK = 32  # groups that share a buffer
 _TILE = 2048  # items whose sums stay in the nearest cache
@@ -117,3 +115,93 @@ def _level(value, minimum, step, n_levels):  # type: ignore[no-untyped-def]
     """Return the level nearest to a value, the upper of two as near, within the scale."""
     place = np.floor((value - minimum) / step + (0.5 + _DUST))
     return np.uint8(1 + int(min(max(place, 0.0), n_levels - 1.0)))
+
+
+def pooled_rows(parts: Parts, starts: Ints, members: Ints, penalty: Floats) -> Floats:
+    """Fit each group's row to its members' ratings.
+
+    `parts`: `phi` and `weights` are not read; `loadings` may lack the column of ones. `penalty` (g,
+    f): on the squares of a group's numbers; f columns as `loadings` has.
+    """
+    announce("pooled profiles", _pooled)
+    out = np.empty((len(starts) - 1, parts.loadings.shape[1]))
+    _pooled(*parts[:6], starts, members, penalty, out)
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _pooled(  # type: ignore[no-untyped-def]
+    indptr, columns, codes, levels, base, loadings, starts, members, penalty, out
+):  # fmt: skip
+    n_groups, f = out.shape
+    for chunk in prange((n_groups + _CHUNK - 1) // _CHUNK):
+        system, right = np.empty((f, f)), np.empty(f)
+        for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
+            system[:, :] = 0.0
+            right[:] = 0.0
+            for q in range(starts[g], starts[g + 1]):
+                u = members[q]
+                for p in range(indptr[u], indptr[u + 1]):
+                    i = columns[p]
+                    x, y = loadings[i], levels[codes[p]] - base[i]
+                    for r in range(f):
+                        right[r] += y * x[r]
+                        own, line = x[r], system[r]
+                        for c in range(r + 1):
+                            line[c] += own * x[c]
+            for r in range(f):
+                system[r, r] += penalty[g, r]
+            solve(system, right, out[g])
+
+
+_CHUNKS = 256  # of the classes: fixed, so that nothing depends on the threads
+
+
+def profile_support(
+    table: tuple[Ints, Int32s, Array, Floats],
+    members: tuple[Ints, Ints],
+    profiles: tuple[Bytes, Floats],
+    least: int,
+    tolerance: float,
+) -> Ints:
+    """Count, class by class, cells that are no null, that one rates, that nobody stands behind.
+
+    `least`: 0: a cell is invented where nobody of the class rated the item. Otherwise where fewer
+    than `least` did, or where it differs from their mean. Returns (classes, 3): cells that are not
+    null; of these, those that one member rated; those invented.
+    """
+    announce("profiles", _support)
+    out = np.zeros((len(profiles[0]), 3), dtype=np.int64)
+    _support(
+        tuple(fixed(part) for part in table), tuple(fixed(part) for part in members),
+        fixed(profiles[0]), fixed(profiles[1]), least, tolerance, out,
+    )  # fmt: skip
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _support(table, members, levels, ratings, least, tolerance, out):  # type: ignore[no-untyped-def]
+    indptr, columns, codes, values = table
+    member_ptr, users = members
+    n_classes, n_items = levels.shape
+    for chunk in prange(_CHUNKS):
+        raters = np.zeros(n_items, dtype=np.int64)
+        total = np.zeros(n_items)
+        for c in range(chunk * n_classes // _CHUNKS, (chunk + 1) * n_classes // _CHUNKS):
+            raters[:] = 0
+            total[:] = 0.0
+            for m in range(member_ptr[c], member_ptr[c + 1]):
+                for p in range(indptr[users[m]], indptr[users[m] + 1]):
+                    raters[columns[p]] += 1
+                    total[columns[p]] += values[codes[p]]
+            for item in range(n_items):
+                level = levels[c, item]
+                if level == 0:
+                    continue
+                out[c, 0] += 1
+                out[c, 1] += raters[item] == 1
+                if raters[item] == 0 or raters[item] < least:
+                    out[c, 2] += 1
+                elif least > 0:
+                    away = abs(total[item] / raters[item] - ratings[level - 1])
+                    out[c, 2] += away > tolerance

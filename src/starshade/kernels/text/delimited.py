@@ -16,8 +16,6 @@ from numba import njit
 
 from starshade.kernels.arrays import Bytes, Ints
 
-__all__ = ["NO_QUOTE", "SHOWN", "Structure", "scan_structure"]
-
 NO_QUOTE = -1  # a dialect in which a quote is an ordinary character
 SHOWN = 5  # faults of one kind whose lines are kept
 

@@ -10,8 +10,6 @@ from numba import njit
 from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints
 from starshade.kernels.text.plain import read_date, read_integer, read_number
 
-__all__ = ["Parsed", "parse"]
-
 _LF, _CR, _COMMA, _COLON = 10, 13, 44, 58
 _ONE = np.uint64(1)
 _ID_DIGITS = np.uint64(18)

@@ -9,11 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Int32s, Ints
+from starshade.kernels.arrays import Int32s, Ints, inner
 from starshade.kernels.fingerprint import mix
-from starshade.kernels.inner import inner
-
-__all__ = ["KeyTable"]
 
 _SMALL = 1 << 24  # keys below are looked up directly: at most 64 MB
 

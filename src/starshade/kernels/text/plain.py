@@ -18,22 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints
-from starshade.kernels.inner import inner
-
-__all__ = [
-    "ISO_DATE",
-    "ITEM",
-    "RATING",
-    "SECONDS",
-    "SKIP",
-    "USER",
-    "Lines",
-    "parse_lines",
-    "read_date",
-    "read_integer",
-    "read_number",
-]
+from starshade.kernels.arrays import Bytes, Floats, Int32s, Ints, inner
 
 USER, ITEM, SECONDS = 0, 1, 2  # kinds of fields: integers, by their row in the output
 RATING, SKIP, ISO_DATE = -1, -2, -3

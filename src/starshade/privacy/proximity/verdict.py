@@ -14,8 +14,6 @@ from starshade.naming import named
 from starshade.plain import counted, plain
 from starshade.privacy.verdict import Verdict
 
-__all__ = ["ProximityVerdict", "each_of"]
-
 _POOLS = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)  # where a bin of sizes begins
 
 

@@ -14,13 +14,11 @@ from starshade.naming import aside, named, together
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.auxiliary.repeats import one_row_each
-from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.beside import Beside, open_beside
-from starshade.ratings.readers.columns import NullValues, RatingColumn
+from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults
-from starshade.ratings.readers.formats.long import IN_1970, id_notes
-from starshade.ratings.readers.ids import IdColumn
+from starshade.ratings.readers.formats.shapes import IN_1970, id_notes
 from starshade.ratings.readers.recognise.aliases import (
     PUBLIC,
     left_over,
@@ -30,10 +28,9 @@ from starshade.ratings.readers.recognise.aliases import (
     resolve,
 )
 from starshade.ratings.settings import OnDuplicate, ReadingSettings
+from starshade.ratings.staging import NO_DAY
 from starshade.scratch import scratch_folder
 from starshade.setting import setting_of
-
-__all__ = ["Auxiliary", "read_auxiliary"]
 
 _WHAT = "public ratings"
 _ROLES = ("person", "item", "rating", "day")

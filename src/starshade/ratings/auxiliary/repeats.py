@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import named
-from starshade.ratings.building.staging import name_rows
+from starshade.ratings.staging import name_rows
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary.auxiliary import Auxiliary
-
-__all__ = ["one_row_each"]
 
 Rows = NDArray[np.int64]
 

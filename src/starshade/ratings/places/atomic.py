@@ -4,24 +4,23 @@ Work goes to a temporary sibling (``.tmp-…``, folders 0700), is flushed to the
 name in one rename. An error or Ctrl-C removes the sibling; a process that was killed leaves at
 most the sibling, which the next writer of the same place sweeps away (`starshade.scratch`). Of
 several places, see `together`, the next writer to any undoes what a kill had left half done
-(`starshade.ratings.places.journal`).
+(`starshade.ratings.places.atomic`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from starshade.errors import OutputError, StarshadeError
-from starshade.ratings.places import journal
 from starshade.ratings.places.place import Place, Where, output_error, refuse_in_release
-from starshade.scratch import make_folder, own, remove, sweep
-
-__all__ = ["atomic_file", "atomic_folder", "together", "vacant"]
+from starshade.scratch import make_folder, orphan, orphans, own, remove, sweep
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,9 @@ class _Part:
     handle: int
     needs: int | None
 
-    def move(self) -> journal.Move:
-        mark = journal.mark_of(str(self.temporary))
-        return journal.Move(str(self.temporary), str(self.place.path), mark)
+    def move(self) -> Move:
+        mark = mark_of(str(self.temporary))
+        return Move(str(self.temporary), str(self.place.path), mark)
 
 
 _waiting: ContextVar[list[_Part] | None] = ContextVar("waiting", default=None)
@@ -70,7 +69,7 @@ def atomic_file(
     `where`: the file to be. `mode`: permissions from the start, less the umask; 0o600 for what only
     the owner may read. `needs`: bytes that will be written, for the message on a full disk.
     """
-    return _written(where, lambda path: journal.make_file(path, mode), journal.flush, needs)
+    return _written(where, lambda path: make_file(path, mode), flush, needs)
 
 
 @contextmanager
@@ -129,16 +128,16 @@ def _written(
 
 def _begin(place: Place, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Refuse what may not be, clear away what killed writers left, and make a sibling."""
-    journal.recover(place)
+    recover(place)
     _refuse_taken(place)
     refuse_in_release(place.parent, place)
-    prefix = journal.hidden("tmp", place.name)
+    prefix = hidden("tmp", place.name)
     sweep(place.parent, prefix)
     return own(place.parent, prefix, make)
 
 
 def _move(parts: list[_Part], held: ExitStack) -> None:
-    moves: list[journal.Move] = []
+    moves: list[Move] = []
     journals: list[Path] = []
     try:
         for part in parts:
@@ -147,15 +146,15 @@ def _move(parts: list[_Part], held: ExitStack) -> None:
                 moves.append(part.move())
         if len(parts) > 1:
             with _in_words(parts[0].place):
-                journal.begin(moves, journals, held)
+                begin(moves, journals, held)
         for part in parts:
             with _in_words(part.place, part.needs):
                 _rename(part.temporary, part.place)
-        journal.end(journals)
+        end(journals)
     except BaseException:
-        journal.put_back(moves)  # interrupted again, it is left as by a kill
+        put_back(moves)  # interrupted again, it is left as by a kill
         _discard(parts)
-        journal.end(journals)
+        end(journals)
         raise
 
 
@@ -195,11 +194,121 @@ def _refuse_taken(place: Place) -> None:
 def _flush_tree(folder: Path) -> None:
     for root, _, names in os.walk(folder, topdown=False):
         for name in names:
-            journal.flush(Path(root) / name)
-        journal.flush(Path(root))
+            flush(Path(root) / name)
+        flush(Path(root))
 
 
 def _rename(temporary: Path, place: Place) -> None:
     _refuse_taken(place)  # somebody may have made it meanwhile
     temporary.rename(place)
-    journal.flush(place.parent)
+    flush(place.parent)
+
+
+_LONGEST = 200  # bytes of a place's name that its siblings repeat: 255 are allowed in all
+
+
+@dataclass(frozen=True)
+class Move:
+    """A temporary file or folder, the place in the same folder that it gets, and its mark."""
+
+    temporary: str
+    place: str
+    mark: str
+
+
+def begin(moves: Sequence[Move], journals: list[Path], held: ExitStack) -> None:
+    """Lay a journal beside each place, locked until `held` is unwound; `journals` gets them."""
+    handles = []
+    for move in moves:
+        folder, name = os.path.split(move.place)
+        path, handle = own(Path(folder), hidden("moves", name), make_file)
+        held.callback(os.close, handle)
+        journals.append(path)
+        handles.append(handle)
+    payload = {"moves": list(map(astuple, moves)), "journals": list(map(str, journals))}
+    for path, handle in zip(journals, handles, strict=True):
+        os.write(handle, json.dumps(payload).encode())
+        os.fsync(handle)
+        flush(path.parent)
+
+
+def end(journals: Sequence[Path]) -> None:
+    """Take journals away: all was moved, or nothing is any more."""
+    for path in journals:
+        path.unlink(missing_ok=True)
+
+
+def put_back(moves: Sequence[Move]) -> None:
+    """Give what was moved its temporary name again, where it is what was moved."""
+    for move in moves:
+        if not os.path.lexists(move.temporary) and mark_of(move.place) == move.mark:
+            os.rename(move.place, move.temporary)
+            flush(Path(move.place).parent)
+
+
+def recover(place: Place) -> None:
+    """Undo what a killed writer had begun to move to `place` and others."""
+    for path, handle in orphans(place.parent, hidden("moves", place.name)):
+        moves, journals = _read(handle)
+        if any(mark_of(move.temporary) == move.mark for move in moves):
+            put_back(moves)
+            for move in moves:
+                temporary = Path(move.temporary)
+                with suppress(OSError), orphan(temporary) as left:
+                    if mark_of(move.temporary) == move.mark:
+                        remove(temporary, left)
+        end([*journals, path])
+
+
+def _read(handle: int) -> tuple[list[Move], list[Path]]:
+    try:
+        payload = json.loads(os.read(handle, os.fstat(handle).st_size))
+        return [Move(*move) for move in payload["moves"]], list(map(Path, payload["journals"]))
+    except (ValueError, KeyError, TypeError):
+        return [], []  # not whole: nothing had been moved yet
+
+
+def mark_of(path: str) -> str:
+    """Return what a file or folder is known again by; empty where nothing is.
+
+    Names, inodes, and of files their sizes and times of change: whoever writes to one, or
+    replaces it, leaves something else.
+    """
+    digest = hashlib.sha256()
+    try:
+        _add(digest, path, "")
+    except FileNotFoundError:
+        return ""
+    for folder, folders, files in os.walk(path):
+        folders.sort()
+        for name in (*folders, *sorted(files)):
+            _add(digest, os.path.join(folder, name), name)
+    return digest.hexdigest()
+
+
+def hidden(kind: str, name: str) -> str:
+    """Return how the names of a place's temporary siblings begin."""
+    # a character that the cut goes through is left out
+    return f".{kind}-{os.fsencode(name)[:_LONGEST].decode(errors='ignore')}-"
+
+
+def flush(path: Path) -> None:
+    """Have a file, or a folder's entries, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _add(digest: hashlib._Hash, path: str, name: str) -> None:
+    status = os.lstat(path)
+    entry = [name, status.st_mode, status.st_ino]
+    if not os.path.isdir(path):
+        entry += [status.st_size, status.st_mtime_ns]
+    digest.update(json.dumps(entry).encode())
+
+
+def make_file(path: Path, mode: int = 0o600) -> int:
+    """Make a file, for `own`."""
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)

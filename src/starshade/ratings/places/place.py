@@ -13,8 +13,6 @@ from pathlib import Path
 from starshade.errors import OutputError
 from starshade.scratch import FULL
 
-__all__ = ["Place", "Where", "holds_release", "output_error", "refuse_in_release", "resolve_folder"]
-
 #: what a caller may name a place by
 Where = str | os.PathLike[str]
 

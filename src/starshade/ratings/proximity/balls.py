@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import cut, run
 from starshade.kernels.balls.leaf import Asked, Found
-from starshade.kernels.balls.members import search_members
-from starshade.kernels.balls.scan import Nearness, scan_balls, table_of
-from starshade.kernels.balls.search import search_balls
+from starshade.kernels.balls.search import (
+    Nearness,
+    scan_balls,
+    search_balls,
+    search_members,
+    table_of,
+)
 from starshade.kernels.balls.tree import FIRST, LAST
-from starshade.kernels.lanes import cut, run
 from starshade.progress import task
 from starshade.ratings.proximity.settings import Search
 from starshade.ratings.proximity.space import Space

@@ -6,8 +6,6 @@ from typing import Literal
 
 from starshade.setting import declared
 
-__all__ = ["EPS", "NULLS", "SENSITIVE", "SPREAD", "NullRule", "Search"]
-
 NullRule = Literal["strict", "ignore", "zero"]
 Search = Literal["tree", "slicing", "pairwise"]
 

@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import named
-from starshade.ratings.building.batch import NO_DAY
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text
 from starshade.ratings.readers.faults import Fault, Faults, quoted
+from starshade.ratings.staging import NO_DAY
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["DayColumn"]
 
 _MILLISECONDS_ABOVE = 10**11  # as seconds this would be the year 5138
 _TOO_LATE = 10**14  # in milliseconds the same year: finer units are not read

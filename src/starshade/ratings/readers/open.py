@@ -7,17 +7,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from starshade.errors import InputError
-from starshade.naming import named, together
+from starshade.errors import ConfigError, InputError
+from starshade.naming import called, named, together
 from starshade.plain import counted
-from starshade.ratings.building.batch import Batch
-from starshade.ratings.readers.columns import NUMBER
-from starshade.ratings.readers.formats.long import LongTable
-from starshade.ratings.readers.formats.movielens import DIALECTS, amazon_order, name_format
+from starshade.ratings.readers.columns import NUMBER, NullValues
+from starshade.ratings.readers.formats.dialects import (
+    DIALECTS,
+    amazon_order,
+    is_typed,
+    name_format,
+    untyped,
+)
 from starshade.ratings.readers.formats.plain import plain_batches
-from starshade.ratings.readers.formats.recbole import is_typed, untyped
-from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource
-from starshade.ratings.readers.formats.wide import WideTable
+from starshade.ratings.readers.formats.shapes import LongTable, WideTable
+from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, Source
 from starshade.ratings.readers.recognise.aliases import (
     headless,
     listing,
@@ -29,12 +32,12 @@ from starshade.ratings.readers.recognise.aliases import (
 from starshade.ratings.readers.recognise.detect import Recognised, bare
 from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.recognise.sniff import Head, look
-from starshade.ratings.readers.request import Request
-from starshade.ratings.readers.source import Source
 from starshade.ratings.readers.text import TextSource
+from starshade.ratings.scale import Scale
+from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.staging import Batch
 from starshade.ratings.vocabulary import is_canonical_integer
-
-__all__ = ["Opened", "open_table", "open_text"]
+from starshade.setting import check
 
 _ROLES = ("user", "item", "rating", "day")
 
@@ -253,3 +256,65 @@ def _is_one_line(file: Input) -> bool:
     with file.path.open("rb") as handle:
         line = handle.readline(1 << 16)
     return line.endswith(b"\n") and b'"' not in line and b"\r" not in line.rstrip(b"\r\n")
+
+
+#: what `format` may be; the first ones are dialects of text
+FORMATS = (*DIALECTS, "netflix", "parquet", "wide", "store")
+
+
+@dataclass(frozen=True)
+class Request(ReadingSettings):
+    """The options of `read_ratings`, see there."""
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not isinstance(self.scale, Scale | None):
+            raise ConfigError(
+                f"{called('scale')} of type {type(self.scale).__name__}: must be a Scale or text",
+                advice="For example 1:5:1, or 0.5:5:0.5.",
+                setting="scale",
+            )
+        if self.format is not None and self.format not in FORMATS:
+            raise ConfigError(
+                f"{called('format')} {self.format!r}: unknown",
+                advice=f"Known: {', '.join(FORMATS)}.",
+                setting="format",
+            )
+        for setting in ("user_col", "item_col", "rating_col", "day_col", "id_col", "delimiter"):
+            if getattr(self, setting) == "":
+                raise ConfigError(
+                    f"{named(setting)}: empty",
+                    advice="Name one, or leave the option out.",
+                    setting=setting,
+                )
+        if self.format == "wide":
+            object.__setattr__(self, "wide", True)
+        long_only = [f"{role}_col" for role, name in self.given().items() if name]
+        if self.wide and long_only:
+            raise ConfigError(
+                f"{named(long_only[0])} names a column of a long table, and this one is wide",
+                advice=f"A wide table has {named('id_col')} and {named('attribute_cols')}.",
+                setting=long_only[0],
+            )
+        if self.wide and self.format not in (None, "wide"):
+            raise ConfigError(f"{called('format')} {self.format!r} is not wide", setting="format")
+        if not self.wide and (self.id_col or self.attribute_cols):
+            raise ConfigError(
+                f"{named('id_col')} and {named('attribute_cols')} are for wide tables",
+                advice=f"Add {named('wide', True)}, or name the columns by {named('user_col')} and "
+                f"{named('users', 'FILE')}.",
+            )
+
+    def given(self) -> dict[str, str | None]:
+        """Return the columns that were named, by role."""
+        return {role: getattr(self, f"{role}_col") for role in ("user", "item", "rating", "day")}
+
+    @property
+    def nulls(self) -> NullValues:
+        """The values that stand for "not rated"."""
+        return NullValues(self.null_values)
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether anything was said that a format with fixed columns has no use for."""
+        return any((*self.given().values(), self.wide, self.delimiter, self.header is not None))

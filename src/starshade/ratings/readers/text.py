@@ -26,8 +26,6 @@ from starshade.ratings.readers.recognise.inputs import Input, reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Dialect", "TextSource"]
-
 _BLOCK = 1 << 24  # bytes handled at once; no row may be longer
 _BOM = b"\xef\xbb\xbf"
 

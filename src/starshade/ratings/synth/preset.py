@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["LIKES", "PRESETS", "Preset"]
-
 
 @dataclass(frozen=True)
 class Preset:

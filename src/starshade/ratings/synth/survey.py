@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
-from starshade.kernels.synth import survey as kernels
-from starshade.kernels.synth.synth import user_keys
+from starshade.kernels import synth as kernels
+from starshade.kernels.synth import user_keys
 from starshade.kernels.warm import announce
 from starshade.progress import task
 from starshade.ratings.scale import Scale
@@ -36,15 +36,6 @@ from starshade.rng import generator, stream_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = [
-    "N_QUESTIONS",
-    "N_RESPONDENTS",
-    "Questionnaire",
-    "draw_questionnaire",
-    "draw_survey",
-    "refuse_too_large",
-]
 
 N_RESPONDENTS = 10_000
 N_QUESTIONS = 20

@@ -28,21 +28,20 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
-from starshade.ratings.synth.drawing import Drawing
-from starshade.ratings.synth.people import draw_people, draw_taste
-from starshade.ratings.synth.preset import LIKES, PRESETS, Preset
-from starshade.ratings.synth.shape import (
+from starshade.ratings.synth.drawing import (
+    Drawing,
     draw_activity,
     draw_calendar,
     draw_catalogue,
+    draw_people,
     draw_shares,
+    draw_taste,
 )
+from starshade.ratings.synth.preset import LIKES, PRESETS, Preset
 from starshade.ratings.synth.survey import N_QUESTIONS, N_RESPONDENTS, draw_survey, refuse_too_large
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import Rng, resolve_seed
-
-__all__ = ["Like", "synthesize"]
 
 Like = Literal["movielens-100k", "netflix", "survey"]
 

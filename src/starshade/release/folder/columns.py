@@ -15,22 +15,11 @@ from numpy.typing import NDArray
 
 from starshade.errors import ReleaseError
 from starshade.ratings.scale import SLACK, Scale
-from starshade.release.cells import Cells
-from starshade.release.profile.profiles import Profiles
-from starshade.release.symbols import Symbols
+from starshade.release.cells import Cells, Symbols
+from starshade.release.profiles import Profiles
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = [
-    "PROFILE_BYTES",
-    "cells_table",
-    "content_fields",
-    "decode_content",
-    "decode_profiles",
-    "mask_bytes",
-    "profiles_table",
-]
 
 PROFILE_BYTES = 2**25  # of profiles that are written, and read, together: a fixed cut
 

@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import stat
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ReleaseError
+from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import announced
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_plain
-from starshade.release.folder.layouts import read_cells, read_profiles, read_table
+from starshade.release.cells import Cells
+from starshade.release.content import canonical, class_numbers
+from starshade.release.folder.columns import content_fields, decode_content, decode_profiles
 from starshade.release.folder.receipt import read_receipt
 from starshade.release.manifest import Manifest
+from starshade.release.profiles import Profiles, refuse_large, released_levels
 from starshade.release.quasi import read_quasi
 from starshade.release.table import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["is_release", "read_release"]
 
 _TEXTS = ("README.md", "croissant.json")
 _TABLES = {
@@ -170,3 +173,126 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
     else:
         check_plain(attributes, manifest.attribute_columns)
     return group, attributes if attributes.num_columns else None
+
+
+_BUFFER = 2**20  # bytes read at a time
+_TOGETHER = 2**22  # bytes of profiles taken over together
+
+
+def read_table(path: Path, fields: list[tuple[str, Any]], *, more: bool = False) -> pa.Table:
+    """Read a Parquet file that must have these columns (and, if `more`, others behind)."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = [name for name, _ in fields]
+    try:
+        with path.open("rb") as file:  # Python's: a name need not be UTF-8
+            table = pq.ParquetFile(file).read()
+        if table.column_names[: len(names)] != names or (
+            not more and len(table.column_names) > len(names)
+        ):
+            raise ReleaseError(f"{path.name}: its columns are not {', '.join(names)}")
+        for i, (name, kind) in enumerate(fields):
+            table = table.set_column(i, name, table.column(name).cast(kind))
+    except (pa.ArrowException, OSError):
+        raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
+    for name in ("record", "group", "item", "size", "profile"):
+        if name in names and table.column(name).null_count:
+            raise ReleaseError(f"{path.name}: a null in the column {name}")
+    return table
+
+
+def read_cells(
+    path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
+) -> Cells:
+    """Layouts "generalized" (a row per class) and "record" (a row per record)."""
+    import pyarrow as pa
+
+    scale = manifest.scale.to_scale()
+    by_record = manifest.layout == "record"
+    keys = [("group", pa.int64())] + ([("record", pa.int64())] if by_record else [])
+    fields = [*keys, ("item", pa.string()), *content_fields(scale)]
+    table = read_table(path / "cells.parquet", fields)
+    sizes = np.ones(len(group), np.int64) if by_record else np.bincount(group).astype(np.int64)
+    row = table.column("record" if by_record else "group").to_numpy()
+    if len(row) and not 0 <= row.min() <= row.max() < len(sizes):
+        raise ReleaseError("cells.parquet: a row that records.parquet does not know")
+    if by_record and not np.array_equal(group[row], table.column("group").to_numpy()):
+        raise ReleaseError("cells.parquet: the groups are not those of records.parquet")
+    coded = table.column("item").combine_chunks().dictionary_encode()
+    at = items.indices(coded.dictionary.to_pylist())
+    if (at < 0).any():
+        raise ReleaseError("cells.parquet: an item that items.parquet does not list")
+    column = at[coded.indices.to_numpy()]
+    if (np.diff(row * len(items) + column) <= 0).any():
+        raise ReleaseError("cells.parquet: not sorted by group and item, or a cell twice")
+    symbols, codes = decode_content(table, scale)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(sizes)))])
+    cells = canonical(
+        Cells(items, sizes, indptr.astype(np.int64), column.astype(np.int32), codes, symbols)
+    )
+    single = cells.symbols.is_single & ~cells.symbols.is_range
+    if by_record and not single.all():
+        raise ReleaseError("cells.parquet: a cell that is not one single rating")
+    if by_record and not np.array_equal(class_numbers(cells), group):
+        raise ReleaseError("records.parquet: the groups are not the classes of equal records")
+    return cells
+
+
+def read_profiles(
+    path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
+) -> Profiles:
+    """Layout "profile": every cell one level or null, a row per class."""
+    if manifest.method == "predictive" and manifest.config.get("profile") != manifest.profile:
+        raise ReleaseError("release.json: the settings name another kind of profile")
+    scale, step = manifest.scale.to_scale(), manifest.profile_step
+    if step is None or not step > 0:
+        raise ReleaseError("release.json: a profile layout needs a profile_step above 0")
+    try:
+        n_levels = len(released_levels(scale, step))
+    except ConfigError as error:
+        raise ReleaseError(f"release.json: profile_step: {error.message}") from None
+    sizes = np.bincount(group).astype(np.int64)
+    whole = f"{len(sizes):,} profiles of {len(items):,} items"
+    refuse_large(whole, needed=len(sizes) * len(items), held=0)
+    levels = _read_levels(path / "profiles.parquet", sizes, len(items))
+    if int(levels.max(initial=0)) > n_levels:
+        raise ReleaseError("profiles.parquet: a level beyond the scale")
+    if manifest.profile not in (None, "simple") and not levels.all():
+        raise ReleaseError(f"profiles.parquet: a null in a profile of kind {manifest.profile!r}")
+    rows = (levels[row].tobytes() for row in range(len(levels)))
+    if any(not a < b for a, b in pairwise(rows)):
+        raise ReleaseError("profiles.parquet: two classes are equal or not sorted by content")
+    return Profiles(items, sizes, levels, scale, step)
+
+
+def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[np.uint8]:
+    """Read the profiles some rows at a time into the one array that holds them all."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as raw:
+            file = pq.ParquetFile(raw, buffer_size=_BUFFER)
+            if file.schema_arrow.names != ["group", "size", "profile"]:
+                raise ReleaseError(f"{path.name}: its columns are not group, size, profile")
+            keys = file.read(columns=["group", "size"])
+            if any(keys.column(name).null_count for name in ("group", "size")):
+                raise ReleaseError(f"{path.name}: a null in a key")
+            groups, counts = (
+                keys.column(name).cast("int64").to_numpy() for name in ("group", "size")
+            )
+            if not np.array_equal(groups, np.arange(len(keys))):
+                raise ReleaseError(f"{path.name}: the groups are not 0, 1, 2, …")
+            if not np.array_equal(counts, sizes):
+                raise ReleaseError(f"{path.name}: sizes are not those of records.parquet")
+            levels = np.empty((len(sizes), n_items), dtype=np.uint8)
+            row, rows = 0, max(1, _TOGETHER // max(n_items, 1))
+            # row group by row group: else all that was read stays held
+            for part in range(file.num_row_groups):
+                for batch in file.iter_batches(rows, row_groups=[part], columns=["profile"]):
+                    levels[row : row + len(batch)] = decode_profiles(batch.column(0), n_items)
+                    row += len(batch)
+    except (pa.ArrowException, OSError):
+        raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
+    return levels

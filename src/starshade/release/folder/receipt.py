@@ -29,15 +29,12 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.band import Exact
-from starshade.release.manifest import refuse_format
+from starshade.release.manifest import Exact, refuse_format
 from starshade.release.table import Link, Private
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Release
-
-__all__ = ["digest_of", "ratings_digest", "read_receipt", "refuse_inside", "write_receipt"]
 
 _FORMAT = 3
 _FIELDS: dict[str, type | tuple[type, ...]] = {

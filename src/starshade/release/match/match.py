@@ -12,10 +12,15 @@ from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.release.band import in_words, left_out
-from starshade.release.match.changes import Changes, changed_cells
-from starshade.release.match.ratings import not_made_of, refuse_other_ratings
-from starshade.release.match.users import refuse_changed_link, refuse_unknown_users
+from starshade.release.manifest import in_words, left_out
+from starshade.release.match.evidence import (
+    Changes,
+    changed_cells,
+    not_made_of,
+    refuse_changed_link,
+    refuse_other_ratings,
+    refuse_unknown_users,
+)
 from starshade.release.table import Link, Release
 
 __all__ = ["Changes", "Match", "not_made_of"]

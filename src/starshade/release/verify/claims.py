@@ -5,24 +5,27 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify.points import Columns, columns_of, points_of
-from starshade.release.verify.proximity import ball_totals, certified
+from starshade.release.verify.profiles import Shown
+from starshade.release.verify.proximity import (
+    Columns,
+    ball_totals,
+    certified,
+    columns_of,
+    points_of,
+)
 from starshade.release.verify.records import RatingRows
 from starshade.release.verify.rows import Failed, Written
 
-__all__ = [
-    "PROXIMITY_MODELS",
-    "VALUE_MODELS",
-    "Judged",
-    "check_claim",
-    "judge_proximity",
-    "name_of",
-]
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
+
 
 _SLACK = 1e-9
 #: The models that can be claimed are a closed list, not the registry's: what is claimed is
@@ -190,3 +193,128 @@ def _smallest_sd(totals: NDArray[np.float64], written: Written) -> float | None:
         spread = np.sqrt((around + absent) / size[some])
         least = min(least, float(spread.min(initial=np.inf)))
     return None if least == np.inf else least
+
+
+_BLOCK = 2**22  # numbers laid out together
+
+Floats = NDArray[np.float64]
+
+
+def judge_values(claim: dict[str, Any], written: Written, sensitive: list[str]) -> Judged:
+    """Count a claim of l-diversity or t-closeness.
+
+    `smallest_l` is the least number of different values in a class, null being one; `largest_t`
+    the greatest distance of a class from the whole table.
+    """
+    name = claim["parameters"]["attribute"]
+    if name not in sensitive:
+        raise Failed("claim", f"{claim['model']}: an attribute that is not released as sensitive")
+    if not len(written.group_of_record):
+        return Judged({}, False)
+    values, numeric = _numbered(written, name)
+    group = written.group_of_record
+    if claim["model"] == "l-diversity":
+        pairs = np.unique(np.stack([group, values]), axis=1)
+        least = int(np.bincount(pairs[0]).min())
+        return Judged({"smallest_l": least}, least >= claim["parameters"]["l"])
+    most = _farthest(group, values, numeric)
+    holds = most <= claim["parameters"]["t"] + _SLACK
+    return Judged({"largest_t": round(most, 9)}, holds)
+
+
+def _numbered(written: Written, name: str) -> tuple[NDArray[np.int64], bool]:
+    """Give each value its place among all, null first; tell whether they are numbers."""
+    column = written.attributes.column(name)
+    values = [None if v is None or v != v else v for v in column.to_pylist()]
+    places = sorted(set(values), key=lambda v: (v is not None, v if v is not None else 0))
+    place = {value: i for i, value in enumerate(places)}
+    return np.array([place[v] for v in values], dtype=np.int64), str(column.type) == "double"
+
+
+def _farthest(group: NDArray[np.int64], values: NDArray[np.int64], numeric: bool) -> float:
+    """Return the greatest earth mover's distance of a class from the table.
+
+    Numbers: values next to each other lie 1/(v-1) apart. Texts: any two lie 1 apart.
+    """
+    v = int(values.max()) + 1
+    if v == 1:
+        return 0.0
+    whole = np.bincount(values, minlength=v) / len(values)
+    n_classes, most, step = int(group[-1]) + 1, 0.0, max(1, _BLOCK // v)
+    for first in range(0, n_classes, step):
+        last = min(first + step, n_classes)
+        rows = slice(*np.searchsorted(group, [first, last]).tolist())
+        cell = (group[rows] - first) * v + values[rows]
+        counts = np.bincount(cell, minlength=(last - first) * v).reshape(-1, v)
+        excess = counts / counts.sum(axis=1, keepdims=True) - whole
+        if numeric:
+            away = np.abs(np.cumsum(excess, axis=1)).sum(axis=1) / (v - 1)
+        else:
+            away = np.abs(excess).sum(axis=1) / 2
+        most = max(most, float(away.max()))
+    return most
+
+
+_MOST_WORDS = 2 * 10**9  # bytes of bit rows that are compared for pairs
+_MOST_SETS = 2 * 10**6  # of three items and more
+
+
+def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | None) -> Judged:
+    """Count the fewest classes that show a set of 1…b items which somebody rated together.
+
+    From the files alone the single items are counted, of those that some class shows; with the
+    original, which tells what was rated, all sets. Where the classes show nearly everything, the
+    single items prove it for every set: b items are missing together in at most the sum of the
+    classes that each is missing in. Where sets of some sizes could not be counted,
+    ``sizes_counted`` says so.
+    """
+    b, l = claim["parameters"]["b"], claim["parameters"]["l"]  # noqa: E741 - as the paper
+    times = shown.times[shown.times > 0]
+    if original is not None:
+        times = shown.times[np.bincount(original.columns, minlength=original.n_items) > 0]
+    fewest = int(times.min(initial=l))
+    sizes = 1
+    if shown.classes - b * (shown.classes - fewest) >= l:
+        sizes = b
+    elif original is not None and shown.bits is not None:
+        if b >= 2 and original.n_items**2 * shown.bits.shape[1] // 2 <= _MOST_WORDS:
+            fewest, sizes = min(fewest, _fewest_of_pairs(shown.bits, original)), 2
+        for size in range(3, b + 1):
+            rated_sets = sum(comb(n, size) for n in np.diff(original.indptr).tolist())
+            if sizes < size - 1 or rated_sets > _MOST_SETS:
+                break
+            fewest, sizes = min(fewest, _fewest_of_sets(shown.bits, original, size)), size
+    counted: dict[str, float | int] = {"fewest_groups": min(fewest, l)}
+    if sizes < b:
+        counted["sizes_counted"] = sizes
+    return Judged(counted, fewest >= l)
+
+
+def _fewest_of_pairs(bits: NDArray[np.uint8], original: Ratings) -> int:
+    users = np.repeat(np.arange(original.n_users), np.diff(original.indptr))
+    by_item = np.argsort(original.columns, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(original.columns, minlength=len(bits)))])
+    fewest: int = 8 * bits.shape[1]
+    for item in range(len(bits)):
+        raters = users[by_item[ends[item] : ends[item + 1]]]
+        together = np.zeros(len(bits), dtype=np.bool_)
+        for user in raters.tolist():
+            together[original.columns[original.indptr[user] : original.indptr[user + 1]]] = True
+        together[: item + 1] = False
+        if together.any():
+            both = np.bitwise_count(bits[together] & bits[item]).sum(axis=1, dtype=np.int64)
+            fewest = min(fewest, int(both.min()))
+    return fewest
+
+
+def _fewest_of_sets(bits: NDArray[np.uint8], original: Ratings, size: int) -> int:
+    fewest: int = 8 * bits.shape[1]
+    seen = set[tuple[int, ...]]()
+    for user in range(original.n_users):
+        rated = original.columns[original.indptr[user] : original.indptr[user + 1]].tolist()
+        for chosen in combinations(sorted(rated), size):
+            if chosen not in seen:
+                seen.add(chosen)
+                all_ = np.bitwise_and.reduce(bits[list(chosen)], axis=0)
+                fewest = min(fewest, int(np.bitwise_count(all_).sum()))
+    return fewest

@@ -26,8 +26,6 @@ from starshade.release.verify.truth import (
 if TYPE_CHECKING:
     from starshade.release.table import Private
 
-__all__ = ["Shown", "walk_profiles"]
-
 _BLOCK = 2**19  # cells looked at together: what is counted of them stays near the processor
 _BUFFER = 2**20
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one

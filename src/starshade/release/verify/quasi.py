@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from starshade.release.table import Private
 
-__all__ = ["check_quasi", "declared", "read_quasi"]
-
 _RANGE = "struct<low: double, high: double, null: bool>"
 _LISTS = ("list<element: string>", "list<item: string>")
 _BANDS = 20

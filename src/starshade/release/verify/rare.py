@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from starshade.ratings.table import Ratings
 
-__all__ = ["after_blanks", "claimed_k", "count_alone", "few_have"]
-
 _NAMES = ("quasi_identifiers", "sensitive_attributes")
 
 

@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "Failed",
-    "Written",
-    "batches_of",
-    "contents_of",
-    "read_written",
-    "require_columns",
-    "walk_classes",
-]
-
 Cell = tuple[float, ...]
 _NULL = float("-inf")  # below every rating, and finite numbers are all that a scale has
 _SLACK = 1e-9

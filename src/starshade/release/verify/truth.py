@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
     from starshade.release.table import Private
 
-__all__ = [
-    "check_attributes",
-    "check_link",
-    "check_rare",
-    "check_stated",
-    "check_truth",
-    "ratings_of",
-    "users_by_record",
-]
-
 _SLACK = 1e-9
 _BLOCK = 2**22  # ratings looked at together
 

@@ -20,29 +20,26 @@ from numpy.typing import NDArray
 from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
-from starshade.release.band import Band, Exact
-from starshade.release.verify.changes import check_changes
+from starshade.release.manifest import Band, Exact
 from starshade.release.verify.claims import (
     PROXIMITY_MODELS,
     VALUE_MODELS,
     Judged,
     check_claim,
+    judge_diversity,
     judge_proximity,
+    judge_values,
     name_of,
 )
-from starshade.release.verify.diversity import judge_diversity
 from starshade.release.verify.profiles import walk_profiles
 from starshade.release.verify.quasi import check_quasi, declared, read_quasi
 from starshade.release.verify.rare import after_blanks, count_alone, few_have
-from starshade.release.verify.records import check_classes, read_ratings_of
+from starshade.release.verify.records import check_changes, check_classes, read_ratings_of
 from starshade.release.verify.rows import Failed, Written, read_written, walk_classes
 from starshade.release.verify.truth import check_truth
-from starshade.release.verify.values import judge_values
 
 if TYPE_CHECKING:
     from starshade.release.table import Private
-
-__all__ = ["Counted", "check_folder", "recount", "verify_folder"]
 
 _TABLES = {"records.parquet", "items.parquet"}
 _TEXTS = {"README.md", "croissant.json"}

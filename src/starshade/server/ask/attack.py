@@ -11,13 +11,9 @@ from starshade.attack.settings import KnowledgeSettings
 from starshade.audit.settings import AuditSettings
 from starshade.plain import counted
 from starshade.registry import find
-from starshade.server.ask.asking import SEED, Asking, Facts
-from starshade.server.ask.declared import config_of, field_from, others
-from starshade.server.context.forms import Choice
-from starshade.server.forms import Setting
+from starshade.server.ask.asking import SEED, Asking, Facts, config_of, field_from, others
+from starshade.server.forms import Choice, Setting
 from starshade.setting import settings_of
-
-__all__ = ["ATTACK", "ATTACKS", "attack_title", "usual_known"]
 
 _PLAIN = {
     "scoreboard-rh": "Best match, even if some facts are wrong",

@@ -8,8 +8,7 @@ from typing import Any
 
 from starshade.audit.compare.settings import CompareSettings
 from starshade.plain import counted
-from starshade.server.ask.asking import SEED, Asking, Facts
-from starshade.server.ask.declared import field_from
+from starshade.server.ask.asking import SEED, Asking, Facts, field_from
 from starshade.server.ask.release import (
     EPS,
     FEWEST,
@@ -21,8 +20,6 @@ from starshade.server.ask.release import (
     top,
 )
 from starshade.server.forms import Setting
-
-__all__ = ["COMPARE", "compare_title"]
 
 _USUAL = ("k-exchange", "k-likeness", "mondrian")
 

@@ -10,13 +10,9 @@ from typing import Any
 
 from starshade.ratings.settings import ReadingSettings
 from starshade.ratings.synth.preset import LIKES, PRESETS
-from starshade.server.ask.asking import SEED, Asking, Facts, given_only
-from starshade.server.ask.declared import field_from
-from starshade.server.context.forms import Choice
-from starshade.server.forms import Setting
+from starshade.server.ask.asking import SEED, Asking, Facts, field_from, given_only
+from starshade.server.forms import Choice, Setting
 from starshade.setting import setting_of, settings_of
-
-__all__ = ["MAPPING", "PATH", "SYNTHETIC", "values_before"]
 
 #: settings of reading that few need
 _RARE = {"on_duplicate", "delimiter", "header", "format", "users", "item_names"}

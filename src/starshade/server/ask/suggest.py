@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from starshade.plain import counted, percent
-from starshade.server.ask.again import address, form_values
 from starshade.server.ask.asking import Facts
 from starshade.server.ask.attack import usual_known
+from starshade.server.ask.labels import address, form_values
 from starshade.server.ask.release import FEWEST, only_people, usual_k
-from starshade.server.context.parts import Link, Next, Outcome
-from starshade.server.jobs.rows import DataRow, JobRow
-from starshade.server.outcome.attack import top1_of
-
-__all__ = ["after_attack", "after_compare", "after_failure", "after_reading", "with_data"]
+from starshade.server.jobs.store import DataRow, JobRow
+from starshade.server.outcomes import top1_of
+from starshade.server.parts import Link, Next, Outcome
 
 _USUAL_K = 5
 _LIMIT = 1 / _USUAL_K

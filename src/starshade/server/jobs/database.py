@@ -8,14 +8,12 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from starshade.errors import OutputError, StarshadeError
 from starshade.ratings.places.place import output_error
-from starshade.server.jobs.work_folder import flush
-
-__all__ = ["Database", "refuse_foreign"]
 
 _SCHEMA = """
 CREATE TABLE studio (id TEXT NOT NULL);
@@ -246,3 +244,52 @@ def _refusal(error: sqlite3.DatabaseError, file: Path) -> OutputError:
     return OutputError(
         f"{file}: cannot be used: {error}", advice="Look at the disk, then start again."
     )
+
+
+FOLDERS = ("uploads", "data", "releases", "scratch")
+DATABASE = "studio.sqlite"
+MARK = "studio.id"
+PART = "part-"  # how the name of an upload begins while it comes
+
+
+@dataclass(frozen=True)
+class Places:
+    """What lies where in a work folder."""
+
+    work: Path
+
+    def upload(self, data_id: int) -> Path:
+        """Return the folder of an uploaded file."""
+        return self.work / "uploads" / str(data_id)
+
+    def data(self, data_id: int) -> Path:
+        """Return the folder of a data set, with one folder in it for each job that read it."""
+        return self.work / "data" / str(data_id)
+
+    def release(self, job_id: int) -> Path:
+        """Return the folder of a release with its receipt, reports and zip file."""
+        return self.work / "releases" / str(job_id)
+
+    @property
+    def scratch(self) -> Path:
+        """The worker's folder for temporary files."""
+        return self.work / "scratch"
+
+
+def furnish(work: Path) -> None:
+    """Make the folder's parts where they are missing, for its owner alone."""
+    try:
+        work.chmod(0o700)
+        for name in FOLDERS:
+            (work / name).mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise output_error(error, work) from error
+
+
+def flush(folder: Path) -> None:
+    """Have a folder's entries on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import traceback
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from starshade import budget
-from starshade.errors import InternalError, StarshadeError
-from starshade.server.jobs.crew import Worker
-from starshade.server.jobs.rows import JobRow, State, Step
-from starshade.server.jobs.store import Store
-from starshade.server.jobs.sweep import empty, sweep, sweep_job
-
-__all__ = ["Engine"]
+from starshade.errors import InternalError, OutputError, StarshadeError
+from starshade.server.jobs.database import PART
+from starshade.server.jobs.store import JobRow, State, Step, Store
 
 _RETRY = 5.0  # seconds, where the disk refuses
 _PATIENCE = 30.0  # seconds for a killed process to be gone
@@ -248,3 +251,124 @@ def _died(code: int) -> _End:
         advice="This is a bug in starshade, not in your data. Please report it with what stands "
         "where the studio was started, and the output of `starshade doctor`.",
     )
+
+
+# not `-m`: nothing is imported from the folder that the studio was started in
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from starshade.server.tasks.worker import main; main(sys.argv[2:])"
+)
+_STDERR = 2
+_LAST_BREATH = 5.0  # seconds from closing its socket to being gone; more if it dumps its memory
+
+
+class Worker:
+    """A worker process; it ends with the thread that made it."""
+
+    def __init__(self, work: Path) -> None:
+        ours, theirs = socket.socketpair()
+        arguments = [str(Path(__file__).parents[3]), str(theirs.fileno())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _START, *arguments, str(os.getpid()), str(work)],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=_STDERR,  # stdout is the command's, for its result
+                process_group=0,  # Ctrl-C is for the server to answer
+            )
+        except OSError as error:
+            ours.close()
+            raise OutputError(
+                f"the worker process cannot be started: {error.strerror or error}",
+                advice="Close other programs and try again.",
+            ) from error
+        finally:
+            theirs.close()
+        self.connection: Connection[Any, Any] = Connection(ours.detach())
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def send(self, order: dict[str, Any]) -> None:
+        """Hand over a job; one that died before is found out by `receive`."""
+        with suppress(OSError):
+            self.connection.send_bytes(json.dumps(order).encode())
+
+    def receive(self) -> dict[str, Any] | None:
+        """Return the next message; None when the process has ended."""
+        try:
+            message: dict[str, Any] = json.loads(self.connection.recv_bytes())
+        except (EOFError, OSError):
+            return None
+        return message
+
+    def bury(self) -> int:
+        """Return how a process ended that `receive` says has (below 0: by this signal)."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LAST_BREATH)
+        return self.kill()
+
+    def kill(self) -> int:
+        """End the process, whatever it does; return how it ended."""
+        if self._process.poll() is None:  # else its number may be another's by now
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self.connection.close()
+        return self._process.wait()
+
+
+_HALF = (PART, ".tmp-")  # an upload; what `starshade.ratings.places.atomic` writes
+
+
+def sweep(store: Store) -> None:
+    """Remove every file that no row speaks of.
+
+    For the start, when nothing is in the making: no worker runs and no upload.
+    """
+    empty(store.places.scratch)
+    data = {row.id: row for row in store.all_data()}
+    _keep(store.work / "uploads", [row.id for row in data.values() if row.kind == "upload"])
+    _keep(store.work / "data", data)
+    for row in data.values():
+        _keep(store.places.data(row.id), [(row.facts or {}).get("job")])
+    made = store.jobs(kinds=("release",), states=("done",))
+    _keep(store.work / "releases", [job.id for job in made])
+
+
+def sweep_job(store: Store, job: JobRow) -> None:
+    """Remove what a job left behind, as far as it does not count, and what it replaced."""
+    empty(store.places.scratch)
+    if job.kind == "read":
+        row = store.data(job.data_id)
+        _keep(store.places.data(row.id), [(row.facts or {}).get("job")])
+    if job.kind == "release" and store.job(job.id).state != "done":
+        _remove(store.places.release(job.id))
+
+
+def empty(folder: Path) -> None:
+    """Remove everything in a folder, as far as that can be done."""
+    with suppress(OSError):
+        for entry in list(folder.iterdir()):
+            _remove(entry)
+
+
+def _keep(folder: Path, ids: Container[int | None]) -> None:
+    """Remove the folders with other numbers than these, and what is half."""
+    with suppress(OSError):
+        for entry in list(folder.iterdir()):
+            if entry.name.isascii() and entry.name.isdigit():
+                half = int(entry.name) not in ids
+            else:
+                half = entry.name.startswith(_HALF)
+            if half:
+                _remove(entry)
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            entry.unlink()

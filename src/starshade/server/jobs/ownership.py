@@ -16,10 +16,7 @@ from pathlib import Path
 
 from starshade.errors import OutputError
 from starshade.ratings.places.place import output_error, refuse_in_release
-from starshade.server.jobs.database import refuse_foreign
-from starshade.server.jobs.work_folder import DATABASE, FOLDERS, MARK, Places
-
-__all__ = ["claim", "refuse_newer"]
+from starshade.server.jobs.database import DATABASE, FOLDERS, MARK, Places, refuse_foreign
 
 _ELSEWHERE = "Choose another folder with --work, and take from here what you need."
 

@@ -8,24 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from starshade.plain import counted, percent
-from starshade.report.phrases import count as whole
-from starshade.server.ask.again import FORM_OF
+from starshade.report.page import count as whole
 from starshade.server.ask.asking import Asking, Facts, form
 from starshade.server.ask.data import MAPPING, values_before
-from starshade.server.ask.labels import ASKINGS
+from starshade.server.ask.labels import ASKINGS, FORM_OF
 from starshade.server.ask.release import FEWEST
 from starshade.server.ask.suggest import after_failure, with_data
-from starshade.server.columns import columns_of
-from starshade.server.context.forms import Form
-from starshade.server.context.parts import Chart, Figure, Next, Table
-from starshade.server.forms import Sent
-from starshade.server.jobs.rows import DataRow, JobKind, JobRow
-from starshade.server.jobs.store import Store
+from starshade.server.forms import Form, Sent
+from starshade.server.jobs.store import DataRow, JobKind, JobRow, Store
 from starshade.server.page.frame import KINDS, Shown, frame, job_line, latest_reading, shape_of
 from starshade.server.page.job import field_at_fault, files_of, job_view, source_of
-from starshade.server.words import sentence, without_paths
-
-__all__ = ["FORMS", "data_page"]
+from starshade.server.parts import Chart, Figure, Next, Table, sentence, without_paths
+from starshade.server.uploads import columns_of
 
 #: the forms of a data set, by the end of their address
 FORMS: Mapping[str, Asking] = {asking.id: asking for asking in ASKINGS.values()}

@@ -7,14 +7,16 @@ from types import SimpleNamespace as Shown
 
 from starshade._version import __version__
 from starshade.plain import counted
+from starshade.report.page import size
+from starshade.server.ask.asking import form
 from starshade.server.ask.attack import attack_title
 from starshade.server.ask.compare import compare_title
+from starshade.server.ask.data import PATH, SYNTHETIC
 from starshade.server.ask.release import release_title
-from starshade.server.context.parts import Link
-from starshade.server.jobs.rows import DataRow, JobRow
-from starshade.server.jobs.store import Store
-from starshade.server.outcome.outcomes import summary_of
-from starshade.server.words import ago, duration, iso
+from starshade.server.forms import Form
+from starshade.server.jobs.store import DataRow, JobRow, Store
+from starshade.server.outcomes import summary_of
+from starshade.server.parts import Link, ago, duration, iso
 
 __all__ = [
     "HOME",
@@ -131,3 +133,46 @@ def _data_state(data: DataRow, reading: JobRow | None) -> str:
     if reading is not None and reading.state == "failed":
         return "could not be read: say which column is what"
     return "not read yet"
+
+
+_LISTED = 50  # data sets
+_LATEST = 10  # jobs
+_STEPS = (
+    "Choose ratings: a file, an upload, or made-up ones to try.",
+    "Check what was recognised: people, items, ratings, scale.",
+    "Attack them: see how many people a few known facts identify.",
+    "Compare methods: what each loses, and what it still gives away.",
+    "Make a release, read its report, download it.",
+)
+
+
+def home_page(store: Store, *, most_upload: int, refused: Form | None = None) -> Shown:
+    """Build the first page; of its forms one may have been sent and `refused`."""
+    data = store.all_data()
+    names = {row.id: row.name for row in data}
+    forms = {
+        PATH.id: form(PATH, "/data/path", {}, {}, unfold=not data),
+        SYNTHETIC.id: form(SYNTHETIC, "/data/synthetic", {}, {}),
+    }
+    if refused is not None:
+        forms[refused.id] = refused
+    return Shown(
+        frame=frame(store, "Ratings to publish", ()),
+        intro="Find out how exposed the people in your ratings are, and make a version in which "
+        "they can hide. Everything happens on this machine; nothing is sent anywhere.",
+        steps=_STEPS,
+        data=[data_line(row, latest_reading(store, row.id)) for row in data[:_LISTED]],
+        data_left_out=max(len(data) - _LISTED, 0),
+        jobs=[job_line(job, names.get(job.data_id, "")) for job in _jobs(store)],
+        most=most_upload,
+        most_text=size(most_upload),
+        **forms,
+    )
+
+
+def _jobs(store: Store) -> tuple[JobRow, ...]:
+    """Return what is under way or was cut short, then the latest others."""
+    pressing = store.jobs(states=("running", "queued"), limit=_LATEST)
+    cut = store.jobs(states=("interrupted",), limit=_LATEST)
+    ended = store.jobs(states=("done", "failed", "cancelled"), limit=_LATEST)
+    return (*reversed(pressing), *cut, *ended)[: 2 * _LATEST]

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starshade.server.ask.again import field_of
-from starshade.server.ask.labels import settings_of
+from starshade.plain import counted, percent
+from starshade.server.ask.data import SYNTHETIC
+from starshade.server.ask.labels import field_of, settings_of
 from starshade.server.ask.suggest import after_attack, after_compare, after_failure
-from starshade.server.context.parts import Link, Next
-from starshade.server.context.requested import requested
-from starshade.server.context.steps import steps_of
 from starshade.server.forms import Setting
-from starshade.server.jobs.rows import DataRow, JobRow
-from starshade.server.jobs.store import Store
-from starshade.server.outcome.outcomes import outcome_of
+from starshade.server.jobs.store import DataRow, JobKind, JobRow, Step, Store
+from starshade.server.outcomes import outcome_of
 from starshade.server.page.frame import HOME, Shown, frame, title_of
-from starshade.server.words import duration, sentence, without_paths
-
-__all__ = ["field_at_fault", "files_of", "job_page", "job_view", "source_of"]
+from starshade.server.parts import Figure, Link, Next, duration, sentence, without_paths
 
 
 def job_page(store: Store, job: JobRow) -> Shown:
@@ -108,3 +104,100 @@ def _state_text(job: JobRow) -> str:
         "interrupted": "The studio was ended while this was running. Nothing was kept of it; "
         "what was finished before is there. It can be started again.",
     }[job.state]
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One part of the work that a job does."""
+
+    label: str
+    percent: int | None  # 0 to 100; None: nobody knows how much there is
+    text: str  # how far and how long still, e.g. ``40 %, about 20 seconds more``
+    done: bool = False
+    within: str = ""  # what of it is worked on; empty: it says so itself
+
+
+def steps_of(job: JobRow) -> tuple[StepView, ...]:
+    """Return the steps that are over, and the one that goes on or in which the work broke off."""
+    over = [step for step in job.progress if step.over]
+    now = [step for step in job.progress if not step.over]
+    if job.ended and job.state != "done":
+        # a step in which something went wrong ends like any other
+        broken = now[0] if now else over.pop() if over else None
+        ended = () if broken is None else (StepView(broken.label, None, "not finished"),)
+        return (*map(_done, over), *ended)
+    return (*map(_done, over), *_current(now))
+
+
+def _done(step: Step) -> StepView:
+    return StepView(step.label, 100, f"done, in {duration(step.seconds)}", done=True)
+
+
+def _current(now: Sequence[Step]) -> tuple[StepView, ...]:
+    """Return one bar, of the outermost step that says how far it is, and what goes on inside."""
+    if not now:
+        return ()
+    shown = next((step for step in now if _share(step) is not None), now[0])
+    inmost, share = now[-1], _share(shown)
+    within = ""
+    if inmost is not shown:
+        far = _share(inmost)
+        within = inmost.label if far is None else f"{inmost.label}: {percent(far)}"
+    if share is None:
+        return (StepView(shown.label, None, f"for {duration(shown.seconds)}", within=within),)
+    left = shown.seconds_left
+    still = "" if left is None or share >= 1 else f", about {duration(left)} more"
+    return (StepView(shown.label, int(100 * share), f"{percent(share)}{still}", within=within),)
+
+
+def _share(step: Step) -> float | None:
+    if not step.total or step.total <= 0:
+        return None
+    return min(max(step.done / step.total, 0.0), 1.0)
+
+
+#: what a form says by another field
+_LABELS = {setting.name: setting.label for setting in SYNTHETIC.settings({})}
+_LABELS |= {"dates": "The attacker knows dates"}
+_HIDDEN = (None, False, "", 0, 0.0)
+
+
+def requested(kind: JobKind, settings: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """Return what was set; what was left alone is left out."""
+    return tuple(
+        Figure(_label(kind, name), _written(kind, name, value))
+        for name, value in _flat(settings)
+        if value not in _HIDDEN and value != []
+    )
+
+
+def _flat(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Return what is set; without what has no meaning beside the rest."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        elif name == "wrong_kind" and not settings.get("wrong"):
+            continue
+        elif name == "l" and settings.get("attributes"):  # of attributes: the form's other field
+            yield "distinct", value
+        else:
+            yield name, value
+
+
+def _label(kind: JobKind, name: str) -> str:
+    setting = settings_of(kind).get(name)
+    return setting.label if setting else _LABELS.get(name, name.replace("_", " ").capitalize())
+
+
+def _written(kind: JobKind, name: str, value: Any) -> str:
+    if value is True:
+        return "yes"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    if name == "items" and isinstance(value, str) and value.startswith("top:"):
+        return f"the {counted(int(value[4:]), 'most rated item')}"
+    if name == "day_error":
+        return counted(int(value), "day")
+    setting = settings_of(kind).get(name)
+    words = {choice.value: choice.label for choice in setting.choices} if setting else {}
+    return words.get(str(value)) or (f"{value:g}" if isinstance(value, float) else str(value))

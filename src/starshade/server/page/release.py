@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from starshade.plain import percent
-from starshade.report.phrases import figure, size
-from starshade.server.ask.again import address, form_values
-from starshade.server.context.parts import Figure, Link, Next, Table
-from starshade.server.jobs.rows import DataRow, JobRow
-from starshade.server.jobs.store import Store
+from starshade.report.page import figure, size
+from starshade.server.ask.labels import address, form_values
+from starshade.server.jobs.store import DataRow, JobRow, Store
 from starshade.server.page.frame import HOME, Shown, frame, title_of
-from starshade.server.words import interval
-
-__all__ = ["release_page"]
+from starshade.server.parts import Figure, Link, Next, Table, interval
 
 Result = Mapping[str, Any]
 

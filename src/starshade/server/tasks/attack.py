@@ -13,8 +13,6 @@ from starshade.server.settings import built, checked
 from starshade.server.tasks.read import open_ratings
 from starshade.server.tasks.tasks import Done, Order
 
-__all__ = ["perform"]
-
 _SETTINGS = {
     "attack": str,
     "config": dict[str, Any],

@@ -14,16 +14,13 @@ from starshade.server.settings import checked
 from starshade.server.tasks.read import open_ratings
 from starshade.server.tasks.tasks import Done, Order
 
-__all__ = ["perform"]
-
 _SETTINGS = {**get_type_hints(CompareSettings), "items": str | None, "seed": int | None}
 
 
 def perform(order: Order) -> Done:
     """Compare."""
     from starshade.audit.compare.compare import compare
-    from starshade.audit.compare.figures import LOSSES, compared
-    from starshade.audit.compare.frontier import frontier_chart
+    from starshade.audit.compare.frontier import LOSSES, compared, frontier_chart
     from starshade.ratings.select import parse_items
 
     settings = checked("a comparison", order.settings, _SETTINGS)

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from starshade.errors import ConfigError, InputError
 from starshade.progress import task
-from starshade.server.jobs.work_folder import flush
+from starshade.server.jobs.database import flush
 from starshade.server.settings import checked
 from starshade.server.tasks.tasks import Done, Order
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
 
-__all__ = ["open_ratings", "perform"]
-
 
 def perform(order: Order) -> Done:
     """Read, describe, store."""
     from starshade.ratings.describe import describe
-    from starshade.ratings.store.store import write_store
+    from starshade.ratings.store import write_store
 
     started = perf_counter()
     options = order.settings or order.data.options
@@ -43,7 +41,7 @@ def perform(order: Order) -> Done:
 
 def open_ratings(order: Order) -> Ratings:
     """Open the ratings of a job's data set."""
-    from starshade.ratings.store.store import open_store
+    from starshade.ratings.store import open_store
 
     facts = order.data.facts
     if facts is None:

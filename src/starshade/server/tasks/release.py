@@ -10,7 +10,7 @@ Result::
     verdict, claims, findings, warnings, attacks, disclosure, losses, method, files
                as in a `Dossier`, for its owner
 
-Files: see `starshade.server.jobs.work_folder`.
+Files: see `starshade.server.jobs.database`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from starshade.progress import note, task
 from starshade.ratings.places.atomic import atomic_file
-from starshade.server.jobs.work_folder import flush
+from starshade.server.jobs.database import flush
 from starshade.server.settings import built, checked
 from starshade.server.tasks.read import open_ratings
 from starshade.server.tasks.tasks import Done, Order
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starshade.ratings.table import Ratings
-
-__all__ = ["perform"]
 
 _SETTINGS = {
     "method": str,

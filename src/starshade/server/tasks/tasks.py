@@ -8,10 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from starshade.server.jobs.rows import DataRow, JobKind
-from starshade.server.jobs.work_folder import Places
-
-__all__ = ["Done", "Order", "perform"]
+from starshade.server.jobs.database import Places
+from starshade.server.jobs.store import DataRow, JobKind
 
 
 @dataclass(frozen=True)

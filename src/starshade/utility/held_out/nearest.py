@@ -1,23 +1,30 @@
-"""What the measures that compare people with released profiles have in common."""
+"""People compared with released profiles: the nearest, and what it predicts (PA §7.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.errors import ConfigError
+from starshade.figure import Figure
+from starshade.progress import task
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
+from starshade.recommend.padded import dissimilarities
+from starshade.recommend.registry import Fitted
+from starshade.recommend.settings import Dissimilarity
 from starshade.release.table import Release
-from starshade.utility.held_out.probe import HeldOut, Probe
-from starshade.utility.held_out.released_rows import ReleasedRows
-from starshade.utility.held_out.similarity import compared, sample_within
-from starshade.utility.held_out.training import chosen, trained
-from starshade.utility.result import Result
+from starshade.utility.held_out.probe import HeldOut, Probe, ReleasedRows, readings
+from starshade.utility.held_out.recommender_error import Refit, chosen, refit, trained
+from starshade.utility.result import Result, UtilityResult
 from starshade.utility.settings import NearnessSettings
-
-__all__ = ["Nearness"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Nearness(NearnessSettings, HeldOut[Result]):
     Parameters
     ----------
     dissimilarity : str
-        As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
+        As `starshade.recommend.padded` names it; ``weighted-sq`` is the paper's.
     users : int
         Of those with held-out ratings, at most so many are asked, a seeded sample; fewer where
         more than 10¹⁰ ratings would be compared (people × profiles × items), or it would take
@@ -61,3 +68,268 @@ class Nearness(NearnessSettings, HeldOut[Result]):
         full = manifest.layout == "profile" and manifest.profile != "simple"
         fitted = trained(chosen(self.recommender, release), original, self.seed) if full else None
         yield from compared(release, original, fitted, users, self.dissimilarity)
+
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SAME = 1e-9  # dissimilarities closer than this are a tie
+_WORK = 10**10  # ratings compared by one measure, at most
+_CELLS = 2**22  # numbers written out at once
+
+
+def sample_within(ratings: Ratings, among: Indices, users: int, work: int, seed: int) -> Indices:
+    """Take some users, the same whatever the order of the file.
+
+    `among` (int64): rows to choose from. `users`: how many, at most. `work`: ratings compared for
+    each of them; all together at most 10¹⁰, and their rows within a quarter of the memory that may
+    be used.
+    """
+    memory = max(budget.left(0), 0) // 4 // (8 * max(ratings.n_items, 1))
+    most = max(1, min(int(users), _WORK // max(work, 1), memory))
+    return sample_users(ratings, among, most, seed)
+
+
+def owner_rows(
+    release: Release, original: Ratings, fitted: Fitted | None, users: Indices
+) -> Floats:
+    """Write out what the owner knows of people, on the released items.
+
+    `fitted`: what nulls become (`padded_rows`); None: they stay NaN. `users` (int64): ascending.
+    Returns float64 (len(users), released items).
+    """
+    columns = original.items.indices(release.classes.items)
+    if fitted is None:
+        return original.keep_users(users).dense()[:, columns]
+    return padded_rows(fitted, original, users)[:, columns]
+
+
+def padded_rows(fitted: Fitted, ratings: Ratings, users: Indices) -> Floats:
+    """Write out padded rows: ratings, and predictions within the scale where there is none."""
+    part = ratings.keep_users(users)
+    rows = np.clip(fitted.rows(users), ratings.scale.minimum, ratings.scale.maximum)
+    rows[np.repeat(np.arange(part.n_users), part.user_support), part.columns] = part.values()
+    return rows
+
+
+def compared(
+    release: Release,
+    original: Ratings,
+    fitted: Fitted | None,
+    users: Indices,
+    dissimilarity: Dissimilarity,
+) -> Iterator[tuple[Indices, Floats]]:
+    """Compare people with every released profile.
+
+    `release`, `original`, `fitted`, `users`: as `owner_rows` takes them. `dissimilarity`: as
+    `starshade.recommend.padded` names it. Returns `users` (int64 (b,)). `dissimilarity`
+    (float64 (b, profiles)): in the order of `ReleasedRows.distinct`.
+    """
+    released = ReleasedRows(release)
+    profiles = released.distinct
+    step = max(1, _CELLS // max(release.classes.n_items, 1))
+    together = max(1, _CELLS // max(len(profiles), original.n_items, 1))
+    with task("comparing with profiles", len(users)) as advance:
+        for start in range(0, len(users), together):
+            block = users[start : start + together]
+            own = owner_rows(release, original, fitted, block)
+            distances = np.empty((len(block), len(profiles)))
+            for first in range(0, len(profiles), step):
+                shown = released.values(profiles[first : first + step])
+                distances[:, first : first + step] = dissimilarities(
+                    own, shown, dissimilarity, release.scale
+                )
+            yield block, distances
+            advance(len(block))
+
+
+@dataclass(frozen=True)
+class SimilarUserDeviation(Nearness[UtilityResult]):
+    """RMSE on held-out ratings when each person is predicted from the most similar profile.
+
+    Nobody outside knows which row stands for whom; whoever uses a release looks for a profile
+    like the person in front of them. Of profiles that tie, each is taken with the same chance,
+    and the expected squared error counts. `release` reads the profile's cell, null counting as
+    the level below the scale; `refit` asks a recommender trained on the release.
+    """
+
+    name: ClassVar[str] = "similar-user-deviation"
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        *readings(
+            "similar_user_deviation",
+            "Similar-user deviation",
+            "error",
+            True,
+            "The typical distance of a prediction from what people rated, read from the profile "
+            "most like them.",
+        ),
+        Figure(
+            "similar_user_users",
+            "People compared with profiles",
+            "count",
+            None,
+            "What the deviations rest on.",
+        ),
+    )
+
+    MEANING: ClassVar[str] = (
+        "Low is more useful: how far held-out ratings are, as a root mean square, from what the "
+        "released profile that is most like each person says."
+    )
+
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        if not len(probe.values):
+            return self._unmeasured()
+        again = refit(chosen(self.recommender, release), release, self.seed)
+        users = self.sample(release, original, probe)
+        read, learned = self._errors(release, original, probe, users, again)
+        return self._result(
+            {
+                "similar_user_deviation_release": read,
+                "similar_user_deviation_refit": learned,
+                "similar_user_users": len(users),
+            },
+            again.reason,
+        )
+
+    def _errors(
+        self, release: Release, original: Ratings, probe: Probe, users: Indices, again: Refit
+    ) -> tuple[float, float | None]:
+        rows = ReleasedRows(release)
+        sums, cells = np.zeros(2), 0
+        for block, unlike in self.compared(release, original, users):
+            nearest = unlike <= unlike.min(axis=1, keepdims=True) + SAME
+            for user, tied in zip(block, nearest, strict=True):
+                held = slice(*np.searchsorted(probe.users, (user, user + 1)))
+                true, columns = probe.values[held], probe.columns[held]
+                these = rows.distinct[tied]
+                pair = np.repeat(these, len(columns)), np.tile(columns, len(these))
+                target = np.tile(true, len(these))
+                guesses = rows.read(*pair), again.predict(*pair)
+                for place, guess in enumerate(guesses):
+                    if guess is not None:
+                        sums[place] += ((guess - target) ** 2).sum() / len(these)
+                cells += len(true)
+        deviation = np.sqrt(sums / cells)
+        return float(deviation[0]), None if again.fitted is None else float(deviation[1])
+
+
+@dataclass(frozen=True)
+class SelfRankResult(UtilityResult):
+    """Figures, and the curve behind them.
+
+    Attributes
+    ----------
+    within : tuple of float
+        Share of the people whose own version is among the nearest 1 %, 2 %, …, 100 % of the
+        profiles (PA Fig 5); empty where it was not measured.
+    """
+
+    within: tuple[float, ...] = ()
+
+    def plot(self) -> Chart:
+        """Draw how many people are how near to their own version (PA Fig 5).
+
+        Raises
+        ------
+        ConfigError
+            It was not measured: there was no probe, or no receipt.
+        """
+        if not self.within:
+            raise ConfigError(
+                "self-rank was not measured", advice="Give a probe and the owner's receipt."
+            )
+        return curve_chart(
+            "How near people are to their own anonymized version",
+            f"{self.figures['self_rank_users']:,} people, "
+            f"{self.figures['self_rank_profiles']:,} profiles",
+            {"": [(percent / 100, share) for percent, share in enumerate(self.within, 1)]},
+            Axis("nearest profiles", share=True),
+            Axis("people whose own is among them", share=True),
+        )
+
+
+@dataclass(frozen=True)
+class SelfRank(Nearness[SelfRankResult]):
+    """The rank of each person's own profile among the distinct ones, most similar first.
+
+    1 where no other profile is as similar; profiles that tie share the middle of their ranks. As
+    a percentile, 100 · rank / profiles: with 200 profiles the first is 0.5. Low ranks mean that
+    `TargetDeviation`, which takes the rank for 1, says what a user of the release will see; they
+    mean as well that who knows a person's ratings finds the group.
+    """
+
+    name: ClassVar[str] = "self-rank"
+    RESULT: ClassVar[type[SelfRankResult]] = SelfRankResult
+    FIGURES: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "self_rank_mean",
+            "Self-rank, mean percentile",
+            "ratio",
+            None,
+            "Where people's own profile stands among all, the most similar first; low keeps people "
+            "recognisable to themselves, and to others.",
+        ),
+        Figure(
+            "self_rank_median",
+            "Self-rank, median percentile",
+            "ratio",
+            None,
+            "The same; half of the people stand before it.",
+        ),
+        Figure(
+            "self_rank_first",
+            "People whose own profile is the most similar",
+            "share",
+            None,
+            "High keeps people recognisable to themselves, and to others.",
+        ),
+        Figure("self_rank_users", "People ranked", "count", None, "What the ranks rest on."),
+        Figure(
+            "self_rank_profiles",
+            "Profiles they were ranked among",
+            "count",
+            None,
+            "Of the release.",
+        ),
+    )
+
+    MEANING: ClassVar[str] = (
+        "Low is more useful, and helps who looks for a group: a percentile of 1 means that 1 % of "
+        "the profiles are at least as similar to a person as their own anonymized version, itself "
+        "included."
+    )
+
+    def _found(self, release: Release, original: Ratings, probe: Probe) -> SelfRankResult:
+        if not len(probe.users):
+            return self._unmeasured()
+        ranks, profiles = self._ranks(release, original, probe)
+        percentile = 100 * ranks / profiles
+        upto = np.searchsorted(np.sort(percentile), np.arange(1, 101) + SAME, side="right")
+        return self._result(
+            {
+                "self_rank_mean": float(percentile.mean()),
+                "self_rank_median": float(np.median(percentile)),
+                "self_rank_first": float((ranks == 1).mean()),
+                "self_rank_users": len(ranks),
+                "self_rank_profiles": profiles,
+            },
+            within=tuple((upto / len(ranks)).tolist()),
+        )
+
+    def _ranks(
+        self, release: Release, original: Ratings, probe: Probe
+    ) -> tuple[NDArray[np.float64], int]:
+        """Return the rank of each asked user's own profile, and how many profiles there are."""
+        released = ReleasedRows(release)
+        users, first = np.unique(probe.users, return_index=True)
+        profile = released.profile_of_row[probe.rows[first]]
+        ranks = []
+        sample = self.sample(release, original, probe)
+        for block, unlike in self.compared(release, original, sample):
+            own = profile[np.searchsorted(users, block)]
+            mine = unlike[np.arange(len(block)), own][:, None]
+            nearer = (unlike < mine - SAME).sum(axis=1)
+            tied = (np.abs(unlike - mine) <= SAME).sum(axis=1)
+            ranks.append(nearer + (tied + 1) / 2)
+        return np.concatenate(ranks), len(released.distinct)

@@ -14,18 +14,16 @@ from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
 from starshade.figure import Figure
 from starshade.progress import task
-from starshade.ratings.sample import sample_users
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
-from starshade.recommend.dissimilarity import dissimilarities
-from starshade.recommend.recommender import Fitted
+from starshade.recommend.padded import dissimilarities
+from starshade.recommend.registry import Fitted
 from starshade.release.table import Release
+from starshade.utility.held_out.nearest import owner_rows, sample_within
 from starshade.utility.held_out.probe import HeldOut, linked_users
-from starshade.utility.held_out.similarity import owner_rows, sample_within
-from starshade.utility.held_out.training import chosen, trained
+from starshade.utility.held_out.recommender_error import chosen, trained
 from starshade.utility.result import UtilityResult
 from starshade.utility.settings import PairwiseDissimilaritySettings
-
-__all__ = ["BINS", "PairwiseDissimilarity", "PairwiseResult"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -85,7 +83,7 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
     Parameters
     ----------
     dissimilarity : str
-        As `starshade.recommend.dissimilarity` names it; ``weighted-sq`` is the paper's.
+        As `starshade.recommend.padded` names it; ``weighted-sq`` is the paper's.
     users : int
         People in the sample, at least 2; fewer where more than 10¹⁰ ratings would be compared
         (half of people² × items), or it would take much memory. Clusters are taken whole until so

@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 from starshade.figure import Figure
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.recommend.recommender import Fitted
+from starshade.recommend.registry import Fitted
 from starshade.release.table import Release
-from starshade.utility.held_out.probe import HeldOut, Probe, readings
-from starshade.utility.held_out.released_rows import ReleasedRows
-from starshade.utility.held_out.similarity import sample_within
-from starshade.utility.held_out.training import Refit, chosen, refit, trained
+from starshade.utility.held_out.nearest import sample_within
+from starshade.utility.held_out.probe import HeldOut, Probe, ReleasedRows, readings
+from starshade.utility.held_out.recommender_error import Refit, chosen, refit, trained
 from starshade.utility.result import UtilityResult
 from starshade.utility.settings import TopNSettings
-
-__all__ = ["TopN"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from starshade.audit.reproduction.check import Check, falls, is_above, rises
 from starshade.audit.reproduction.figures import Figure, Point
-from starshade.audit.reproduction.kl.charted import ALONE, ASKED_AT, WHOLE
-from starshade.audit.reproduction.kl.plan import (
+from starshade.audit.reproduction.kl.measured import (
+    ALONE,
+    ASKED_AT,
     DGH_A,
     DGH_B,
     DGH_C,
@@ -19,9 +19,9 @@ from starshade.audit.reproduction.kl.plan import (
     MONDRIAN,
     QUERY_KS,
     RELAXED,
+    WHOLE,
 )
-
-__all__ = ["check_figures"]
+from starshade.audit.reproduction.study import Check, falls, is_above, rises
 
 _NEAR = 0.05  # as a share: "comparable", "very close", "the same"
 _STABLE = 0.25  # between the least and the greatest C_AVG: "rather stable"

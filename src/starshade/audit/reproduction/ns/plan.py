@@ -7,22 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from starshade.attack.knowledge import Knowledge
-
-__all__ = [
-    "ABSENT",
-    "BITS",
-    "BITS_OF_OTHERS",
-    "DATED",
-    "NOT_FOUND",
-    "NUMBERS",
-    "OMEGA",
-    "SUCCESS",
-    "TOP1",
-    "Line",
-    "label_of",
-    "lines_of",
-    "title_of",
-]
+from starshade.audit.reproduction.figures import Mark
 
 # what is shown of a setting
 SUCCESS = "stands out and is right"
@@ -134,3 +119,29 @@ _LINES = {
     "11": _off_top_undated,
     "12": _about_how_many,
 }
+
+
+NETFLIX_RECORDS = 480_189  # §5
+NETFLIX_BITS = 19  # §5, "with no auxiliary information, this number is 19 bits"
+
+#: §5, table: % of subscribers who rated ≥ 1, 5, 10 movies not in the X most rated
+OFF_TOP = {
+    100: {1: 1.00, 5: 0.97, 10: 0.93},
+    500: {1: 0.99, 5: 0.90, 10: 0.80},
+    1000: {1: 0.97, 5: 0.83, 10: 0.70},
+}
+
+_BEST_GUESS = (SUCCESS, TOP1)
+_MARKS = {
+    "4": (
+        Mark(8, 0.99, "6 of 8, ±14 days: 99 %", _BEST_GUESS),
+        Mark(2, 0.68, "2 of 2, ±3 days: 68 %", _BEST_GUESS),
+    ),
+    "6": (Mark(2, 3, "2 of 2, ±3 days: about 3 bits", (BITS_OF_OTHERS,)),),
+    "8": (Mark(8, 0.84, "6 of 8, not in top 500: 84 %", _BEST_GUESS),),
+}
+
+
+def marks_of(figure: str) -> tuple[Mark, ...]:
+    """Return the paper's numbers for a figure; often there are none."""
+    return _MARKS.get(figure, ())

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from starshade.audit.reproduction.check import Check
-from starshade.audit.reproduction.pa.measured import METRICS, BinSizes, Pairs, Ranks
-from starshade.audit.reproduction.pa.plan import EXCHANGED, MODEL, PADDED, POOLED, SIMPLE
+from starshade.audit.reproduction.pa.measured import (
+    EXCHANGED,
+    METRICS,
+    MODEL,
+    PADDED,
+    POOLED,
+    SIMPLE,
+    BinSizes,
+    Pairs,
+    Ranks,
+)
 from starshade.audit.reproduction.pa.result import LevelRow, Row, find
-
-__all__ = ["check_all"]
+from starshade.audit.reproduction.study import Check
 
 _LITTLE = 1.03  # times the original's error: "very little impact"
 _MUCH = 1.5  # times padded's: "much higher"

@@ -7,17 +7,17 @@ from time import perf_counter
 
 from starshade.audit.attempts import check_ks, seeds_of, size_of
 from starshade.audit.reproduction.figures import Skipped
-from starshade.audit.reproduction.pa import paper
-from starshade.audit.reproduction.pa.charted import (
+from starshade.audit.reproduction.pa import measured
+from starshade.audit.reproduction.pa.checks import check_all
+from starshade.audit.reproduction.pa.figures import (
     bins_figure,
     error_figure,
+    histogram_of,
     pair_figure,
     rank_figure,
+    sizes_of_bins,
 )
-from starshade.audit.reproduction.pa.checks import check_all
-from starshade.audit.reproduction.pa.errors import measure_errors
-from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
-from starshade.audit.reproduction.pa.plan import LINES, padding
+from starshade.audit.reproduction.pa.measured import LINES, measure_errors, padding
 from starshade.audit.reproduction.pa.result import PredictiveStudy
 from starshade.errors import ConfigError
 from starshade.naming import called
@@ -30,8 +30,6 @@ from starshade.recommend.padded import Padded
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
-__all__ = ["reproduce_pa"]
-
 _NO_LEVELS = Skipped("Table 2", "histogram", "a scale without steps has no levels to count")
 _USERS, _ITEMS = 2_000, 2_000  # of the ratings that are made up where no data are given
 
@@ -42,7 +40,7 @@ def reproduce_pa(
     *,
     n_users: int | None = None,
     n_items: int | None = None,
-    ks: Sequence[int] = paper.KS,
+    ks: Sequence[int] = measured.KS,
     runs: int = 3,
     share: float = 0.1,
     rng: Rng = None,

@@ -8,12 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from starshade._version import __version__
-from starshade.audit.reproduction.check import Check
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.shared import PaperStudy
+from starshade.audit.reproduction.study import Check, PaperStudy
 from starshade.plain import counted
-
-__all__ = ["LevelRow", "PredictiveStudy", "Row", "find"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from starshade.errors import ConfigError
 from starshade.naming import named
 from starshade.ratings.table import Ratings
 
-__all__ = ["MOST_CLASSES", "Labels", "default_attribute", "labels_of"]
-
 MOST_CLASSES = 25  # more are no classes but names
 _UNKNOWN = "not given"
 

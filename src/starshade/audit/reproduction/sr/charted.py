@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series
-from starshade.audit.reproduction.shared import Row
-from starshade.audit.reproduction.sr.loss import PARTITIONS, Predicted
-from starshade.audit.reproduction.sr.plan import KS, RULES, SEARCHES, SHARES, Grid, K, Workload
-from starshade.audit.reproduction.sr.timing import Job, Timed, point_of
-from starshade.ratings.proximity.balls import Search
-from starshade.ratings.proximity.rule import NullRule
-
-__all__ = [
-    "MAJORITY",
-    "ORIGINAL",
-    "PARTITION_NAMES",
-    "SEARCH_NAMES",
-    "accuracy_figure",
-    "jobs_of",
-    "loss_figures",
-    "time_figures",
-]
+from starshade.audit.reproduction.sr.measured import (
+    KS,
+    PARTITIONS,
+    RULES,
+    SEARCHES,
+    SHARES,
+    Grid,
+    Job,
+    K,
+    Predicted,
+    Timed,
+    Workload,
+    point_of,
+)
+from starshade.audit.reproduction.study import Row
+from starshade.ratings.proximity.settings import NullRule, Search
 
 SEARCH_NAMES: dict[Search, str] = {
     "pairwise": "every pair",

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from starshade.audit.reproduction.check import Check, falls, is_above, rises
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.sr.charted import PARTITION_NAMES, SEARCH_NAMES
-from starshade.audit.reproduction.sr.loss import Predicted
+from starshade.audit.reproduction.sr.measured import Predicted
+from starshade.audit.reproduction.study import Check, falls, is_above, rises
 
 __all__ = ["Check", "check_figures"]
 

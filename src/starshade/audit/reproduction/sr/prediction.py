@@ -32,8 +32,6 @@ from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
 from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
 
-__all__ = ["Prediction", "Trials", "draw_trials", "predict_attribute", "released_values"]
-
 Floats = NDArray[np.float64]
 
 _MOST_USERS = 2000  # in training, and in testing (the paper's number)

@@ -18,15 +18,13 @@ import numpy as np
 from starshade.errors import InputError
 from starshade.kernels.text import netflix as kernel
 from starshade.kernels.warm import announce
-from starshade.ratings.building.batch import Batch
-from starshade.ratings.building.build import build
+from starshade.ratings.build import build
+from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.readers.formats.netflix_files import movie_titles, rating_files, whole
 from starshade.ratings.readers.formats.plain import UNREADABLE, in_order, line_blocks
-from starshade.ratings.readers.names import attach_names
-from starshade.ratings.readers.request import Request
+from starshade.ratings.readers.open import Request
+from starshade.ratings.staging import Batch
 from starshade.ratings.table import Ratings, ReadReport
-
-__all__ = ["locate_netflix", "netflix_batches", "read_netflix"]
 
 _BLOCK = 1 << 24
 _NAMED = 5

@@ -12,8 +12,6 @@ from typing import IO, Any, BinaryIO, cast
 from starshade.errors import InputError
 from starshade.ratings.readers.recognise.inputs import Input, opener_of, reading
 
-__all__ = ["RATING_FILES", "is_tar", "movie_titles", "rating_files", "whole"]
-
 RATING_FILES = ("mv_*.txt", "combined_data_*.txt")
 _ARCHIVES = ("training_set.tar", "training_set.tar.*", "training_set.tgz")
 _TITLES = ("movie_titles.txt", "movie_titles.csv")

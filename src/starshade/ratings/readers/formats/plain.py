@@ -24,9 +24,7 @@ from starshade import budget
 from starshade.kernels.text import plain
 from starshade.kernels.warm import announce
 from starshade.progress import note
-from starshade.ratings.building.batch import Batch
-
-__all__ = ["UNREADABLE", "NotPlain", "in_order", "line_blocks", "plain_batches"]
+from starshade.ratings.staging import Batch
 
 UNREADABLE = memoryview(b'"\n')  # a block that no fast parser takes
 

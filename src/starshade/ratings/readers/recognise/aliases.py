@@ -9,21 +9,6 @@ from collections.abc import Mapping, Sequence
 from starshade.errors import InputError
 from starshade.naming import Value, aside, named, together
 
-__all__ = [
-    "ALIASES",
-    "PUBLIC",
-    "ROW_NUMBER",
-    "headless",
-    "left_over",
-    "listing",
-    "matching",
-    "normalized",
-    "refuse_repeated",
-    "resolve",
-    "title_column",
-    "unread",
-]
-
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())

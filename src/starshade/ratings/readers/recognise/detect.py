@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starshade.errors import ConfigError, InputError
 from starshade.naming import named
-from starshade.ratings.readers.formats.movielens import FAMILIES
+from starshade.ratings.readers.formats.dialects import FAMILIES
 from starshade.ratings.readers.formats.netflix_files import RATING_FILES, is_tar
 from starshade.ratings.readers.recognise.inputs import (
     Input,
@@ -18,8 +18,6 @@ from starshade.ratings.readers.recognise.inputs import (
     refuse_special,
     unzip,
 )
-
-__all__ = ["Recognised", "as_format", "bare", "find"]
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TABLES = (".csv", ".tsv")
@@ -142,7 +140,7 @@ def _zip(item: Input, scratch: Path) -> Recognised:
 
 
 def _folder(item: Input) -> Recognised:
-    from starshade.ratings.store.store import is_store
+    from starshade.ratings.store import is_store
 
     if is_store(item.path):
         return Recognised("store", (item,))

@@ -22,8 +22,6 @@ from starshade.errors import InputError, StarshadeError
 from starshade.progress import task
 from starshade.scratch import filling
 
-__all__ = ["Input", "is_parquet", "opener_of", "plain_text", "reading", "refuse_special", "unzip"]
-
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 1 << 20
 _FOREIGN = {  # files that are often tried, and what to do instead

@@ -20,8 +20,6 @@ from starshade.ratings.readers.recognise.aliases import (
 from starshade.ratings.readers.recognise.inputs import Input, reading
 from starshade.ratings.readers.text import Dialect
 
-__all__ = ["Head", "look"]
-
 _HEAD = 1 << 20  # bytes looked at
 _LONGEST_HEAD = 1 << 24  # a wide table's header may be long
 _ROWS = 200

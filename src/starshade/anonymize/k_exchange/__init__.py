@@ -1,1 +1,0 @@
-"""k-exchange: groups that lose least range, by exchanges of records."""

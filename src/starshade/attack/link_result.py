@@ -1,0 +1,323 @@
+"""`LinkResult`: how sure released edges make an adversary, beside PA's theorems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.result import RECORDS
+from starshade.attack.shown import Found
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, Bar, bar_chart
+from starshade.figure import Figure, Table
+from starshade.naming import named
+from starshade.plain import counted, percent
+
+_BINS = 10  # of j/g between 0 and 1, which have bins of their own
+_SLACK = 1e-9
+_FIGURES = (
+    RECORDS,
+    Figure("groups", "Groups", "count", None, "The records that look the same."),
+    Figure("edges", "Ratings shown", "count", None, "Released cells that show a rating."),
+    Figure(
+        "confidence",
+        "Who rated, of those shown to have",
+        "share",
+        True,
+        "High: whoever finds a person's group and reads that an item was rated is right about "
+        "them.",
+        "PA §6",
+    ),
+    Figure(
+        "everybody", "Everybody in the group did", "share", True, "High: certain of each member."
+    ),
+    Figure("nobody", "Nobody in the group did", "share", None, "What is shown was invented."),
+    Figure(
+        "missing_true",
+        "No rating, where none is shown",
+        "share",
+        True,
+        "High: that nothing is shown tells that nothing was rated.",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkResult(Found):
+    """How sure released edges make an adversary (definitions, "link-existence").
+
+    An edge is a record and an item that it shows as rated; its group has g users, of whom j did
+    rate the item. Shares are over all edges; None where there is nothing to take a share of.
+
+    Attributes
+    ----------
+    attack, seconds, read_seconds, config, digest, version
+        As in `AttackResult`.
+    records, groups : int
+        Records that the adversary sees, and the groups they were put in.
+    targets, ineligible : int
+        Users of the original who have a record, and those who have none.
+    edges : int
+    confidence : float or None
+        Mean of j/g.
+    histogram : tuple of dict
+        How j/g is distributed: none of them, ten bins (low, high], all of them (1 is not in the
+        last of the ten).
+    everybody, nobody : float or None
+        Share of edges with j = g (existence is certain) and with j = 0 (nobody rated it).
+    no_prior, above_no_prior : float or None
+        Mean of 1/g (PA Thm 6.2), and the share of edges with j/g above it.
+    exact, above_exact : float or None
+        The same for p/(1 - (1-p)^g), the confidence under Thm 6.3's assumptions.
+    bounded : float or None
+        Share of edges with p ≤ 1/g: of the others Thm 6.3 says nothing.
+    bound, above_bound : float or None
+        Mean of 1/g + p/(2 - gp) over those edges (Thm 6.3; 1 where it is above 1), and their
+        share with j/g above it. Not to be set beside `exact`, which covers all edges.
+    missing : int
+        Cells, records times released items, without an edge.
+    missing_share : float or None
+        Of all cells. Where only what was rated in a group is shown, the non-existence of so many
+        is proven.
+    missing_true : float or None
+        Share of them that the user truly did not rate.
+    """
+
+    groups: int
+    edges: int
+    confidence: float | None
+    histogram: tuple[dict[str, float], ...]
+    everybody: float | None
+    nobody: float | None
+    no_prior: float | None
+    above_no_prior: float | None
+    exact: float | None
+    above_exact: float | None
+    bounded: float | None
+    bound: float | None
+    above_bound: float | None
+    missing: int
+    missing_share: float | None
+    missing_true: float | None
+
+    def _own(self) -> dict[str, Any]:
+        return {
+            "groups": self.groups,
+            "edges": self.edges,
+            "confidence": {"mean": self.confidence, "histogram": list(self.histogram)},
+            "everybody": self.everybody,
+            "nobody": self.nobody,
+            "no_prior": {"mean": self.no_prior, "above": self.above_no_prior},
+            "exact": {"mean": self.exact, "above": self.above_exact},
+            "bound": {"mean": self.bound, "above": self.above_bound, "edges": self.bounded},
+            "missing": {
+                "cells": self.missing,
+                "share": self.missing_share,
+                "true": self.missing_true,
+            },
+        }
+
+    @property
+    def nothing_to_infer(self) -> bool:
+        """Whether every record is a group of its own and shows what its user rated."""
+        return self.groups == self.records and self.edges > 0 and self.everybody == 1
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.attack} on {counted(self.records, 'record')} in "
+            f"{counted(self.groups, 'group')}, which show "
+            f"{counted(self.edges, 'rating')}."
+        )
+        if self.nothing_to_infer:
+            return (
+                f"{text} Every one of them is a single person's own, so there is nothing to infer: "
+                "this attack asks who of a group gave a rating that the whole group shows. Give it "
+                "a release whose records are in groups, with the original and the receipt."
+            )
+        if self.edges:
+            text += self._padded() if self.all_filled else self._shown()
+            text += self._theory()
+        if self.missing_true is not None:
+            text += (
+                f" No rating is shown in {_percent(self.missing_share)} of the cells; there was "
+                f"none in {_percent(self.missing_true)} of these."
+            )
+        return text
+
+    @property
+    def all_filled(self) -> bool:
+        """Whether every cell is filled, those that nobody rated too: a cell shown says nothing."""
+        return not self.missing and bool(self.nobody)
+
+    def _shown(self) -> str:
+        return (
+            f" Whoever finds a person's group and reads in it that an item was rated is right "
+            f"about that person in {_percent(self.confidence)} of the cases: for "
+            f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
+            f"item, which is then certain, for {_percent(self.nobody)} nobody did."
+        )
+
+    def _padded(self) -> str:
+        return (
+            f" Every cell is filled, so that a rating is shown does not tell that there was one: "
+            f"nobody of the group gave {_percent(self.nobody)} of them, everybody gave "
+            f"{_percent(self.everybody)}, and a member of the group rated what is shown in "
+            f"{_percent(self.confidence)} of the cases, as often as anybody rated anything. The "
+            "theorems that follow take a rating that is shown to mean that somebody gave one. "
+            f"({named('attack', 'padding')} asks which cells can be told.)"
+        )
+
+    def _theory(self) -> str:
+        prior = "how popular each item is"
+        if self.config["prior"] is not None:
+            prior = f"that {self.config['prior']:.1%} of the people rate an item"
+        text = (
+            f" In theory (Chang et al., section 6) one who knows only how large the group is "
+            f"expects {_percent(self.no_prior)} on average (Thm 6.2); the data exceed this for "
+            f"{_percent(self.above_no_prior)} of what is shown. One who also knows {prior}, and "
+            f"takes people as independent, expects {_percent(self.exact)}, exceeded for "
+            f"{_percent(self.above_exact)}."
+        )
+        if self.bound is not None:
+            text += (
+                f" The bound of Thm 6.3 is applicable to {_percent(self.bounded)} of what is "
+                "shown: to items that people rate with a chance of at most one in the size of "
+                f"the group. It covers these only, is {_percent(self.bound)} on average over "
+                f"them, and is exceeded for {_percent(self.above_bound)} of them."
+            )
+        return (
+            f"{text} People in a group are alike, not independent: take this as a comparison, not "
+            "as a guarantee."
+        )
+
+    def plot(self) -> Chart:
+        """Draw how sure the cells that are shown make an adversary: j of g rated the item."""
+        bars = [
+            Bar(_bin(each["low"], each["high"]), each["edges"] / max(self.edges, 1))
+            for each in self.histogram
+        ]
+        return bar_chart(
+            "How sure a cell that is shown makes of a rating",
+            f"{counted(self.edges, 'cell')} of "
+            f"{counted(self.records, 'record')} in {counted(self.groups, 'group')}",
+            bars,
+            "share of the group that rated the item",
+            Axis("share of the cells shown", share=True),
+        )
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        return self._of(*(_FIGURES[:3] if self.nothing_to_infer else _FIGURES))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What theory says, beside what is so."""
+        if self.nothing_to_infer:
+            return ()
+        rows = (
+            ("without a prior (Thm 6.2)", 1.0, self.no_prior, self.above_no_prior),
+            ("with the prior, exact", 1.0, self.exact, self.above_exact),
+            ("with the prior, bound (Thm 6.3)", self.bounded, self.bound, self.above_bound),
+        )
+        return (
+            Table(
+                "Confidence that somebody of a group rated an item, over the ratings shown",
+                ("what theory says", "covers", "mean", "above it, of those"),
+                tuple((what, *map(percent, shares)) for what, *shares in rows),
+            ),
+        )
+
+    def _headline(self) -> str:
+        return f"{self.attack}: how sure a cell that is shown makes of a rating"
+
+
+def _bin(low: float, high: float) -> str:
+    if low == high:
+        return "none" if low == 0 else "all"
+    return f"to {high:.0%}"
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{share:.1%}"
+
+
+@dataclass
+class Tally:
+    """Edges counted so far; blocks of groups are added one after the other.
+
+    `cells`: records times released items. `rated_unreleased`: original ratings that their user's
+    record does not show. `looked_at`: released cells. `sums`: over the edges, by field of a
+    `LinkResult`.
+    """
+
+    cells: int
+    rated_unreleased: int = 0
+    looked_at: int = 0
+    sums: Counter[str] = field(default_factory=Counter)
+    histogram: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(_BINS + 2, dtype=np.int64)
+    )
+
+    def add(
+        self,
+        edges: NDArray[np.int64],
+        raters: NDArray[np.int64],
+        size: NDArray[np.int64],
+        exact: NDArray[np.float64],
+        bound: NDArray[np.float64],
+    ) -> None:
+        """Add pairs of a group and an item.
+
+        `edges`: records that show the item. `raters`, `size`: j of the g users of the group rated
+        it. `exact`, `bound`: what Thm 6.3 gives; a bound is NaN where there is none.
+        """
+        confidence = raters / size
+        bins = np.where(raters == size, _BINS + 1, -(-_BINS * raters // size))
+        self.histogram += np.bincount(bins, weights=edges, minlength=_BINS + 2).astype(np.int64)
+        bounded = ~np.isnan(bound)
+        bound = np.minimum(bound, 1)  # above 1 it says nothing, and is no confidence
+        found = {
+            "edges": edges,
+            "confidence": edges * confidence,
+            "no_prior": edges / size,
+            "above_no_prior": edges[raters > 1],
+            "exact": edges * exact,
+            "above_exact": edges[confidence > exact + _SLACK],
+            "bounded": edges[bounded],
+            "bound": (edges * bound)[bounded],
+            "above_bound": edges[bounded & (confidence > bound + _SLACK)],
+        }
+        for name, values in found.items():
+            self.sums[name] += values.sum().item()
+
+    def figures(self) -> dict[str, Any]:
+        """Return the fields of a `LinkResult`."""
+        edges, bounded = self.sums["edges"], self.sums["bounded"]
+        missing = self.cells - edges
+        inner = range(1, _BINS + 1)
+        bounds = [(0.0, 0.0), *(((b - 1) / _BINS, b / _BINS) for b in inner), (1.0, 1.0)]
+        shares = {
+            name: _share(total, bounded if name in ("bound", "above_bound") else edges)
+            for name, total in self.sums.items()
+        }
+        return shares | {
+            "edges": edges,
+            "histogram": tuple(
+                {"low": low, "high": high, "edges": int(n)}
+                for (low, high), n in zip(bounds, self.histogram, strict=True)
+            ),
+            "everybody": _share(self.histogram[-1], edges),
+            "nobody": _share(self.histogram[0], edges),
+            "missing": missing,
+            "missing_share": _share(missing, self.cells),
+            "missing_true": _share(missing - self.rated_unreleased, missing),
+        }
+
+
+def _share(part: float, whole: int) -> float | None:
+    return float(part / whole) if whole else None

@@ -1,0 +1,178 @@
+"""What the reproductions of all papers have in common: checked sentences, a study's frame."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Any, ClassVar, TypeVar
+
+from starshade.audit.attempts import Attempt, attempt
+from starshade.audit.make import Anonymizer
+from starshade.audit.reproduction.figures import Figure, Point, Skipped
+from starshade.errors import UnmetError, UserError
+from starshade.markup import block, paragraph, table
+from starshade.ratings.table import Ratings
+
+Row = dict[str, Any]
+_Way = TypeVar("_Way")
+
+
+class PaperStudy:
+    """What every study is beside what it holds; each is a frozen dataclass of its own."""
+
+    key: ClassVar[str]
+    authors: ClassVar[str]
+    whose: ClassVar[str]  # how its paragraph begins
+    made_up: ClassVar[str] = "made-up ratings"
+    data: dict[str, Any]
+    figures: tuple[Figure, ...]
+    skipped: tuple[Skipped, ...]
+    seed: int
+    version: str
+
+    @property
+    def size(self) -> str:
+        """How much data was looked at."""
+        data = self.data
+        made = f"{self.made_up}, " if data.get("synthetic") else ""
+        return (
+            f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {"reproduces": self.key, **plain_facts(self)}
+
+    def _said(self, checks: Sequence[Check], after: str, before: str = "") -> str:
+        """Say what came of it; `before` and `after`: how many checks hold."""
+        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
+        left = f"Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        head = (
+            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
+            f"{data['ratings']:,} ratings: figures {numbers}."
+        )
+        return " ".join(filter(None, (head, before, told_apart(checks), after, left)))
+
+    def _repr_html_(self) -> str:
+        rows = [(f"Fig. {figure.number}", figure.title) for figure in self.figures]
+        shown = table(("figure", "what it shows"), rows) if rows else ""
+        return block(f"{self.authors}, on these ratings", paragraph(str(self)), shown)
+
+
+def plain_facts(result: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that are shown as plain JSON values, in their order.
+
+    Examples
+    --------
+    >>> from starshade.audit.reproduction.study import Check
+    >>> plain_facts(Check("1", "'more'", "here", "3 > 2", True))["holds"]
+    True
+    """
+    return {
+        field.name: _plain(getattr(result, field.name)) for field in fields(result) if field.repr
+    }
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return plain_facts(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def attempts(
+    ways: Iterable[tuple[_Way, Anonymizer]],
+    ratings: Ratings,
+    seed: int,
+    refused: dict[_Way, str],
+    step: Callable[[float], None],
+) -> Iterator[tuple[_Way, Attempt]]:
+    """Make a release in every way that was not refused before; add what is, with the words."""
+    for way, method in ways:
+        if way not in refused:
+            try:
+                made = attempt(method, ratings, seed)
+            except (UserError, UnmetError) as error:
+                refused[way] = error.message
+            else:
+                yield way, made
+        step(1)
+
+
+def points_of(
+    rows: Iterable[Row],
+    x: str,
+    y: str,
+    middle: Callable[[Sequence[float]], float] = fmean,
+    **where: Any,
+) -> tuple[Point, ...]:
+    """Return a point for each x of the rows that agree, with the least and the greatest y."""
+    ys: dict[float, list[float]] = defaultdict(list)
+    for row in rows:
+        if row[y] is not None and all(row[name] == value for name, value in where.items()):
+            ys[row[x]].append(float(row[y]))
+    return tuple(Point(at, middle(own), min(own), max(own)) for at, own in ys.items())
+
+
+_DUST = 1e-9
+
+
+@dataclass(frozen=True)
+class Check:
+    """One sentence of the paper, or a promise of ours, on one line of a figure."""
+
+    figure: str
+    says: str  # the paper's words in quotation marks, or ours
+    where: str  # the data, the null rule, the line
+    ours: str  # the figures that decide
+    holds: bool
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a sentence of ours that the paper does not have."""
+        return self.says.startswith("ours")
+
+
+def apart(checks: Sequence[Check]) -> tuple[list[Check], list[Check]]:
+    """Return the paper's sentences, and our own claims."""
+    papers = [check for check in checks if not check.is_ours]
+    return papers, [check for check in checks if check.is_ours]
+
+
+def told_apart(checks: Sequence[Check]) -> str:
+    """Count how many of the paper's sentences hold, and how many of our own claims."""
+    papers, ours = apart(checks)
+    text = (
+        f"What the paper says of its curves was held against ours in {len(papers)} places; it "
+        f"holds in {sum(check.holds for check in papers)}."
+    )
+    if ours:
+        holding = sum(check.holds for check in ours)
+        text += f" Our own claims were held in {len(ours)} places; they hold in {holding}."
+    return text
+
+
+def rises(points: Sequence[Point], slack: float = 0) -> bool:
+    """Tell whether the end is plainly above the beginning, and nothing plainly falls."""
+    pairs = combinations(points, 2)
+    return is_above(points[-1], points[0], slack) and not any(
+        is_above(a, b, slack) for a, b in pairs
+    )
+
+
+def falls(points: Sequence[Point], slack: float = 0) -> bool:
+    """Tell whether the end is plainly below the beginning, and nothing plainly rises."""
+    return rises(points[::-1], slack)
+
+
+def is_above(a: Point, b: Point, slack: float = 0) -> bool:
+    """Tell whether a point is plainly above another: their runs are apart, by a share `slack`."""
+    return a.lowest > b.highest + _DUST and a.y > (1 + slack) * b.y

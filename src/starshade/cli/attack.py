@@ -1,0 +1,260 @@
+"""``starshade attack``."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.attack.registry import ENTRIES
+from starshade.attack.settings import KnowledgeSettings, RiskSettings
+from starshade.cli.attack_public import attack_with, public
+from starshade.cli.options.declared import Choosing, declared_options, options_of
+from starshade.cli.options.shared import (
+    Command,
+    Reading,
+    configured,
+    ensure_free,
+    gathered,
+    given,
+    reading,
+    refuse_beside,
+    said,
+)
+from starshade.cli.running.run import Run, running
+from starshade.cli.show import describe, describe_risk, page
+from starshade.errors import ConfigError
+from starshade.progress import note
+from starshade.setting import setting_of, settings_of
+
+if TYPE_CHECKING:
+    from starshade.attack.knowledge import Knowledge
+    from starshade.ratings.table import Ratings
+    from starshade.release.table import Release
+
+
+_KNOWN = [setting.name for setting in settings_of(KnowledgeSettings)]
+
+
+def attacking(command: Command) -> Command:
+    """Give a command what can be set of an attack, as two dicts.
+
+    ``known`` is what the adversary knows (see `knowledge_of`), ``settings`` are the attacks' own.
+    """
+    own = gathered(command, declared_options(ENTRIES, besides=_KNOWN), "settings")
+    return gathered(own, options_of(KnowledgeSettings), "known")
+
+
+def knowledge_of(known: Mapping[str, Any]) -> Knowledge:
+    """Build the `Knowledge` that the options said."""
+    from starshade.attack.knowledge import Knowledge
+
+    return Knowledge(**said(known))
+
+
+def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> tuple[int, ...]:
+    """Return where items given by id are among those of the ratings."""
+    places = [ratings.items.index(item) for item in items]
+    if -1 in places:
+        position = places.index(-1)
+        named = f" ({items[position]!r})" if show_values else ""
+        raise ConfigError(
+            f"--sensitive: item {position + 1} of those given is not in the ratings{named}",
+            advice="Give ids as the ratings have them, not names.",
+        )
+    return tuple(places)
+
+
+_DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
+_COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no knowledge
+
+
+@click.command(cls=Choosing, chooser="--attack", room="attack")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "--original", metavar="RATINGS", help="The ratings that a release was made of (needed there)."
+)
+@click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
+@click.option(
+    "--attack", "name", default="scoreboard-rh", show_default=True, help="See `list attacks`."
+)
+@click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
+@attacking
+@public
+@click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")
+@partial(gathered, options=options_of(RiskSettings, "draws", name="risk_draws"), name="drawn")
+@reading()
+@running(seed=True)
+def attack(
+    data: str,
+    original: str | None,
+    private: str | None,
+    name: str,
+    targets: int | None,
+    risk_list: str | None,
+    drawn: dict[str, int | None],
+    settings: dict[str, Any],
+    public: dict[str, Any],
+    reading: Reading,
+    known: dict[str, Any],
+    run: Run,
+) -> None:
+    """Attack DATA (ratings, or a release) as an adversary would who knows a few cells.
+
+    On a release, --original gives the ratings that the adversary's knowledge is drawn from;
+    --private scores the answers against the truth, otherwise against what is compatible with it.
+    With --aux the adversary has somebody's public ratings instead, and nobody needs to know the
+    truth: each name's candidates are listed. `starshade list attacks` names the attacks.
+    """
+    if public["aux"] is not None:
+        names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
+        refuse_beside(
+            "beside --aux",
+            names - {"phi", "rho0", "d0", "dates"},
+            "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
+        )
+        attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)
+        return
+    refuse_beside("without --aux", set(public), "Give the public ratings: --aux FILE.")
+    sensitive = settings.pop("sensitive")
+    chosen = _chosen(name, settings, sensitive)
+    if name == "tracker":
+        refuse_beside(
+            "with the tracker attack",
+            set(known),
+            "It counts everybody, and what an adversary knows of a target is --background.",
+        )
+    knowledge = knowledge_of(known)
+    risk = _risk(chosen, risk_list, drawn["risk_draws"])
+    started = time.perf_counter()
+    table, truth = _read(data, original, private, reading)
+    _say_what_is_known(name, table, truth)
+    read_seconds = time.perf_counter() - started
+    if sensitive:
+        rows = rows_of(sensitive, truth, show_values=reading.show_values)
+        chosen = replace(chosen, sensitive=rows)
+    arguments = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
+    at_risk = None if risk is None else risk.run(table, knowledge, **arguments)
+    result = chosen.run(table, knowledge, **arguments)
+    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    _say_what_did_nothing(name, payload)
+    parts = [describe(result)]
+    if at_risk is not None and risk_list is not None:
+        from starshade.attack.risk_result import save_risk_list
+
+        payload["risk"] = at_risk.to_dict()
+        listed = save_risk_list(at_risk, truth, risk_list)
+        parts.append(describe_risk(at_risk, risk_list, listed))
+    run.emit(payload, lambda: page(*parts))
+
+
+def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:
+    from starshade.attack.registry import ENTRIES
+    from starshade.registry import find
+
+    background = settings.get("background") or ()
+    names = tuple(n.strip() for text in background for n in text.split(",") if n.strip())
+    settings = {**settings, "background": names}
+    entry = find(ENTRIES, name, "attack")
+    if sensitive and name != "homogeneity":  # which has them once the ratings are read
+        settings = {**settings, "sensitive": sensitive}
+    return configured(entry, f"the attack {name}", settings)
+
+
+def _read(
+    data: str, original: str | None, private: str | None, reading: Reading
+) -> tuple[Ratings | Release, Ratings]:
+    from starshade.release.folder.read import is_release
+
+    if is_release(data):
+        return _release(data, original, private, reading)
+    if Path(data).exists() and (original is not None or private is not None):
+        raise ConfigError(
+            f"{data}: --original and --private belong to a release, and these are ratings",
+            advice="Leave both out, or name a release folder.",
+        )
+    table = reading.read(data)
+    return table, table
+
+
+def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
+    """Return the search for those at risk; None without --risk-list."""
+    if path is None:
+        refuse_beside("without --risk-list", {"risk_draws"}, "Give a file: --risk-list FILE.")
+        return None
+    from starshade.attack.risk import Risk
+    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+
+    if not isinstance(chosen, ScoreboardRH):
+        raise ConfigError(
+            f"--risk-list: is made with scoreboard-rh, and the attack is {chosen.name}",
+            advice="Leave --attack out.",
+        )
+    if not path or path.endswith(os.sep):
+        raise ConfigError(f"--risk-list {path!r}: names no file", advice="Name a file to write.")
+    ensure_free(path, option="--risk-list")
+    return Risk(_DRAWS.checked(_DRAWS.default if draws is None else draws), attack=chosen)
+
+
+def _release(
+    data: str, original: str | None, private: str | None, reading: Reading
+) -> tuple[Release, Ratings]:
+    from starshade.release.folder.read import read_release
+    from starshade.release.match.match import Match
+
+    if original is None:
+        raise ConfigError(
+            f"{data}: is a release; --original is missing",
+            advice="Knowledge is drawn from the original ratings: --original RATINGS, with the "
+            "options that say how to read them. Or give public ratings: --aux FILE.",
+        )
+    release = read_release(data, private=private)
+    whole = reading.read(original, select=False)
+    items = reading.selection()
+    if items is None:
+        return release, whole
+    truth = items.apply(whole, show_values=reading.show_values)
+    Match(release, whole).refuse_other_ratings(truth)  # the receipt knows all released items alone
+    return release, truth
+
+
+def _say_what_is_known(name: str, table: Ratings | Release, truth: Ratings) -> None:
+    """Say what may be known beyond what was released, or beyond what a release counts as known."""
+    from starshade.release.table import Release
+
+    if not isinstance(table, Release) or name in _COUNTING:
+        return
+    released = table.classes.n_items
+    if truth.n_items > released:
+        note(
+            f"knowledge is drawn from all {truth.n_items:,} items, of which {released:,} are "
+            "released; --items restricts it"
+        )
+    hidden = int((truth.items.indices(table.manifest.sensitive_items) >= 0).sum())
+    if hidden:
+        note(
+            f"knowledge is drawn from the release's {hidden:,} sensitive "
+            f"item{'s' * (hidden != 1)} too, which its promise does not count as known; --items "
+            "FILE with the other items leaves them out (with --private: without it the answers "
+            "are judged by whole records)"
+        )
+
+
+def _say_what_did_nothing(name: str, payload: dict[str, Any]) -> None:
+    used = payload["knowledge"]
+    names = given()
+    if used is None:
+        useless = names & {"known", "wrong", "wrong_kind", "rating_error", "day_error"}
+        if useless:
+            note(f"{name}: what an adversary knows of single people plays no part")
+        return
+    if "day_error" in names and not used["dates"]:
+        note("--day-error did nothing: no days are known, or the attacked data have none")
+    if "rating_error" in names and not used["ratings"]:
+        note("--rating-error did nothing: no ratings are known")

@@ -1,1 +1,0 @@
-"""``starshade attack``: its options, its commands, what it prints."""

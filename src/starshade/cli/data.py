@@ -1,0 +1,239 @@
+"""``starshade data``: look at ratings, convert or split them, make some up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli import LazyGroup
+from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.running.errors import wrote
+from starshade.cli.running.run import Run, running
+from starshade.cli.show import columns, figures, page, words
+from starshade.errors import ConfigError, OutputError
+from starshade.plain import counted, percent
+from starshade.ratings.synth.preset import LIKES
+
+if TYPE_CHECKING:
+    from starshade.ratings.describe import Description
+    from starshade.ratings.synth.synth import Like
+
+
+@click.group(
+    cls=LazyGroup,
+    table={
+        "describe": "starshade.cli.data:describe",
+        "convert": "starshade.cli.data:convert",
+        "split": "starshade.cli.data:split",
+        "synth": "starshade.cli.data:synth",
+    },
+)
+def data() -> None:
+    """Look at ratings, convert or split them, or make some up."""
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.option("--out", required=True, metavar="PATH", help="Where to write.")
+@click.option(
+    "--to",
+    "kind",
+    metavar="NAME",
+    help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
+    "without one a store]",
+)
+@reading(dates=True)
+@running()
+def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run) -> None:
+    """Write RATINGS in another format; a store opens at once, whatever its size."""
+    place = ensure_free(out)
+    from starshade.ratings.write import WRITTEN, format_of, write_ratings
+
+    kind = format_of(out) if kind is None else kind  # before the long work
+    if kind not in WRITTEN:
+        raise ConfigError(
+            f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
+        )
+    table = reading.read(ratings)
+    written = write_ratings(table, place, kind)
+    wrote(place)
+    run.emit(
+        {
+            "out": out,
+            "to": written,
+            "users": table.n_users,
+            "items": table.n_items,
+            "ratings": table.n_ratings,
+            "seconds": run.seconds,
+        },
+        lambda: words(
+            f"{out}: {counted(table.n_ratings, 'rating')} of {counted(table.n_users, 'user')} on "
+            f"{counted(table.n_items, 'item')}, written as {written}"
+            + (" (a folder that opens at once)." if written == "store" else ".")
+        ),
+    )
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@reading(dates=True)
+@running()
+def describe(ratings: str, reading: Reading, run: Run) -> None:
+    """Shape, scale, sparsity and long tail of RATINGS (a file, a folder or an archive)."""
+    table = reading.read(ratings)
+    from starshade.ratings.describe import describe as describe_table
+
+    description = describe_table(table)
+    run.emit({**description.to_dict(), "seconds": run.seconds}, lambda: _summary(description))
+
+
+def _summary(description: Description) -> Any:
+    report, first = description.report, description.first_day
+    unknown = description.days_unknown
+    seen = "found in the data" if report.scale_inferred else "declared"
+    rows: list[tuple[str, Any]] = [
+        ("format", report.format or "ratings"),
+        ("columns", ", ".join(f"{k} = {v}" for k, v in report.mapping.items()) or None),
+        ("users", description.users),
+        ("items", description.items),
+        ("ratings", description.ratings),
+        ("scale", f"{description.scale} ({seen})"),
+        ("cells without a rating", percent(description.sparsity)),
+        ("dates", first and f"{first} to {description.last_day}"),
+        ("ratings without a date", percent(unknown) if unknown else None),
+        ("personal attributes", ", ".join(description.attributes) or None),
+        ("users dropped (no rating left)", report.dropped_users or None),
+        ("items dropped", report.dropped_items or None),
+        ("duplicates merged", report.merged_duplicates or None),
+        ("ratings on the top 1 % of items", percent(description.long_tail["top_1_percent"])),
+        ("ratings on the top 10 % of items", percent(description.long_tail["top_10_percent"])),
+    ]
+    spread = columns(
+        ("", "5 %", "25 %", "median", "75 %", "95 %", "mean"),
+        [
+            ("ratings per user", *_quantiles(description.ratings_per_user)),
+            ("ratings per item", *_quantiles(description.ratings_per_item)),
+        ],
+    )
+    return page(figures(rows), spread, _histogram(description))
+
+
+def _quantiles(spread: dict[str, float]) -> list[str]:
+    return [f"{spread[q]:,.0f}" for q in ("q05", "q25", "median", "q75", "q95")] + [
+        f"{spread['mean']:,.1f}"
+    ]
+
+
+def _histogram(description: Description) -> Any:
+    if len(description.histogram) > 30:
+        return None
+    most = max((n for _, _, n in description.histogram), default=0) or 1
+    rows = []
+    for low, high, n in description.histogram:
+        label = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        bar = "█" * round(24 * n / most)
+        rows.append((label, f"{bar} {percent(n / max(description.ratings, 1))}"))
+    return figures(rows, title="How ratings spread")
+
+
+_PLACE = "Where to write: a store, or by the ending .csv, .parquet, .inter."
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.option("--out", required=True, metavar="PATH", help=f"The ratings kept. {_PLACE}")
+@click.option("--probe", required=True, metavar="PATH", help="Those set aside; likewise.")
+@click.option("--share", type=float, default=0.1, show_default=True, help="How many are set aside.")
+@reading()
+@running(seed=True)
+def split(ratings: str, out: str, probe: str, share: float, reading: Reading, run: Run) -> None:
+    """Set a share of RATINGS aside, to test on what nothing has learned from."""
+    places = ensure_free(out), ensure_free(probe, option="--probe")
+    if places[0] == places[1]:
+        raise OutputError(f"--probe {probe}: the same place as --out", advice="Choose another.")
+    from starshade.ratings.holdout import check_share, hold_out
+    from starshade.ratings.places.atomic import together
+    from starshade.ratings.write import format_of, write_ratings
+
+    kinds = format_of(out), format_of(probe)  # before the long work
+    check_share(share)
+    parts = hold_out(reading.read(ratings), share, rng=run.seed)
+    with together():
+        for part, place, kind in zip(parts, places, kinds, strict=True):
+            write_ratings(part, place, kind)
+    for place in places:
+        wrote(place)
+    train, held = parts
+    run.emit(
+        {
+            "out": out,
+            "probe": probe,
+            "users": train.n_users,
+            "items": train.n_items,
+            "ratings": train.n_ratings,
+            "probe_ratings": held.n_ratings,
+            "seed": run.seed,
+            "seconds": run.seconds,
+        },
+        lambda: words(
+            f"{out}: {counted(train.n_ratings, 'rating')}; {probe}: {held.n_ratings:,} set aside "
+            f"(seed {run.seed})."
+        ),
+    )
+
+
+@click.command()
+@click.option(
+    "--like",
+    type=click.Choice(LIKES),
+    default="movielens-100k",
+    show_default=True,
+    help=f"The data to resemble: {', '.join(LIKES[:-1])} or {LIKES[-1]}.",
+)
+@click.option(
+    "--n-users", type=click.IntRange(1), help="Users, respondents. [default: as the data resembled]"
+)
+@click.option("--n-items", type=click.IntRange(1), help="Items, questions. [default: likewise]")
+@click.option(
+    "--n-ratings", type=click.IntRange(1), help="Ratings; not of a survey. [default: likewise]"
+)
+@click.option(
+    "--out",
+    required=True,
+    metavar="PATH",
+    help="Where to write: a store, or by the ending .csv, .parquet, .inter.",
+)
+@running(seed=True)
+def synth(
+    like: Like, n_users: int | None, n_items: int | None, n_ratings: int | None, out: str, run: Run
+) -> None:
+    """Make up ratings that behave like real ones: long tails, tastes, dates, attributes.
+
+    Or a survey: answers from 1 to 6, correlated, some left open; s01, s02 … are sensitive.
+    """
+    place = ensure_free(out)
+    from starshade.ratings.synth.synth import synthesize
+    from starshade.ratings.write import format_of, write_ratings
+
+    kind = format_of(out)  # before the long work
+    table = synthesize(like, n_users=n_users, n_items=n_items, n_ratings=n_ratings, rng=run.seed)
+    written = write_ratings(table, place, kind)
+    wrote(place)
+    run.emit(
+        {
+            "out": out,
+            "to": written,
+            "like": like,
+            "users": table.n_users,
+            "items": table.n_items,
+            "ratings": table.n_ratings,
+            "seed": run.seed,
+            "seconds": run.seconds,
+        },
+        lambda: words(
+            f"{out}: {counted(table.n_ratings, 'made-up rating')} of "
+            f"{counted(table.n_users, 'user')} on "
+            f"{counted(table.n_items, 'item')}, like {like} (seed {run.seed})."
+        ),
+    )

@@ -1,1 +1,0 @@
-"""k-Member and Mondrian: clusters that grow, parts that are halved."""

@@ -1,1 +1,0 @@
-"""Synthetic people, drawn one by one."""

@@ -1,1 +1,0 @@
-"""Classes of equal records: their sizes, and how a personal attribute is spread over them."""

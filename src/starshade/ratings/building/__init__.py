@@ -1,1 +1,0 @@
-"""From rows in file order, or arrays, to a `Ratings` in canonical order."""

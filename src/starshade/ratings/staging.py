@@ -1,0 +1,310 @@
+"""Rows on their way in: numbered compactly in file order, and what is wrong with them counted.
+
+A row takes 9 to 16 bytes here (user, item, rating, day as numbers), so that a hundred million
+rows wait in 0.9 to 1.3 GB until their order is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InputError, InternalError
+from starshade.kernels.text.numbering import KeyTable
+from starshade.naming import named
+from starshade.progress import task
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import UNKNOWN_DAY
+from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
+
+NO_DAY = -(2**31)  # a day number that says "no date in this row"
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows as read, nothing sorted, nothing dropped.
+
+    `users`, `items`: int64 where the reader has *proved* every id of this block to be a canonical
+    integer (no sign, no leading zero); otherwise an object array of str. `ratings` (n,): NaN where
+    the cell was empty, null or no number (the reader reports those itself or leaves them to
+    `build`, which refuses them). `days`: days since 1970-01-01 (UTC); `NO_DAY` where the row has
+    none. None: no date column. `first_row`: number of the first row, counted from 0 over the whole
+    input.
+    """
+
+    users: NDArray[np.int64] | NDArray[np.object_]
+    items: NDArray[np.int64] | NDArray[np.object_]
+    ratings: NDArray[np.float64]
+    days: NDArray[np.int32] | None
+    first_row: int
+
+    def __len__(self) -> int:
+        return len(self.ratings)
+
+
+class IdNumbering:
+    """Numbers ids, block after block, and ends in a `Vocabulary`."""
+
+    def __init__(self) -> None:
+        self._integers = KeyTable()
+        self._texts: dict[str, int] = {}
+
+    def number(self, ids: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the number of each id, shape (n,).
+
+        `ids` (int64 or of str objects): as in `Batch`.
+        """
+        if ids.dtype == object:
+            numbers = self._number_texts(ids)
+        else:
+            if len(ids) and ids.min() < 0:
+                raise InternalError("a reader called a negative id a canonical integer")
+            numbers = self._integers.number(np.asarray(ids, dtype=np.int64))
+        if self._integers.count > 2**31 - 1:
+            raise InputError("more than 2,147,483,647 distinct ids in one column")
+        return numbers
+
+    def _number_texts(self, ids: NDArray[np.object_]) -> NDArray[np.int32]:
+        import pyarrow as pa
+
+        try:
+            encoded = pa.array(ids, type=pa.large_string()).dictionary_encode()
+        except UnicodeEncodeError:
+            raise InputError("an id is no valid Unicode text (a lone surrogate)") from None
+        of_distinct = np.fromiter(
+            (self._number_text(text) for text in encoded.dictionary.to_pylist()), dtype=np.int32
+        )
+        return np.asarray(of_distinct[encoded.indices.to_numpy()])
+
+    def _number_text(self, text: str) -> int:
+        if is_canonical_integer(text):
+            return int(self._integers.number(np.array([int(text)]))[0])
+        known = self._texts.get(text)
+        if known is None:
+            known = self._texts[text] = self._integers.count
+            self._integers.count += 1
+        return known
+
+    def finish(self) -> tuple[Vocabulary, NDArray[np.int32]]:
+        """Return the vocabulary and, for each number given out, its index there."""
+        integers, numbers = self._integers.distinct()
+        order = np.argsort(integers)
+        texts = sorted(self._texts)
+        rank = np.empty(self._integers.count, dtype=np.int32)
+        rank[numbers[order]] = np.arange(len(order), dtype=np.int32)
+        rank[[self._texts[text] for text in texts]] = np.arange(len(order), len(rank))
+        return Vocabulary(integers[order], texts), rank
+
+
+_NAMED = 5  # rows named in a message
+_PIECE = 1 << 24  # rows
+
+
+@dataclass
+class Staged:
+    """All rows, in file order, in blocks.
+
+    `user_blocks`, `item_blocks`: numbers in order of first appearance. `code_blocks`: positions in
+    `distinct`. `day_blocks`: days since 1970-01-01, `NO_DAY` where unknown. `first_rows`: row
+    number that each block begins with. `distinct`: the distinct ratings in order of first
+    appearance. `first_day`: the earliest; None: no row has a day.
+    """
+
+    users: IdNumbering = field(default_factory=IdNumbering)
+    items: IdNumbering = field(default_factory=IdNumbering)
+    user_blocks: list[NDArray[np.int32]] = field(default_factory=list)
+    item_blocks: list[NDArray[np.int32]] = field(default_factory=list)
+    code_blocks: list[NDArray[Any]] = field(default_factory=list)
+    day_blocks: list[NDArray[np.int32] | None] = field(default_factory=list)
+    first_rows: list[int] = field(default_factory=list)
+    distinct: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    first_day: int | None = None
+
+    def forget_values(self) -> None:
+        """Let go of ratings and days; users and items stay."""
+        self.code_blocks.clear()
+        self.day_blocks.clear()
+
+
+def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str]) -> Staged:
+    """Take in all batches; refuse what no later step could repair."""
+    staged = Staged()
+    ratings = _RatingColumn(scale)
+    days = _DayColumn()
+    keep_user, keep_item, keep_code, keep_day = _Shelf(), _Shelf(), _Shelf(), _Shelf()
+    with task("reading ratings") as step:
+        for batch in batches:
+            if not len(batch):
+                continue
+            staged.first_rows.append(batch.first_row)
+            staged.user_blocks.append(keep_user(staged.users.number(batch.users)))
+            staged.item_blocks.append(keep_item(staged.items.number(batch.items)))
+            staged.code_blocks.append(keep_code(ratings.take(batch)))
+            known = days.take(batch)
+            staged.day_blocks.append(None if known is None else keep_day(known))
+            step(len(batch))
+    if not staged.first_rows:
+        raise InputError(
+            "no ratings in the input", advice="Check that it has rows below its header."
+        )
+    ratings.refuse(locate)
+    days.refuse(locate)
+    staged.distinct = ratings.distinct()
+    if days.first is not None:
+        staged.first_day = days.first[0]
+    return staged
+
+
+def name_rows(rows: list[tuple[int, str]], total: int, locate: Callable[[int], str]) -> str:
+    """Name the first rows and say how many there are."""
+    lines = [f"  {locate(row)}: {what}" for row, what in rows[:_NAMED]]
+    if total > len(lines):
+        lines.append(f"  … {total:,} rows in all")
+    return "\n".join(lines)
+
+
+def allowed_ratings(scale: Scale) -> str:
+    """Say in words which ratings a scale allows."""
+    if scale.step is None:
+        return f"{scale.minimum:g} to {scale.maximum:g}"
+    if len(scale.levels) <= 12:
+        return ", ".join(f"{level:g}" for level in scale.levels)
+    return f"{scale.minimum:g} to {scale.maximum:g} in steps of {scale.step:g}"
+
+
+class _Shelf:
+    """Keeps blocks side by side in large pieces of memory.
+
+    Blocks of a few megabytes, kept one by one between others that go, would leave the heap full
+    of holes; a large piece goes back to the system when the last of its blocks is let go.
+    """
+
+    def __init__(self) -> None:
+        self._piece: NDArray[Any] = np.empty(0)
+        self._used = 0
+
+    def __call__(self, block: NDArray[Any]) -> NDArray[Any]:
+        """Return a copy of `block` that lies on the shelf."""
+        end = self._used + len(block)
+        if block.dtype != self._piece.dtype or end > len(self._piece):
+            room = min(_PIECE, 2 * len(self._piece))
+            self._piece = np.empty(max(room, len(block)), dtype=block.dtype)
+            self._used, end = 0, len(block)
+        kept = self._piece[self._used : end]
+        kept[:] = block
+        self._used = end
+        return kept
+
+
+class _RatingColumn:
+    """Ratings as positions in the list of distinct ones, and those that are refused."""
+
+    def __init__(self, scale: Scale | None) -> None:
+        self._scale = scale
+        self._table = KeyTable()
+        self._off = np.empty(0, dtype=np.bool_)  # per distinct rating: off the declared scale
+        self._empty: list[tuple[int, str]] = []
+        self._empty_total = 0
+        self._foreign: list[tuple[int, str]] = []
+        self._foreign_total = 0
+
+    def take(self, batch: Batch) -> NDArray[Any]:
+        ratings = np.asarray(batch.ratings, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one rating
+        wrong = np.flatnonzero(~np.isfinite(ratings))
+        if len(wrong):
+            self._empty_total += len(wrong)
+            for row in wrong[: _NAMED - len(self._empty)]:
+                value = ratings[row]
+                text = "no rating" if np.isnan(value) else f"rating {value:g} is not finite"
+                self._empty.append((batch.first_row + int(row), text))
+            ratings[wrong] = np.nan  # one key for all
+        known = self._table.count
+        codes = self._table.number(ratings.view(np.int64))
+        if self._scale is not None:
+            if self._table.count > known:
+                self._judge(ratings[codes >= known], codes[codes >= known], self._scale)
+            if self._off.any():
+                self._note_foreign(batch.first_row, ratings, codes)
+        narrow = np.min_scalar_type(max(0, self._table.count - 1))
+        return codes.astype(narrow) if narrow.itemsize < 4 else codes
+
+    def _judge(self, ratings: NDArray[np.float64], codes: NDArray[np.int32], scale: Scale) -> None:
+        """Extend `_off` by ratings met for the first time."""
+        self._off = np.concatenate(
+            [self._off, np.zeros(self._table.count - len(self._off), dtype=np.bool_)]
+        )
+        self._off[codes] = np.isfinite(ratings) & ~scale.contains(ratings)
+
+    def _note_foreign(
+        self, first_row: int, ratings: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> None:
+        wrong = np.flatnonzero(self._off[codes])
+        self._foreign_total += len(wrong)
+        for row in wrong[: _NAMED - len(self._foreign)]:
+            self._foreign.append((first_row + int(row), f"rating {ratings[row]:.12g}"))
+
+    def distinct(self) -> NDArray[np.float64]:
+        """Return the distinct ratings by position."""
+        keys, numbers = self._table.distinct()
+        out = np.empty(len(keys))
+        out[numbers] = keys.view(np.float64)
+        return out
+
+    def refuse(self, locate: Callable[[int], str]) -> None:
+        parts, advice = [], []
+        if self._empty:
+            named = name_rows(self._empty, self._empty_total, locate)
+            parts.append(f"rows without a usable rating (allowed: finite numbers)\n{named}")
+            advice.append("Remove those rows or give them a rating.")
+        if self._foreign and self._scale is not None:
+            named = name_rows(self._foreign, self._foreign_total, locate)
+            parts.append(
+                f"ratings off the scale {self._scale} "
+                f"(allowed: {allowed_ratings(self._scale)})\n{named}"
+            )
+            advice.append("Correct those rows, or declare the scale they are on.")
+        if parts:
+            raise InputError("\n".join(parts), advice=" ".join(advice))
+
+
+class _DayColumn:
+    """The span of the days, with the rows that mark it."""
+
+    def __init__(self) -> None:
+        self.first: tuple[int, int] | None = None  # day, row
+        self.last: tuple[int, int] | None = None
+
+    def take(self, batch: Batch) -> NDArray[np.int32] | None:
+        if batch.days is None:
+            return None
+        days = batch.days
+        known = days if days.min() != NO_DAY else days[days != NO_DAY]
+        if not len(known):
+            return None
+        low, high = int(known.min()), int(known.max())
+        if self.first is None or low < self.first[0]:
+            self.first = (low, batch.first_row + int(np.argmax(days == low)))
+        if self.last is None or high > self.last[0]:
+            self.last = (high, batch.first_row + int(np.argmax(days == high)))
+        return days
+
+    def refuse(self, locate: Callable[[int], str]) -> None:
+        if self.first is None or self.last is None:
+            return
+        if self.last[0] - self.first[0] >= UNKNOWN_DAY:
+            rows = name_rows(
+                [(row, _date(day)) for day, row in sorted((self.first, self.last))], 2, locate
+            )
+            raise InputError(
+                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{rows}",
+                advice=f"Correct them, or leave the dates out with {named('dates', False)}.",
+            )
+
+
+def _date(day: int) -> str:
+    """Write a day as a date, also one beyond the years that `datetime` knows."""
+    return f"date {np.datetime64(day, 'D')}"

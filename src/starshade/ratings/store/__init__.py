@@ -1,1 +1,0 @@
-"""The compact store: written whole, opened memory-mapped."""

@@ -1,1 +1,0 @@
-"""Ratings on their way out, as text or Parquet."""

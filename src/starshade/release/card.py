@@ -1,0 +1,227 @@
+"""The dataset card, ``README.md`` of a release: what it is, what it promises, how to read it."""
+
+from __future__ import annotations
+
+import json
+
+from starshade.plain import counted
+from starshade.release.manifest import Manifest, ScaleModel, in_words
+from starshade.release.promise import (
+    cells_are,
+    how_to_read,
+    level_bytes,
+    promise,
+    stands_behind,
+)
+
+_QUERY = (
+    "**Not for publication: this release may only stand behind the query service.** It keeps "
+    "personal attributes exactly as they were, and those alone identify most people.\n\n"
+)
+
+_CLASS_BESIDE = "class: records with equal cells and quasi-identifiers have equal numbers"
+_QUASI = {
+    True: "personal attribute, the same for all records of a class: a range around theirs, from "
+    "low to below high (inf: open), and whether null (not known) is among them",
+    False: "personal attribute, the same for all records of a class: a sorted list of the values "
+    "among them, null (not known) first",
+}
+_JOINED = (
+    "personal attribute, the same for all records of a class: a sorted list of every value that a "
+    "hierarchy joins with those among them, null (not known) first; not each need be anybody's"
+)
+_SENSITIVE = "sensitive personal attribute, exactly as it was"
+
+_REAL = {
+    "low": "low end of a range; the part below the scale stands for null",
+    "high": "high end of a range",
+    "values": "sorted list of values, where the cell is no range",
+    "null": "whether null (not rated) is possible too",
+}
+_REAL_SINGLE = {
+    "low": "empty: no cell is a range",
+    "high": "empty: no cell is a range",
+    "values": "the rating, a list of one",
+    "null": "always false: who has no rating has no row",
+}
+
+_READ_MASK = """\
+import pyarrow.parquet as pq
+cells, levels = pq.read_table("cells.parquet").to_pylist(), {levels}
+for c in cells:
+    c["members"] = [v for j, v in enumerate(levels) if c["members"][j // 8] >> j % 8 & 1]
+"""
+
+_READ_RECORDS = """\
+import pyarrow.parquet as pq
+cells, levels = pq.read_table("cells.parquet").to_pylist(), {levels}
+for c in cells:  # one bit is set
+    c["rating"] = levels[int.from_bytes(c["members"], "little").bit_length() - 1]
+"""
+
+_READ_REAL_RECORDS = """\
+import pyarrow.parquet as pq
+cells = pq.read_table("cells.parquet").to_pylist()
+for c in cells:
+    (c["rating"],) = c["values"]
+"""
+
+_READ_REAL = """\
+import pyarrow.parquet as pq
+cells = pq.read_table("cells.parquet").to_pylist()
+for c in cells:  # None: not rated; a pair: anything from its first to its second number
+    told = c["values"] if c["low"] is None else [(max(c["low"], {minimum:g}), c["high"])]
+    c["members"] = [None] * c["null"] + told
+"""
+
+
+def dataset_card(
+    manifest: Manifest, smallest_class: int = 0, ranges: frozenset[str] = frozenset()
+) -> str:
+    """Return the text of ``README.md``; it says nothing that the other files do not.
+
+    `smallest_class`: records that are equal wherever one is, at least; layout "record" is worded by
+    it. `ranges`: which quasi-identifiers are numbers.
+    """
+    title = "# Anonymized ratings\n\n"
+    first = _QUERY + title if manifest.audience == "query" else title
+    promised, files = promise(manifest, smallest_class), _files(manifest, ranges)
+    return first + "\n".join([_about(manifest), promised, files, _reading(manifest), _LICENCE])
+
+
+def describe_columns(
+    manifest: Manifest, ranges: frozenset[str] = frozenset()
+) -> dict[str, dict[str, str]]:
+    """Return file → column → meaning, in file order; `ranges` as in `dataset_card`."""
+    by_record = manifest.layout == "record"
+    group = "class: records with equal cells have equal numbers"
+    records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
+    records |= dict.fromkeys(manifest.attribute_columns, "personal attribute, exactly as it was")
+    if manifest.attributes == "generalized":
+        group = records["group"] = _CLASS_BESIDE if manifest.quasi_identifiers else group
+        records |= {name: _QUASI[name in ranges] for name in manifest.quasi_identifiers}
+        records |= dict.fromkeys(manifest.joined_attributes, _JOINED)
+        records |= dict.fromkeys(manifest.sensitive_attributes, _SENSITIVE)
+    items = {"item": "item key, unique", "name": "published name; names may repeat"}
+    tables = {"records.parquet": records}
+    if manifest.layout == "profile":
+        keys = {"group": "class, in the order of their contents", "size": "records of the class"}
+        tables["profiles.parquet"] = keys | {"profile": level_bytes(manifest)}
+    else:
+        own = {"group": group} | ({"record": "record number"} if by_record else {})
+        tables["cells.parquet"] = own | {"item": "item key"} | _contents(manifest)
+    return tables | {"items.parquet": items}
+
+
+def _contents(manifest: Manifest) -> dict[str, str]:
+    single = manifest.layout == "record"
+    if manifest.scale.step is not None:
+        what = "the rating, as a bit mask with one bit set: "
+        many = "what the cell may be, as a bit mask: bit 0 = null, "
+        bits = "bit j = j-th level of the scale, least significant bit first"
+        return {"members": (what if single else many) + bits}
+    return _REAL_SINGLE if single else _REAL
+
+
+def _about(manifest: Manifest) -> str:
+    config = ", ".join(
+        f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
+    )
+    lines = [
+        f"Ratings of {counted(manifest.items, 'item')} by "
+        f"{counted(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
+        f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
+        f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
+        f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every "
+        f"cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
+    ]
+    left_out = [
+        ("People who could not be hidden among the others", manifest.users_deleted),
+        ("People without a rating on these items", manifest.users_without_rating),
+    ]
+    if manifest.rare_items != "keep":
+        left_out.append((f"Items that {_too_few(manifest)} rated", manifest.rare_items_dropped))
+    lines += [f"- {who}: left out, {in_words(n)}" for who, n in left_out if n != "none"]
+    if manifest.rare_items == "keep":
+        lines.append("- Items that very few people rated were kept at the owner's wish")
+    if manifest.invented_cells is not None:
+        what, of = "were rated by nobody", "all"
+        if manifest.layout == "record":
+            what = "their own person did not rate"
+        if manifest.layout == "profile":
+            what, of = stands_behind(manifest), "those that are not null"
+        lines.append(f"- Cells that {what}: {in_words(manifest.invented_cells)} of {of}")
+    if manifest.single_rater_cells is not None:
+        share = in_words(manifest.single_rater_cells)
+        lines.append(f"- Cells that one of their class rated: {share} of those that are not null")
+    return "\n".join(lines) + "\n"
+
+
+def _too_few(manifest: Manifest) -> str:
+    """Say of whom there were too few; of those who were left out there may be more."""
+    if manifest.method == "suppress" and manifest.claimed_k is not None:
+        return f"fewer than {manifest.claimed_k} of those who stay"
+    return "too few people"
+
+
+def _cells(manifest: Manifest) -> str:
+    if manifest.layout == "profile":
+        return cells_are(manifest)
+    if manifest.layout != "record":
+        return "Every cell says what a rating may have been; null means not rated."
+    if manifest.invented_cells is None:
+        return (
+            "Every record is one person's ratings, unchanged; people without enough others near "
+            "them are left out. Null means not rated."
+        )
+    moved = (
+        "Every record is one person's ratings, moved until others are near them: a cell is not the "
+        "truth but near it"
+    )
+    rules = {claim.parameters.get("nulls") for claim in manifest.claims}
+    if manifest.invented_cells != "none" or rules != {"ignore"}:
+        moved += ", and where a null was in the way a rating may have been left out or put in"
+    return f"{moved}. Null means no rating."
+
+
+def _files(manifest: Manifest, ranges: frozenset[str]) -> str:
+    lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
+    for file, columns in describe_columns(manifest, ranges).items():
+        lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
+    alone = "" if manifest.layout == "profile" else "A cell that is null alone has no row. "
+    lines.append(
+        f"\n{alone}`release.json` holds all counts and the SHA-256 of each file; `croissant.json` "
+        "describes them to machines.\n"
+    )
+    return "\n".join(lines)
+
+
+def _reading(manifest: Manifest) -> str:
+    scale = manifest.scale
+    record = manifest.layout == "record"
+    if manifest.layout == "profile":
+        code = how_to_read(manifest)
+    elif scale.step is None:
+        code = _READ_REAL_RECORDS if record else _READ_REAL.format(minimum=scale.minimum)
+    else:
+        n = len(scale.to_scale().levels)
+        levels = f"[None] + [{scale.minimum:g} + {scale.step:g} * j for j in range({n})]"
+        code = (_READ_RECORDS if record else _READ_MASK).format(levels=levels)
+    return f"## Reading\n\n```python\n{code}```\n"
+
+
+_LICENCE = """\
+## Licence
+
+Not stated here: it is for the owner of the data to choose one and to write it down.
+"""
+
+
+def _scale(scale: ScaleModel) -> str:
+    bounds = f"from {scale.minimum:g} to {scale.maximum:g}"
+    return bounds if scale.step is None else f"{bounds} in steps of {scale.step:g}"
+
+
+def _cell(text: str) -> str:
+    """Keep a column name from breaking the table."""
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,1 +1,0 @@
-"""The dataset card, ``README.md`` of a release."""

@@ -1,1 +1,0 @@
-"""What jobs found, as pages show it."""

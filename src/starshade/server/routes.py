@@ -1,0 +1,289 @@
+"""Where requests go: data, jobs and their progress, releases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as InPath
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+
+from starshade.errors import ConfigError, InputError, StarshadeError
+from starshade.server.answers import Desk, found, go_to, html, missing, rendered, sent_form
+from starshade.server.ask.asking import Asking, as_sent, job_settings
+from starshade.server.ask.data import PATH, SYNTHETIC
+from starshade.server.ask.labels import FORM_OF
+from starshade.server.forms import Sent
+from starshade.server.jobs.database import PART
+from starshade.server.jobs.store import DataKind, JobKind, JobRow
+from starshade.server.page.data import FORMS, data_page
+from starshade.server.page.frame import home_page
+from starshade.server.page.job import job_page
+from starshade.server.page.release import release_page
+from starshade.server.parts import sentence
+from starshade.server.uploads import file_name, receive, shown_name
+
+Id = Annotated[int, InPath(ge=1, le=2**63 - 1)]
+Given = Annotated[Sent, Depends(sent_form)]
+
+_KINDS = {form: kind for kind, form in FORM_OF.items()}
+
+
+def data_routes(desk: Desk) -> APIRouter:
+    """Return the routes of data sets."""
+    router = APIRouter()
+    store = desk.store
+
+    @router.get("/")
+    def home() -> Response:
+        return html("home.html.j2", home_page(store, most_upload=desk.most_upload))
+
+    @router.post("/data/path")
+    def by_path(request: Request, sent: Given) -> Response:
+        return bring(request, PATH, sent, partial(bring_path, desk))
+
+    @router.post("/data/synthetic")
+    def made_up(request: Request, sent: Given) -> Response:
+        return bring(request, SYNTHETIC, sent, partial(_make_up, desk))
+
+    def bring(
+        request: Request, asking: Asking, sent: Sent, add: Callable[[dict[str, Any]], str]
+    ) -> Response:
+        options, errors = job_settings(asking, {}, sent)
+        if not errors:
+            return go_to(request, add(options))
+        refused = as_sent(asking, f"/data/{asking.id}", {}, sent, errors)
+        page = home_page(store, most_upload=desk.most_upload, refused=refused)
+        return html("home.html.j2", page, 422)
+
+    @router.post("/data/upload")
+    async def upload(request: Request, name: Annotated[str, Query()] = "") -> Response:
+        shown = shown_name(name)
+        store.ensure_there()
+        part = store.work / "uploads" / f"{PART}{uuid4().hex}"
+        await receive(request.stream(), part, declared=_length(request), most=desk.most_upload)
+        try:
+            data = await run_in_threadpool(store.add_upload, shown, file_name(shown), part)
+        except StarshadeError:
+            part.unlink(missing_ok=True)
+            raise
+        await run_in_threadpool(start_job, desk, "read", data.id, {})
+        return go_to(request, f"/data/{data.id}")
+
+    @router.get("/data/{data_id}")
+    def show(request: Request, data_id: Id) -> Response:
+        query = request.query_params
+        given = {name: query.getlist(name) for name in query}
+        return html("data.html.j2", data_page(store, found(store.data, data_id), given=given))
+
+    @router.post("/data/{data_id}/delete")
+    def delete(request: Request, data_id: Id) -> Response:
+        data = found(store.data, data_id)
+        try:
+            store.remove_data(data_id)
+        except ConfigError as error:
+            page = data_page(store, data)
+            said = {"error": sentence(error.message), "advice": error.advice}
+            page.delete = replace(page.delete, **said, open=True)
+            return html("data.html.j2", page, 409)
+        return go_to(request, "/")
+
+    @router.post("/data/{data_id}/{what}")
+    def work(request: Request, data_id: Id, what: str, sent: Given) -> Response:
+        data = found(store.data, data_id)
+        if what not in FORMS or (what == "mapping" and data.kind == "synthetic"):
+            raise missing("there is nothing at this address")
+        asking, facts = FORMS[what], data.facts or {}
+        settings, errors = job_settings(asking, facts, sent)
+        error = "" if what == "mapping" or data.facts else "These data were not read yet."
+        if errors or error:
+            refused = as_sent(asking, f"/data/{data_id}/{what}", facts, sent, errors, error=error)
+            return html("data.html.j2", data_page(store, data, refused={what: refused}), 422)
+        job = start_job(desk, _KINDS[what], data_id, settings)
+        return go_to(request, f"/data/{data_id}" if what == "mapping" else f"/jobs/{job.id}")
+
+    return router
+
+
+def start_job(desk: Desk, kind: JobKind, data_id: int, settings: Mapping[str, Any]) -> JobRow:
+    """Ask for work; what is asked for already, by a second click or tab, is asked for once."""
+    for job in desk.store.jobs(data_id, kinds=(kind,), states=("queued", "running")):
+        if job.settings == dict(settings):
+            return job
+    job = desk.store.add_job(kind, data_id, settings)
+    desk.engine.wake()
+    return job
+
+
+def bring_path(desk: Desk, options: Mapping[str, Any]) -> str:
+    """Add a file of this machine, and return the address of its page."""
+    path = str(options["path"])
+    others = {name: value for name, value in options.items() if name != "path"}
+    try:
+        name = shown_name(path)
+    except InputError:  # a folder without a name: the root
+        name = path
+    return _bring(desk, "file", name, path, others)
+
+
+def _make_up(desk: Desk, options: Mapping[str, Any]) -> str:
+    like = options["like"]
+    return _bring(desk, "synthetic", f"Made up like {like}", like, options)
+
+
+def _bring(desk: Desk, kind: DataKind, name: str, source: str, options: Mapping[str, Any]) -> str:
+    data = desk.store.add_data(kind, name, source, options)
+    start_job(desk, "read", data.id, options)
+    return f"/data/{data.id}"
+
+
+def _length(request: Request) -> int | None:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() else None
+
+
+def job_routes(desk: Desk) -> APIRouter:
+    """Return the routes of jobs."""
+    router = APIRouter(prefix="/jobs/{job_id}")
+    store = desk.store
+
+    @router.get("")
+    def show(job_id: Id) -> Response:
+        return html("job.html.j2", job_page(store, found(store.job, job_id)))
+
+    @router.get("/panel")
+    def panel(job_id: Id) -> Response:
+        return html("job_panel.html.j2", job_page(store, found(store.job, job_id)))
+
+    @router.get("/events")
+    def events(job_id: Id) -> Response:
+        found(store.job, job_id)
+
+        def look() -> tuple[str, str | None]:
+            try:
+                job = store.job(job_id)
+            except ConfigError:  # removed meanwhile, in another tab
+                return "", "cancelled"
+            shown = rendered("job_panel.html.j2", job_page(store, job))
+            return shown, job.state if job.ended else None
+
+        return StreamingResponse(follow(look, desk.closing), media_type="text/event-stream")
+
+    @router.post("/cancel")
+    def cancel(request: Request, job_id: Id) -> Response:
+        found(store.job, job_id)
+        desk.engine.cancel(job_id)
+        return go_to(request, f"/jobs/{job_id}")
+
+    @router.post("/again")
+    def again(request: Request, job_id: Id) -> Response:
+        job = found(store.job, job_id)
+        if not job.ended:
+            return go_to(request, f"/jobs/{job_id}")
+        anew = start_job(desk, job.kind, job.data_id, job.settings)
+        return go_to(request, f"/data/{job.data_id}" if job.kind == "read" else f"/jobs/{anew.id}")
+
+    return router
+
+
+#: a report has its style in itself, and neither runs nor loads anything
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; sandbox"
+)
+
+
+def release_routes(desk: Desk) -> APIRouter:
+    """Return the routes of releases; their number is that of the job that made them."""
+    router = APIRouter(prefix="/releases/{job_id}")
+    store = desk.store
+
+    @router.get("")
+    def show(job_id: Id) -> Response:
+        job = found(store.job, job_id)
+        if job.kind != "release" or job.state != "done":
+            return RedirectResponse(f"/jobs/{job_id}", 303)
+        return html("release.html.j2", release_page(store, job))
+
+    @router.get("/report")
+    def report(
+        job_id: Id, edition: Annotated[Literal["internal", "public"], Query()] = "internal"
+    ) -> Response:
+        name = "report-public.html" if edition == "public" else "report.html"
+        headers = {"Content-Security-Policy": REPORT_POLICY}
+        return FileResponse(there(job_id, name), media_type="text/html", headers=headers)
+
+    @router.get("/download")
+    def download(job_id: Id) -> Response:
+        name = f"starshade-release-{job_id}.zip"
+        return FileResponse(
+            there(job_id, "release.zip"), media_type="application/zip", filename=name
+        )
+
+    @router.get("/receipt")
+    def receipt(job_id: Id) -> Response:
+        name = f"starshade-receipt-{job_id}-keep-secret.json"
+        return FileResponse(
+            there(job_id, "receipt.json"), media_type="application/json", filename=name
+        )
+
+    def there(job_id: int, name: str) -> Path:
+        """Return a file of a finished release."""
+        job = found(store.job, job_id)
+        file = store.places.release(job_id) / name
+        if job.kind != "release" or job.state != "done" or not file.is_file():
+            raise missing(
+                "this file is not here",
+                "The release was not finished, or its folder was changed. Make it again.",
+            )
+        return file
+
+    return router
+
+
+_PAUSE = 0.5  # seconds between two looks
+_QUIET = 15.0  # seconds after which a sign of life is sent
+
+
+def event(name: str, data: str) -> str:
+    r"""Write one event.
+
+    Examples
+    --------
+    >>> event("done", "failed")
+    'event: done\ndata: failed\n\n'
+    """
+    lines = "".join(f"data: {line}\n" for line in data.splitlines() or [""])
+    return f"event: {name}\n{lines}\n"
+
+
+async def follow(look: Callable[[], tuple[str, str | None]], closing: Event) -> AsyncIterator[str]:
+    """Send ``panel`` whenever it changes, and ``done`` at the end.
+
+    `look` returns the fragment as it is now, and the state that the job ended in or None; it reads
+    from the disk, so it is called in a thread. Once `closing` is set nothing more is sent.
+    """
+    last, silent = None, 0.0
+    yield "retry: 2000\n\n"
+    while not closing.is_set():
+        panel, ended = await run_in_threadpool(look)
+        if panel != last:
+            yield event("panel", panel)
+            last, silent = panel, 0.0
+        if ended is not None:
+            yield event("done", ended)
+            return
+        await asyncio.sleep(_PAUSE)
+        silent += _PAUSE
+        if silent >= _QUIET:  # else nobody would notice that the reader has gone
+            yield ": still at work\n\n"
+            silent = 0.0

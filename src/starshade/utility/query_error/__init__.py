@@ -1,1 +1,0 @@
-"""How far answers to random queries are from the truth."""
