@@ -115,7 +115,7 @@ def test_an_error_that_does_not_name_its_setting_is_caught() -> None:
 #: what a message may begin with that means a thing, not the setting that is called so
 THINGS = {"attribute", "attributes", "scale", "items", "ratings", "hierarchy", "bounds"}
 #: where settings are told that Python alone has, though options are called so too
-PYTHON_ALONE = {"sparsity", "risk"}
+PYTHON_ALONE = {"sparsity"}
 
 
 def bare(source: str, settings: set[str]) -> Iterator[str]:

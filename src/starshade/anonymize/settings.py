@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.recommend.registry import ENTRIES
 from starshade.recommend.settings import Dissimilarity
-from starshade.release.profiles import ProfileKind
+from starshade.release import ProfileKind
 from starshade.setting import declared, settable
 
 if TYPE_CHECKING:

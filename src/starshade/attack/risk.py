@@ -74,7 +74,7 @@ class Risk(RiskSettings):
     def __post_init__(self) -> None:
         check(self)
         if sorted(set(self.known)) != list(self.known):
-            raise ConfigError(f"known = {self.known}: must ascend", setting="known")
+            raise ConfigError(f"{called('known')} = {self.known}: must ascend", setting="known")
 
     @announced("how few facts identify whom")
     def run(

@@ -17,7 +17,8 @@ from starshade.plain import counted, percent
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.space import largest_distance, reaches_all
 from starshade.ratings.table import Ratings
-from starshade.release.manifest import Claim, Exact, Manifest
+from starshade.release.band import Exact
+from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng

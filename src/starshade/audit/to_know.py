@@ -14,8 +14,8 @@ from starshade.errors import ConfigError
 from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
+from starshade.release.band import in_words
 from starshade.release.folder.read import read_release
-from starshade.release.manifest import in_words
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 

@@ -42,8 +42,7 @@ from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of
-from starshade.release.match.evidence import not_made_of
-from starshade.release.match.match import Match
+from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed

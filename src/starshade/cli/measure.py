@@ -11,7 +11,7 @@ from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted
-from starshade.release.manifest import in_words
+from starshade.release.band import in_words
 
 if TYPE_CHECKING:
     from starshade.release.table import Release

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from starshade.audit.reproduction.study import Check
 from starshade.figure import Figure, number
 from starshade.plain import counted
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from starshade.attack.result import AttackResult
     from starshade.attack.risk_result import RiskResult
     from starshade.attack.tracker.result import TrackerResult
+    from starshade.audit.reproduction.study import Check
 
 
 def page(*parts: RenderableType | None) -> RenderableType:

@@ -8,15 +8,8 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.plain import counted
 from starshade.privacy.class_values import ClassValues, ClassVerdict, judged, values_in_classes
-from starshade.privacy.settings import (
-    SLACK,
-    AlphaKSettings,
-    LDiversitySettings,
-    TClosenessSettings,
-    check_records,
-    checking,
-    records_of,
-)
+from starshade.privacy.settings import AlphaKSettings, LDiversitySettings, TClosenessSettings
+from starshade.privacy.verdict import SLACK, check_records, checking, records_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check

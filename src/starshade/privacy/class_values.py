@@ -16,8 +16,7 @@ from starshade.markup import figure_of
 from starshade.naming import aside
 from starshade.plain import counted
 from starshade.privacy.classes import Classes, classes_of
-from starshade.privacy.settings import records_of
-from starshade.privacy.verdict import SHOWN, Verdict
+from starshade.privacy.verdict import SHOWN, Verdict, records_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 

@@ -18,8 +18,8 @@ from starshade.privacy.item_sets import (
     SetCount,
     count_rated_sets,
 )
-from starshade.privacy.settings import DiversitySettings, checking, records_of
-from starshade.privacy.verdict import SHOWN
+from starshade.privacy.settings import DiversitySettings
+from starshade.privacy.verdict import SHOWN, checking, records_of
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import cells_of

@@ -7,14 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from starshade.privacy.classes import Classes, classes_of, graphs_of
-from starshade.privacy.settings import (
-    KAnonymitySettings,
-    ReviewGraphSettings,
-    check_records,
-    checking,
-    records_of,
-)
-from starshade.privacy.verdict import SHOWN, Verdict
+from starshade.privacy.settings import KAnonymitySettings, ReviewGraphSettings
+from starshade.privacy.verdict import SHOWN, Verdict, check_records, checking, records_of
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check

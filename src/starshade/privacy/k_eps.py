@@ -11,7 +11,8 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.privacy.proximity.balls import Spread, count_balls, judge, prepare
 from starshade.privacy.proximity.verdict import ProximityVerdict
-from starshade.privacy.settings import KEpsAnonymitySettings, KEpsLAnonymitySettings, checking
+from starshade.privacy.settings import KEpsAnonymitySettings, KEpsLAnonymitySettings
+from starshade.privacy.verdict import checking
 from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.sensitive import (
     item_keys,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from starshade.kernels.arrays import Floats
-from starshade.ratings.table import Ratings
 from starshade.registry import Entry
-from starshade.rng import Rng
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from starshade.kernels.arrays import Floats
+    from starshade.ratings.table import Ratings
+    from starshade.rng import Rng
 
 _SETTINGS = "starshade.recommend.settings"
 

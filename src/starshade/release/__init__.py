@@ -18,3 +18,7 @@ format::
 - `receipt` keeps what may never enter the folder: the link from users to records, the seed, the
   input's digest.
 """
+
+from typing import Literal
+
+ProfileKind = Literal["padded", "simple", "model", "pooled"]  # what a profile says of an item

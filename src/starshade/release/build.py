@@ -20,9 +20,10 @@ from starshade.release.attributes import (
     users_rating_disclosed,
     users_rating_exists,
 )
+from starshade.release.band import Exact
 from starshade.release.cells import Cells, cells_of
 from starshade.release.content import canonical, class_numbers
-from starshade.release.manifest import Claim, Exact, Manifest, ScaleModel
+from starshade.release.manifest import Claim, Manifest, ScaleModel
 from starshade.release.profiles import Profiles
 from starshade.release.quasi import quasi_table, split_classes
 from starshade.release.table import Link, Private, Release

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from starshade.plain import counted
-from starshade.release.manifest import Manifest, ScaleModel, in_words
+from starshade.release.band import in_words
+from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.promise import (
     cells_are,
     how_to_read,

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -20,7 +19,8 @@ from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import named
 from starshade.ratings.scale import Scale
-from starshade.release.profiles import ProfileKind
+from starshade.release import ProfileKind
+from starshade.release.band import Band
 from starshade.setting import Setting, settings_of
 
 FORMAT_VERSION = 3
@@ -205,67 +205,6 @@ def refuse_format(what: str, version: int, ours: int) -> None:
         f"with the same options and {named('seed')}, which the receipt names; {named('private')} "
         "makes the receipt with it.",
     )
-
-
-Band: TypeAlias = Literal["none", "under 1 %", "under 5 %", "under 20 %", "more"]
-_BELOW: tuple[tuple[float, Band], ...] = (
-    (0.01, "under 1 %"),
-    (0.05, "under 5 %"),
-    (0.2, "under 20 %"),
-)
-
-
-def band(share: float) -> Band:
-    """Return the band of a share; each begins where the one before ends.
-
-    >>> band(0), band(0.0099), band(0.01), band(0.2)
-    ('none', 'under 1 %', 'under 5 %', 'more')
-    """
-    if share <= 0:
-        return "none"
-    return next((name for end, name in _BELOW if share < end), "more")
-
-
-def left_out(number: int, released: int) -> Band:
-    """Return the band of what was left out, as a share of it and of what is released.
-
-    >>> left_out(0, 0), left_out(1, 99), left_out(1, 100)
-    ('none', 'under 5 %', 'under 1 %')
-    """
-    return band(number / max(number + released, 1))
-
-
-def in_words(band: Band) -> str:
-    """Return a band as it stands in a sentence."""
-    return "20 % or more" if band == "more" else band
-
-
-@dataclass(frozen=True)
-class Exact:
-    """What a release tells in bands, or not at all, as it is; the owner's receipt holds it.
-
-    `groups`: groups that the method formed, before equal ones became one class; on layout "record",
-    where nobody tells them, the classes. `invented_cells`, `single_rater_cells`: as in the
-    manifest, in figures.
-    """
-
-    groups: int = 0
-    users_without_rating: int = 0
-    users_deleted: int = 0
-    rare_items_dropped: int = 0
-    invented_cells: float | None = None
-    single_rater_cells: float | None = None
-
-    def bands(self, records: int, items: int) -> dict[str, Band | None]:
-        """Return what the manifest of a release of so many records and items says."""
-        invented, single = self.invented_cells, self.single_rater_cells
-        return {
-            "users_without_rating": left_out(self.users_without_rating, records),
-            "users_deleted": left_out(self.users_deleted, records),
-            "rare_items_dropped": left_out(self.rare_items_dropped, items),
-            "invented_cells": None if invented is None else band(invented),
-            "single_rater_cells": None if single is None else band(single),
-        }
 
 
 def config_of(settings: Any, **resolved: Any) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
+from starshade.release import ProfileKind
 from starshade.release.attributes import in_order
 from starshade.release.build import Provenance
-from starshade.release.profiles import ProfileKind, Profiles, released_levels
+from starshade.release.profiles import Profiles, released_levels
 from starshade.release.table import Release
 
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one

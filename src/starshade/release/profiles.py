@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +174,3 @@ class Profiles(Rows):
             f"Profiles({self.n_groups:,} rows x {self.n_items:,} items, {len(self.ratings)} "
             f"levels, {self.n_records:,} records)"
         )
-
-
-ProfileKind = Literal["padded", "simple", "model", "pooled"]

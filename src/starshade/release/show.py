@@ -17,8 +17,8 @@ from starshade.markup import block, facts, paragraph, table
 from starshade.plain import counted
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
+from starshade.release.band import in_words
 from starshade.release.cells import Symbols
-from starshade.release.manifest import in_words
 from starshade.release.profiles import Profiles, refuse_large
 
 if TYPE_CHECKING:

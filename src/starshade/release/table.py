@@ -12,8 +12,8 @@ from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.band import Exact
 from starshade.release.cells import Cells
-from starshade.release.manifest import Exact
 from starshade.release.profiles import Profiles
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from starshade.release.attributes import (
 )
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
-from starshade.release.match.evidence import Changes, not_made_of
-from starshade.release.match.match import Match
+from starshade.release.match.match import Changes, Match, not_made_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.result import Measure, UtilityResult

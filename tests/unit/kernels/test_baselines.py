@@ -85,8 +85,8 @@ def test_k_members_groups_are_those_of_the_twin_across_blocks_and_closed_ranks(m
     for module in (widened, kernel):  # compiled with blocks of 8192
         for name, value in list(vars(module).items()):
             monkeypatch.setattr(module, name, interpreted(value))
-    monkeypatch.setattr(widening, "_BLOCK", 7)
-    monkeypatch.setattr(widening, "_STRIDE", 3)
+    monkeypatch.setattr(widened, "_BLOCK", 7)
+    monkeypatch.setattr(widened, "_STRIDE", 3)
     monkeypatch.setattr(kernel, "_SHARE", 2)
     assert as_lists(member_groups(matrix, 4, order)) == expected
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from starshade.errors import InternalError
 from starshade.ratings.scale import Scale
+from starshade.release.band import Band, Exact, band, in_words, left_out
 from starshade.release.folder.read import read_release
-from starshade.release.manifest import Band, Exact, Manifest, band, in_words, left_out
+from starshade.release.manifest import Manifest
 from starshade.release.table import Release
 from tests.strategies import table
 from tests.unit.release.changes import released

@@ -40,8 +40,8 @@ from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.registry import find
+from starshade.release import ProfileKind
 from starshade.release.folder.receipt import digest_of
-from starshade.release.profiles import ProfileKind
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.utility.held_out.recommender_error import RecommenderError

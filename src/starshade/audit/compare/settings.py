@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starshade.ratings.proximity.settings import EPS
-from starshade.release.profiles import ProfileKind
+from starshade.release import ProfileKind
 from starshade.setting import check, settable
 
 PROFILE: ProfileKind = "pooled"  # loses least where both were measured: docs/prediction.md

@@ -38,7 +38,7 @@ from starshade.audit.findings import (
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
-from starshade.release.manifest import in_words
+from starshade.release.band import in_words
 from starshade.release.profiles import Profiles
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release

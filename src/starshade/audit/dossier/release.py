@@ -17,7 +17,8 @@ from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.figure import Rate
 from starshade.plain import counted
-from starshade.release.manifest import FORMAT_VERSION, in_words
+from starshade.release.band import in_words
+from starshade.release.manifest import FORMAT_VERSION
 from starshade.release.table import Release
 
 _LAYOUTS = {

@@ -14,8 +14,7 @@ from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.plain import counted
 from starshade.privacy.proximity.verdict import ProximityVerdict
-from starshade.privacy.settings import check_records, records_of
-from starshade.privacy.verdict import SHOWN
+from starshade.privacy.verdict import SHOWN, check_records, records_of
 from starshade.ratings.levels import code_type, level_table
 from starshade.ratings.proximity.balls import ball_members, ball_sums
 from starshade.ratings.proximity.sensitive import split_items

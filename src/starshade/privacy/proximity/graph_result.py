@@ -21,7 +21,8 @@ from starshade.naming import named
 from starshade.plain import counted
 from starshade.privacy.proximity.balls import prepare
 from starshade.privacy.proximity.verdict import each_of
-from starshade.privacy.settings import KAnonymitySettings, check_records
+from starshade.privacy.settings import KAnonymitySettings
+from starshade.privacy.verdict import check_records
 from starshade.progress import announced
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.sensitive import item_keys

@@ -29,7 +29,8 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.manifest import Exact, refuse_format
+from starshade.release.band import Exact
+from starshade.release.manifest import refuse_format
 from starshade.release.table import Link, Private
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.release.manifest import in_words, left_out
+from starshade.release.band import in_words, left_out
 from starshade.release.match.evidence import (
     Changes,
     changed_cells,

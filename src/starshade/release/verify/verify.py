@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
-from starshade.release.manifest import Band, Exact
+from starshade.release.band import Band, Exact
 from starshade.release.verify.claims import (
     PROXIMITY_MODELS,
     VALUE_MODELS,

@@ -16,8 +16,7 @@ from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols
 from starshade.release.content import canonical, class_numbers
-from starshade.release.match.evidence import not_made_of
-from starshade.release.match.match import Match
+from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
 from starshade.utility.result import Measure, Result
 
