@@ -185,7 +185,12 @@ def test_the_reader_of_pages_sees_what_is_missing(pages: dict[str, tuple[str, An
 
 
 def contexts_of() -> list[type]:
-    return [getattr(room, name) for room in (forms, parts) for name in room.__all__]
+    return [
+        each
+        for room in (forms, parts)
+        for each in vars(room).values()
+        if dataclasses.is_dataclass(each) and each.__module__ == room.__name__
+    ]
 
 
 @pytest.mark.parametrize("context", contexts_of(), ids=lambda c: c.__name__)
