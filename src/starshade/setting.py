@@ -145,7 +145,7 @@ class Setting:
         """Return a value as its kind has it, a list as a tuple; ConfigError if not allowed."""
         if value is None and self.optional:
             return None
-        if not self._allows(value):
+        if not self.allows(value):
             raise ConfigError(
                 f"{called(self.name)} = {self._value_text(value)}: must be {self.allowed}",
                 advice=_beyond(self.kind, value) or self.advice,
@@ -155,22 +155,23 @@ class Setting:
 
     def _value_text(self, value: Any) -> str:
         """Write a value for a message; of lists only numbers, as texts may be ids."""
-        if self.kind == "integers" and _is_list(value):
-            return ", ".join(map(_shown, value)) or "nothing"
-        return _shown(value)
+        if self.kind == "integers" and is_list(value):
+            return ", ".join(map(shown, value)) or "nothing"
+        return shown(value)
 
-    def _allows(self, value: Any) -> bool:
+    def allows(self, value: Any) -> bool:
+        """Whether a value is of its kind and within its bounds; None is not."""
         if self.kind in ("file", "files"):
             return True
         if self.kind == "integers":
             return (
-                _is_list(value)
+                is_list(value)
                 and len(value) > 0
                 and all(_is_place(each) and self._spans(each) for each in value)
             )
         if self.kind in ("texts", "places"):
             fits = _is_text if self.kind == "texts" else _is_place
-            return _is_list(value) and all(map(fits, value))
+            return is_list(value) and all(map(fits, value))
         if self.kind in ("text", "choice"):
             return _is_text(value) and (self.kind == "text" or value in self.choices)
         if self.kind == "flag":
@@ -193,7 +194,7 @@ class Setting:
         return whole and low and high
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Write a value for a message: also what is of a wrong type, or too long."""
     if isinstance(value, str) or value is None or _is_flag(value):
         return repr(value) if isinstance(value, str) else str(value)
@@ -215,7 +216,8 @@ def _beyond(kind: Kind, value: Any) -> str:
     return "No data have so many." if number > _MOST else ""
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Whether it is a collection of values, and no text."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes)
 
 

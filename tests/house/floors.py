@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "naming", "progress"}),  # the ground: everybody stands on it
     frozenset({"plain", "scratch", "setting"}),
-    frozenset({"chart", "checksum", "figure", "kernels", "markup", "registry", "rng", "schema"}),
+    frozenset({"arguments", "chart", "checksum", "figure", "kernels", "markup", "registry", "rng"}),
     frozenset({"budget", "stats"}),  # it loads Numba as the kernels need it
     frozenset({"ratings"}),
     frozenset({"release"}),

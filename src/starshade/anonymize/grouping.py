@@ -25,6 +25,7 @@ from starshade.anonymize.personal.settings import (
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import GroupingSettings
+from starshade.arguments import typed
 from starshade.kernels.arrays import Ints
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
@@ -115,6 +116,7 @@ class Grouping(GroupingSettings, ABC):
         seed : int
         """
 
+    @typed
     @announced("anonymizing")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release in which every record equals at least k-1 others on all items.

@@ -12,6 +12,7 @@ from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import SuppressAnonymizerSettings
 from starshade.anonymize.suppress_core import Deletion, Round, largest_core, spread_out
+from starshade.arguments import typed
 from starshade.errors import UnmetError
 from starshade.progress import announced, note, task
 from starshade.ratings.levels import on_scale
@@ -105,6 +106,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
     def __post_init__(self) -> None:
         check_requirement(self)
 
+    @typed
     @announced("anonymizing by suppress")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release of the records that may stay.
@@ -149,6 +151,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
             attributes=self.attributes,
         )
 
+    @typed
     def suppress(self, ratings: Ratings, rng: Rng = None) -> Suppressed:
         """Return who may stay; parameters and errors as for `anonymize`."""
         seed = resolve_seed(rng)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.arguments import typed
 from starshade.attack.settings import KnowledgeSettings
 from starshade.attack.view import NO_DAYS, View, below
 from starshade.errors import ConfigError
@@ -152,6 +153,7 @@ class Knowledge(KnowledgeSettings):
             ]
         )
 
+    @typed
     def eligible_items(self, original: Ratings) -> NDArray[np.bool_]:
         """Mark the items that may be known: neither the most rated nor the excepted ones."""
         mask = np.ones(original.n_items, dtype=np.bool_)
@@ -161,6 +163,7 @@ class Knowledge(KnowledgeSettings):
         mask[excepted[excepted >= 0]] = False
         return mask
 
+    @typed
     def eligible_users(self, original: Ratings) -> NDArray[np.bool_]:
         """Mark the users of whom so much can be known.
 
@@ -176,6 +179,7 @@ class Knowledge(KnowledgeSettings):
             enough &= items.sum() - rated >= self.wrong
         return np.asarray(enough)
 
+    @typed
     def draw(self, original: Ratings, users: NDArray[np.int64], seed: int) -> Known:
         """Draw what is known of these (eligible) users.
 

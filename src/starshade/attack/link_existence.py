@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import numbers
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_result import LinkResult, Tally
 from starshade.attack.settings import LinkExistenceSettings
@@ -312,7 +313,7 @@ def link_existence_bound(p: Any, g: Any) -> NDArray[np.float64]:
 
 
 def _checked(p: Any, g: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    p, g = np.asarray(p, dtype=np.float64), np.asarray(g, dtype=np.float64)
+    p, g = numbers("p", p), numbers("g", g)
     if not ((p >= 0) & (p <= 1)).all():
         raise ConfigError(f"{called('prior')}: a probability, from 0 to 1")
     if not (np.isfinite(g) & (g >= 1)).all():

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.attack.candidates.candidates import Hunt, clues_of
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.risk_result import RiskResult, RiskStep
@@ -76,6 +77,7 @@ class Risk(RiskSettings):
         if sorted(set(self.known)) != list(self.known):
             raise ConfigError(f"{called('known')} = {self.known}: must ascend", setting="known")
 
+    @typed
     @announced("how few facts identify whom")
     def run(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.arguments import typed
 from starshade.attack.shown import found_html, payload
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
@@ -160,6 +161,7 @@ class RiskResult:
         return found_html("How few facts identify how many people", (), str(self), self.tables)
 
 
+@typed
 def save_risk_list(result: RiskResult, ratings: Ratings, path: Where) -> int:
     """Write the users to hold back: those whom some number of known cells identifies.
 

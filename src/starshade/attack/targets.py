@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.result import Bits
 from starshade.attack.shown import Found
@@ -91,6 +92,7 @@ class Attack(Generic[Result]):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     def run(
         self,
         data: Ratings | Release,

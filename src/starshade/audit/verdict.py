@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from starshade.arguments import typed
 from starshade.audit.evidence import (
     Evidence,
     Tracked,
@@ -89,6 +90,7 @@ class Audit(AuditSettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     def run(
         self,
         ratings: Ratings,

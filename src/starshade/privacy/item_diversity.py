@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.kernels.predictive.diversity_repair import bits_of_levels, bits_of_rows
 from starshade.kernels.predictive.rated_sets import rated_table
@@ -77,6 +78,7 @@ class Diversity(DiversitySettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     @checking("diversity")
     def check(
         self, data: Release | Ratings, *, original: Ratings | None = None, rng: Rng = 0

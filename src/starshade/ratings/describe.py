@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart, curve_chart
 from starshade.errors import ConfigError
@@ -265,6 +266,7 @@ def users_by_activity(ratings: Ratings, most: int = 1000) -> NDArray[np.int64]:
     return np.bincount(support[support <= most], minlength=most + 1).astype(np.int64)
 
 
+@typed
 def rated_outside_top(
     ratings: Ratings,
     top: Sequence[int] = (100, 500, 1000),

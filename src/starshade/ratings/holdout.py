@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
 from starshade.kernels.fingerprint import draw_cells, drawing_bytes, keyed_numbers
@@ -31,6 +32,7 @@ def check_share(share: float) -> None:
         )
 
 
+@typed
 @announced("holding out ratings")
 def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Ratings, Ratings]:
     """Set a share of the ratings aside.

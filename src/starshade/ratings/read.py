@@ -29,6 +29,7 @@ from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.staging import Batch
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
+from starshade.setting import is_list, shown
 
 Names = str | Path | Input | Mapping[str, str] | None
 
@@ -119,7 +120,7 @@ def read_ratings(
         wide=wide,
         id_col=_column(id_col),
         attribute_cols=attribute_cols,
-        null_values=[str(value) for value in null_values],
+        null_values=[str(each) for each in null_values] if is_list(null_values) else null_values,
         scale=Scale.parse(scale) if isinstance(scale, str) else scale,
         on_duplicate=on_duplicate,
         delimiter=delimiter,
@@ -304,10 +305,13 @@ def ratings_from_arrays(
 
     columns = {"user": users, "item": items, "rating": ratings}
     if days is not None:
-        days = np.asarray(days)
+        days = np.atleast_1d(np.asarray(days))
         if days.dtype.kind in "iu":
             days = days.astype("datetime64[D]")
         columns["day"] = days
+    for name, column in columns.items():
+        if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__len__"):
+            raise InputError(f"{name}s: {shown(column)}; an array or a list is needed")
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.naming import aside
+from starshade.setting import shown
 
 SLACK = 1e-9  # two ratings closer than this are one
 _NEAREST = 1e-8  # between null and the ratings, or two steps: plainly more than the slack
@@ -51,7 +54,7 @@ class Scale:
 
     def __post_init__(self) -> None:
         for name in ("minimum", "maximum"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+            object.__setattr__(self, name, _one_number(name, getattr(self, name)))
         if not (math.isfinite(self.minimum) and math.isfinite(self.maximum)):
             raise ConfigError("a scale's bounds must be finite numbers")
         if self.minimum > self.maximum:
@@ -60,7 +63,7 @@ class Scale:
                 advice="Write it as minimum:maximum:step, e.g. 1:5:1.",
             )
         if self.step is not None:
-            object.__setattr__(self, "step", float(self.step))
+            object.__setattr__(self, "step", _one_number("step", self.step))
             self._check_step(self.step)
         # null lies below the minimum, and has to be a number too
         if not (math.isfinite(self.width) and math.isfinite(self.null_level)):
@@ -153,6 +156,7 @@ class Scale:
         return np.asarray(inside & on_step)
 
     @classmethod
+    @typed
     def parse(cls, text: str) -> Scale:
         """Read ``min:max:step`` or ``min:max`` (real-valued).
 
@@ -212,3 +216,10 @@ class Scale:
     def __str__(self) -> str:
         bounds = f"{self.minimum:g}:{self.maximum:g}"
         return bounds if self.step is None else f"{bounds}:{self.step:g}"
+
+
+def _one_number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ConfigError(f"{name} of a scale = {shown(value)}: must be a number") from None

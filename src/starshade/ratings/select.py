@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.progress import announced, note
@@ -37,6 +38,7 @@ class ItemSelection:
     lines: tuple[int, ...] = field(default=(), repr=False)
     place: str = "position"
 
+    @typed
     @announced("choosing items")
     def apply(self, ratings: Ratings, *, show_values: bool = False) -> Ratings:
         """Return the table of these items; users left without a rating are dropped and counted.
@@ -95,6 +97,7 @@ class ItemSelection:
         return f"top:{self.top}" if self.top is not None else f"listed:{len(self.keys)}"
 
 
+@typed
 def top_items(n: int) -> ItemSelection:
     """Choose the n most rated items (ties by item key).
 
@@ -113,6 +116,7 @@ def top_items(n: int) -> ItemSelection:
     return ItemSelection(top=int(n))
 
 
+@typed
 def listed_items(keys: Iterable[str], *, show_values: bool = False) -> ItemSelection:
     """Choose items by id, in any order, each once.
 

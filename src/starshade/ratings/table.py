@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
+from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.setting import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -176,6 +179,7 @@ class Ratings:
         """|supp(u)|: items that each user rated, shape (n_users,)."""
         return np.diff(self.indptr)
 
+    @typed
     def most_rated(self, n: int) -> NDArray[np.int64]:
         """Return the indices of the n most rated items, best first; ties by item key.
 
@@ -207,7 +211,7 @@ class Ratings:
             Item indices in any order, without repeats.
         """
         keep = np.zeros(self.n_items, dtype=np.bool_)
-        keep[indices] = True
+        keep[_places(indices, self.n_items)] = True
         kept = np.flatnonzero(keep)
         indptr, columns, codes, days = keep_columns(
             self.indptr, self.columns, self.codes, self.days, keep
@@ -236,8 +240,9 @@ class Ratings:
 
     def keep_users(self, indices: NDArray[np.integer]) -> Ratings:
         """Return the table of these users (ascending indices); the others are counted."""
+        indices = _places(indices, self.n_users)
         indptr, columns, codes, days = keep_rows(
-            self.indptr, self.columns, self.codes, self.days, np.asarray(indices, dtype=np.int64)
+            self.indptr, self.columns, self.codes, self.days, indices
         )
         return replace(
             self,
@@ -265,6 +270,7 @@ class Ratings:
                 table.__dict__[name] = self.__dict__[name]
         return table
 
+    @typed
     def save(self, path: Where) -> None:
         """Write the compact store, a folder that `read_ratings` opens memory-mapped.
 
@@ -293,3 +299,17 @@ class Ratings:
             f"Ratings({self.n_users:,} users x {self.n_items:,} items, "
             f"{self.n_ratings:,} ratings, scale {self.scale})"
         )
+
+
+def _places(indices: Any, size: int) -> NDArray[np.int64]:
+    """Return indices as int64; ConfigError where they are none of 0 to size - 1."""
+    found = np.asarray(indices)
+    if found.dtype == np.bool_ and found.shape == (size,):
+        return np.flatnonzero(found)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise ConfigError(f"indices = {shown(indices)}: must be an array of whole numbers")
+    if found.size and not (found.min() >= 0 and found.max() < size):
+        raise ConfigError(
+            f"indices: {found.min():,} to {found.max():,}, the table has 0 to {size - 1:,}"
+        )
+    return found.astype(np.int64)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.naming import aside, called
 from starshade.progress import note, task
@@ -55,6 +56,7 @@ def format_of(path: Where) -> str:
     return _BY_ENDING.get(ending, "store")
 
 
+@typed
 def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> str:  # noqa: A002
     """Write a rating table to a file that must not exist yet: all of it or nothing.
 

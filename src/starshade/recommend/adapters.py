@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from starshade import budget
+from starshade.arguments import typed
 from starshade.errors import ConfigError, InternalError
 from starshade.kernels.arrays import Floats, Ints, fixed
 from starshade.kernels.padded.als import predict_pairs
@@ -48,6 +49,7 @@ class Adapter(ABC):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
         """Fit the library's model; the seed decides the result."""
         library, seed = load(*self.library), resolve_seed(rng)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from starshade import budget
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import Floats, Ints, fixed
 from starshade.kernels.fingerprint import drawing_bytes, keyed_numbers
@@ -72,6 +73,7 @@ class RegularizedSVD(RegularizedSVDSettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     def fit(self, ratings: Ratings, rng: Rng = None) -> Factors:
         """Fit the model; the same seed gives the same bits at any number of threads.
 

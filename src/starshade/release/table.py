@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -119,6 +120,7 @@ class Release:
         kept = self.classes if items is None else self.classes.keep_items(items)
         return kept.cells() if isinstance(kept, Profiles) else kept
 
+    @typed
     def save(self, path: Where, *, private: Where | None = None) -> None:
         """Write the release folder: all of it, verified, or nothing.
 
@@ -140,6 +142,7 @@ class Release:
 
         write_release(self, path, private)
 
+    @typed
     def to_csv(self, path: Where) -> None:
         """Write one row per record and cell, members spelled out; meant for small releases.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from starshade.arguments import typed
 from starshade.audit.compare.frontier import frontier_chart
 from starshade.audit.compare.result import Comparison, Row
 from starshade.chart import Spec, svg_of
@@ -95,6 +96,7 @@ def _write_csv(path: Path, rows: Rows) -> None:
         writer.writerows(rows)
 
 
+@typed
 def save_comparison(comparison: Comparison, folder: Where) -> tuple[str, ...]:
     """Write a comparison: all of it or nothing.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Unit
 from starshade.plain import counted, percent
@@ -48,6 +49,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
     )
 
 
+@typed
 def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
     """Write the report to a file: all of it or nothing.
 

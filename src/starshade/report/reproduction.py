@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
+from starshade.arguments import typed
 from starshade.audit.reproduction.figures import Figure, Point, Skipped, Unit
 from starshade.audit.reproduction.ns.study import Reproduction
 from starshade.audit.reproduction.study import Check, PaperStudy, apart
@@ -16,6 +17,7 @@ from starshade.report.folder import Drawn, Rows, save_folder, table_lines
 _Study = TypeVar("_Study", bound=PaperStudy)
 
 
+@typed
 def save_reproduction(reproduction: Reproduction, folder: Where) -> tuple[str, ...]:
     """Write a reproduction: all of it or nothing.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from starshade.arguments import typed
 from starshade.audit.reproduction.figures import Figure
 from starshade.audit.reproduction.kl.study import GeneralizationStudy
 from starshade.audit.reproduction.pa.result import PredictiveStudy, Row
@@ -14,6 +15,7 @@ from starshade.report.folder import table_lines
 from starshade.report.reproduction import checked, pages_end, save_study
 
 
+@typed
 def save_kl(study: GeneralizationStudy, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
 
@@ -75,6 +77,7 @@ _TABLES = {
 }
 
 
+@typed
 def save_pa(study: PredictiveStudy, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
 
@@ -215,6 +218,7 @@ def _share(value: float | None) -> str:
 _TIMED = ("3", "4", "5", "6")
 
 
+@typed
 def save_sr(study: Study, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
 

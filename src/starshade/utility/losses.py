@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
@@ -51,6 +52,7 @@ class GeneralizationLoss(Measure[UtilityResult]):
         ),
     )
 
+    @typed
     @announced("measuring generalization-loss")
     def measure(self, release: Release, original: Ratings) -> UtilityResult:
         """Return ``gen_iloss``; None on layouts "record" and "profile", whose cells are one number.
@@ -150,6 +152,7 @@ class Distortion(Measure[UtilityResult]):
         ),
     )
 
+    @typed
     @announced("measuring distortion")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``distortion``, its mean per record, and what was suppressed or invented.
@@ -245,6 +248,7 @@ class DisclosureShares(Measure[UtilityResult]):
         ),
     )
 
+    @typed
     @announced("measuring disclosure-shares")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells.
@@ -318,6 +322,7 @@ class Discernibility(Measure[UtilityResult]):
         ),
     )
 
+    @typed
     @announced("measuring discernibility")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``dm``, ``classes`` and ``smallest_class``; `original` is not needed."""
@@ -360,6 +365,7 @@ class AverageClassSize(AverageClassSizeSettings, Measure[UtilityResult]):
         ),
     )
 
+    @typed
     @announced("measuring class-size")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
         """Return ``c_avg``; `original` is not needed."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.figure import Figure
 from starshade.kernels.averages import Asked, Board, averages_all, averages_any
@@ -88,6 +89,7 @@ class QueryError(QueryErrorSettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     @announced("measuring query-error")
     def measure(self, release: Release, original: Ratings) -> QueryErrorResult:
         """Return the mean errors in percent; None without attributes, or on a fine scale.

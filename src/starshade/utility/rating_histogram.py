@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.errors import ConfigError
@@ -112,6 +113,7 @@ class RatingHistogram(Measure[HistogramResult]):
         ),
     )
 
+    @typed
     @announced("measuring rating-histogram")
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None

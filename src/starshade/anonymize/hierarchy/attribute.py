@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 
 
@@ -88,6 +89,7 @@ class AttributeHierarchy:
         return [";".join([value, *names]) for value, names in self.rows]
 
 
+@typed
 def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
     """Read a file."""
     try:

@@ -20,6 +20,7 @@ from starshade.anonymize.order import by_content, exact_names, seeded_numbers
 from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import IntervalAnonymizerSettings
+from starshade.arguments import typed
 from starshade.errors import UnmetError
 from starshade.kernels.arrays import Ints
 from starshade.naming import named
@@ -91,6 +92,7 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
     def __post_init__(self) -> None:
         check_requirement(self)
 
+    @typed
     @announced("anonymizing by interval")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release that is (k, ε)-anonymous, or (k, ε, l)-anonymous for l above 0.

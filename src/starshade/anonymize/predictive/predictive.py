@@ -22,6 +22,7 @@ from starshade.anonymize.predictive.homogenize import (
 )
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
+from starshade.arguments import typed
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import Ints
 from starshade.naming import aside, called, named
@@ -168,6 +169,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         made: Recommender = cls(**settings)
         return made
 
+    @typed
     @announced("anonymizing by predictive")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release in which every record equals at least k-1 others.

@@ -20,6 +20,7 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.attack.auxiliary.matching import Matched, match
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.knowledge import Known, refuse_too_little
@@ -83,6 +84,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     @announced("attacking by public ratings")
     def run(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.attack.sparsity.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
 from starshade.progress import announced
@@ -95,6 +96,7 @@ def _who_has(share: float | None, facts: int) -> str:
     )
 
 
+@typed
 @announced("how few facts suffice")
 def few_facts(
     ratings: Ratings, sparsity: SparsityResult, *, eps: tuple[float, ...] = (0.01, 0.05, 0.1)
@@ -205,6 +207,7 @@ def facts_bound(records: int, eps: float, delta: float) -> float:
     return (math.log(records) - math.log(eps)) / -math.log1p(-delta)
 
 
+@typed
 def facts_needed(records: int, eps: float, delta: float) -> int:
     """Theorems 1, 2 and 4: the facts that suffice; `facts_bound` rounded up.
 
@@ -235,6 +238,7 @@ def lineup_bound(records: int, lineup: int, delta: float) -> float:
     return max(0.0, math.log(records / (lineup - 1)) / -math.log1p(-delta))
 
 
+@typed
 def lineup_facts(records: int, lineup: int, delta: float) -> int:
     """Theorem 3: the facts that suffice; `lineup_bound` rounded up.
 
@@ -246,6 +250,7 @@ def lineup_facts(records: int, lineup: int, delta: float) -> int:
     return math.ceil(lineup_bound(records, lineup, delta))
 
 
+@typed
 def sample_sparsity(delta: float, share: float, gamma: float) -> float:
     """Theorem 5: the δ' = δγ/λ that a random 1/λ of data that are not (ε,δ)-sparse fails.
 

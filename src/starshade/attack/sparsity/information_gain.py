@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.attack.sparsity.sparsity import about_one_star
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
@@ -108,6 +109,7 @@ class InformationGain:
         return block("What one known rating is worth", paragraph(str(self)))
 
 
+@typed
 @announced("what one rating is worth")
 def information_gain(
     ratings: Ratings, *, rating_error: float | None = None, day_error: int = 14

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade._version import __version__
+from starshade.arguments import typed
 from starshade.attack.settings import SparsitySettings
 from starshade.attack.shown import payload
 from starshade.attack.view import NO_DAYS
@@ -198,6 +199,7 @@ class Sparsity(SparsitySettings):
     def __post_init__(self) -> None:
         check(self)
 
+    @typed
     @announced("how alone records are")
     def run(self, ratings: Ratings, *, rng: Rng = None) -> SparsityResult:
         """Seek the nearest neighbours.

@@ -12,6 +12,7 @@ import numpy as np
 
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.registry import ENTRIES
+from starshade.arguments import typed
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
@@ -59,6 +60,7 @@ def grouping_methods() -> tuple[str, ...]:
     return tuple(e.name for e in ENTRIES if issubclass(e.load(), Grouping))
 
 
+@typed
 @announced("comparing methods")
 def compare(
     ratings: Ratings,

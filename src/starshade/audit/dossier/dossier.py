@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from starshade.arguments import typed
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.risk import OnlyFit, Risk
 from starshade.attack.risk_result import RiskResult
@@ -179,6 +180,7 @@ class Dossier:
 _DRAWS = 10  # of what is known of each person, to see who stands out
 
 
+@typed
 def compile_dossier(
     ratings: Ratings,
     release: str | Path,

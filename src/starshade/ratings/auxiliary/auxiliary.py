@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError, InputError
 from starshade.naming import aside, named, together
 from starshade.plain import counted
@@ -105,6 +106,7 @@ class Auxiliary:
         return f"Auxiliary({len(self.names):,} names, {len(self):,} rows)"
 
 
+@typed
 def read_auxiliary(
     source: Any,
     *,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError, InputError
 from starshade.naming import named
 from starshade.progress import note
@@ -25,6 +26,7 @@ _TWICE = Fault(
 )
 
 
+@typed
 def read_item_mapping(
     source: Any,
     *,

@@ -42,6 +42,7 @@ from starshade.ratings.synth.survey import N_QUESTIONS, N_RESPONDENTS, draw_surv
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import shown
 
 Like = Literal["movielens-100k", "netflix", "survey"]
 
@@ -100,8 +101,8 @@ def synthesize(
     >>> synthesize(n_users=10, n_items=5, n_ratings=20, rng=0)
     Ratings(10 users x 5 items, 20 ratings, scale 1:5:1)
     """
-    if like not in LIKES:
-        raise ConfigError(f"{called('like')} {like!r}: allowed are {', '.join(LIKES)}")
+    if not isinstance(like, str) or like not in LIKES:
+        raise ConfigError(f"{called('like')} = {shown(like)}: allowed are {', '.join(LIKES)}")
     given = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
     for name, value in given.items():
         if value is not None and not _is_size(value):

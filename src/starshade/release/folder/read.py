@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError, ReleaseError
 from starshade.progress import announced
 from starshade.ratings.vocabulary import Vocabulary
@@ -42,6 +43,7 @@ def is_release(path: str | Path) -> bool:
     return (Path(path) / "release.json").is_file()
 
 
+@typed
 @announced("opening the release")
 def read_release(path: str | Path, *, private: str | Path | None = None) -> Release:
     """Read a release folder of any layout.

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Unit
 from starshade.kernels.arrays import find_cells
@@ -131,6 +132,7 @@ def readings(
 class HeldOut(Measure[Result]):
     """A measure by ratings that were held out of what the release was made of."""
 
+    @typed
     def measure(
         self, release: Release, *, original: Ratings, probe: Ratings | None = None
     ) -> Result:

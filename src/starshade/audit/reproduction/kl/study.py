@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from starshade._version import __version__
+from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, numeric_attribute, seeds_of, size_of
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.kl.checks import check_figures
@@ -91,6 +92,7 @@ _TOP = 10  # the paper's number of movies
 _NO_QUERIES = Skipped("13-15", "queries", "the data have no numeric personal attribute to average")
 
 
+@typed
 @announced("study: Riyana & Natwichai")
 def reproduce_kl(
     ratings: Ratings | None = None,

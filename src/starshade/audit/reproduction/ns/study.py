@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from starshade._version import __version__
+from starshade.arguments import typed
 from starshade.attack.sparsity.few_facts import FewFacts, few_facts
 from starshade.attack.sparsity.information_gain import InformationGain, information_gain
 from starshade.attack.sparsity.sparsity import Sparsity, SparsityResult, about_one_star
@@ -128,6 +129,7 @@ class Reproduction(PaperStudy):
         return text
 
 
+@typed
 @announced("study: Narayanan & Shmatikov")
 def reproduce_ns(ratings: Ratings, *, targets: int | None = 1000, rng: Rng = None) -> Reproduction:
     """Run Narayanan and Shmatikov's case study on any ratings.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
+from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, seeds_of, size_of
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.pa import measured
@@ -34,6 +35,7 @@ _NO_LEVELS = Skipped("Table 2", "histogram", "a scale without steps has no level
 _USERS, _ITEMS = 2_000, 2_000  # of the ratings that are made up where no data are given
 
 
+@typed
 @announced("study: Chang et al.")
 def reproduce_pa(
     ratings: Ratings | None = None,

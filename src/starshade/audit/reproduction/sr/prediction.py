@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.arguments import typed
 from starshade.audit.make import Anonymizer
 from starshade.audit.reproduction.sr.attribute import Labels, labels_of
 from starshade.chart import Chart
@@ -176,6 +177,7 @@ class Trials:
         return rows[own], values
 
 
+@typed
 @announced("what ratings tell of an attribute")
 def predict_attribute(
     ratings: Ratings,

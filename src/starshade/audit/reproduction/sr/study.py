@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from starshade._version import __version__
+from starshade.arguments import typed
 from starshade.audit.attempts import size_of
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
@@ -122,6 +123,7 @@ _RESPONDENTS = 1000  # of the survey that is made up where no data are given
 _PREDICTED_KS = (5, 20)  # Fig 8; the paper names no k
 
 
+@typed
 @announced("study: Sun & Sun")
 def reproduce_sr(
     ratings: Ratings | None = None,

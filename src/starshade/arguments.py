@@ -1,0 +1,157 @@
+"""What a public function was given, held against its own annotations.
+
+Python tells nobody that a path stands where ratings belong; the first line that reads it fails,
+far from the mistake. `typed` looks before. Annotations are read as the texts that they are, so
+that nothing is imported for it: a class of the house is known by its name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from starshade.errors import ConfigError
+from starshade.naming import called
+from starshade.setting import Kind, Setting, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_KINDS: Mapping[str, Kind] = {
+    "bool": "flag",
+    "int": "integer",
+    "float": "number",
+    "str": "text",
+    "Sequence[str]": "texts",
+    "Iterable[str]": "texts",
+    "Sequence[int]": "places",
+}
+_PLACES = ("Path", "Where")
+#: classes of the house, and how to come by them
+_HOUSE = {
+    "Audit": "Audit() has the usual limits.",
+    "Auxiliary": "read_auxiliary reads them.",
+    "Comparison": "compare makes one.",
+    "Dossier": "compile_dossier makes one.",
+    "GeneralizationStudy": "reproduce_kl makes one.",
+    "ItemSelection": "top_items(10) and listed_items([...]) make one.",
+    "Knowledge": "For example Knowledge(known=8, wrong=2).",
+    "PredictiveStudy": "reproduce_pa makes one.",
+    "Ratings": "read_ratings reads them, Ratings.from_arrays takes arrays.",
+    "Release": "A method's anonymize makes one, read_release opens a folder.",
+    "Reproduction": "reproduce_ns makes one.",
+    "RiskResult": "Risk().run makes one.",
+    "Scale": "Scale(1, 5, 1) is one to five in whole steps.",
+    "SparsityResult": "Sparsity().run makes one.",
+    "Study": "reproduce_sr makes one.",
+}
+
+
+def typed(function: _Function) -> _Function:
+    """Refuse arguments of other types than a function is annotated with, in words.
+
+    Looked at are numbers, texts, flags, paths, lists of texts or places and classes of the house,
+    each with None and other ones of these if need be; what is annotated with anything else is left
+    to the function. Numbers and lists arrive as settings do: as plain ones of Python.
+
+    Raises
+    ------
+    ConfigError
+        When the function is called with something else: which argument it is, what was given,
+        what must be.
+
+    Examples
+    --------
+    >>> @typed
+    ... def first(n: int = 1) -> int:
+    ...     return n
+    >>> first(2.0)
+    2
+    >>> first("two")
+    Traceback (most recent call last):
+        ...
+    starshade.errors.ConfigError: n = 'two': must be a whole number
+    """
+    wanted = {
+        name: parts
+        for name, annotation in function.__annotations__.items()
+        if _known(parts := tuple(part.strip() for part in str(annotation).split("|")))
+    }
+    code = unwrap(function).__code__
+    names = code.co_varnames[: code.co_argcount]
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        first = [_taken(name, value, wanted) for name, value in zip(names, args, strict=False)]
+        rest = {name: _taken(name, value, wanted) for name, value in kwargs.items()}
+        return function(*first, *args[len(first) :], **rest)
+
+    return cast("_Function", call)
+
+
+def numbers(name: str, value: Any) -> NDArray[np.float64]:
+    """Return a number, or an array of them, as floats; ConfigError where it holds anything else."""
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"{called(name)} = {shown(value)}: must be a number or an array of numbers",
+            setting=name,
+        ) from None
+
+
+def _known(parts: tuple[str, ...]) -> bool:
+    return all(part in ("None", *_KINDS, *_PLACES, *_HOUSE) for part in parts)
+
+
+def _taken(name: str, value: Any, wanted: Mapping[str, tuple[str, ...]]) -> Any:
+    parts = wanted.get(name, ("None",))
+    if name not in wanted or (value is None and "None" in parts):
+        return value
+    if isinstance(value, str | os.PathLike) and set(parts) & set(_PLACES):
+        return _a_path(name, value)
+    for part in parts:
+        if part in _KINDS and (setting := _setting(name, part)).allows(value):
+            return setting.checked(value)
+        if any(each.__name__ == part for each in type(value).__mro__):
+            return value
+    needed = " or ".join(_in_words(name, part) for part in _said(parts))
+    raise ConfigError(
+        f"{called(name)} = {shown(value)}: must be {needed}",
+        advice=" ".join(_HOUSE[part] for part in parts if part in _HOUSE),
+        setting=name,
+    )
+
+
+def _a_path(name: str, value: Any) -> Any:
+    try:
+        bad = b"\0" in os.fsencode(value)
+    except UnicodeEncodeError:
+        bad = True
+    if bad:
+        raise ConfigError(f"{called(name)}: no file can have that name", setting=name)
+    return value
+
+
+def _said(parts: tuple[str, ...]) -> list[str]:
+    """Leave out None, and texts where they are paths."""
+    unsaid = {"None", "str"} if set(parts) & set(_PLACES) else {"None"}
+    return [part for part in parts if part not in unsaid]
+
+
+def _in_words(name: str, part: str) -> str:
+    if part in _KINDS:
+        return _setting(name, part).allowed
+    return "a path" if part in _PLACES else f"a {part}" if part != "Ratings" else part
+
+
+@cache
+def _setting(name: str, part: str) -> Setting:
+    return Setting(name, _KINDS[part], None, False, (), "", "")
