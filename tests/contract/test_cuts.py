@@ -24,56 +24,56 @@ NAMES = re.compile(
 #: the work that each is reached by; where nothing else is said, it is tried with 1
 REACHED = {
     "generalizing": """
-        kernels.csr:_AT_ONCE kernels.lanes:_COUNTERS kernels.lanes:_LANES
-        kernels.lanes:_WORTH_IT kernels.likeness.likeness:_BATCH kernels.likeness.blocks:BLOCK
+        kernels.csr:_AT_ONCE kernels.arrays:_COUNTERS kernels.arrays:_LANES
+        kernels.arrays:_WORTH_IT kernels.likeness.likeness:_BATCH kernels.likeness.blocks:BLOCK
         kernels.likeness.blocks:TRAY kernels.likeness.search:_CHUNK
         kernels.likeness.search:_WORTH_THREADS kernels.likeness.sparse:_CHUNK
-        kernels.likeness.sparse:_WORTH_THREADS kernels.greedy.widening:_BLOCK
+        kernels.likeness.sparse:_WORTH_THREADS kernels.baselines:_BLOCK
         release.folder.receipt:_BLOCK release.folder.write:ROWS_PER_GROUP
-        release.verify.rows:_BATCH release.verify.truth:_BLOCK release.verify.values:_BLOCK""",
+        release.verify.rows:_BATCH release.verify.truth:_BLOCK release.verify.claims:_BLOCK""",
     "averaging": """
         anonymize.predictive.bins:_ROWS anonymize.predictive.bins:_TOGETHER
-        anonymize.predictive.bounded_t_means:_BATCH
-        anonymize.predictive.bounded_t_means:_WRITTEN anonymize.predictive.homogenize:_BLOCK
-        anonymize.predictive.padded_distances:_TABLE audit.reproduction.pa.padding:_BLOCK
-        kernels.padded.dissimilarity:_CHUNK kernels.padded.dissimilarity:_TILE
+        anonymize.predictive.clusters:_BATCH
+        anonymize.predictive.clusters:_WRITTEN anonymize.predictive.homogenize:_BLOCK
+        anonymize.predictive.clusters:_TABLE audit.reproduction.pa.figures:_BLOCK
+        kernels.padded.padded:_ROWS kernels.padded.padded:_TILE
         kernels.predictive.homogenize:_CHUNK kernels.predictive.homogenize:_TILE
-        kernels.predictive.item_bits:_BLOCK kernels.padded.padded:_CHUNK
+        kernels.predictive.diversity_repair:_BLOCK kernels.padded.padded:_CHUNK
         kernels.padded.centres:_CHUNK kernels.padded.centres:_TILE
-        kernels.padded.nearest:_CHUNK kernels.predictive.pooled:_CHUNK
-        kernels.predictive.profile_support:_CHUNKS release.folder.columns:PROFILE_BYTES
-        release.folder.layouts:_BUFFER release.folder.layouts:_TOGETHER
+        kernels.padded.centres:_CHUNK kernels.predictive.homogenize:_CHUNK
+        kernels.predictive.homogenize:_CHUNKS release.folder.columns:PROFILE_BYTES
+        release.folder.read:_BUFFER release.folder.read:_TOGETHER
         release.verify.profiles:_BLOCK release.verify.profiles:_BUFFER""",
     "moving": "anonymize.interval.groups:_NODE anonymize.interval.table:_CHUNK",
     "leaving_out": """
-        anonymize.suppress.core:_MEMBERS kernels.balls.fields:_BUCKETS kernels.balls.tree:LEAF
+        anonymize.suppress_core:_MEMBERS kernels.balls.fields:_BUCKETS kernels.balls.tree:LEAF
         ratings.proximity.balls:_STEP release.verify.proximity:_LEAF release.verify.proximity:_PAIRS
         release.verify.proximity:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
-        attack.candidates.candidates:_BATCH attack.link.existence:_BLOCK
+        attack.candidates.candidates:_BATCH attack.link_existence:_BLOCK
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
         kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
-        release.match.cells:_CELLS release.profile.profiles:_BLOCK""",
+        release.match.evidence:_CELLS release.profiles:_BLOCK""",
     "searching": """
-        attack.auxiliary.auxiliary:_AT_ONCE attack.risk.risk:_BLOCK
+        attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK
         attack.sparsity.sparsity:_BATCH kernels.attack.neighbours:_BLOCK
         ratings.readers.text:_BLOCK""",
-    "asking": "query.evaluate:_BLOCK",
+    "asking": "query.plan:_BLOCK",
     "measuring": """
-        kernels.padded.als_predict:_ITEMS kernels.padded.als_predict:_PAIRS
+        kernels.padded.als:_ITEMS kernels.padded.als:_PAIRS
         kernels.averages:_BLOCK utility.held_out.pairwise_dissimilarity:_CELLS
-        utility.held_out.similarity:_CELLS utility.held_out.top_n:_CELLS""",
-    "checking": "privacy.classes.classes:_BLOCK",
+        utility.held_out.nearest:_CELLS utility.held_out.top_n:_CELLS""",
+    "checking": "privacy.classes:_BLOCK",
     "reading": """
         kernels.counting:_BUCKETS kernels.counting:_PART
         ratings.readers.recognise.inputs:_BLOCK ratings.readers.formats.netflix:_BLOCK
         ratings.readers.formats.plain:_BLOCK ratings.readers.formats.tables:_ROWS
-        ratings.building.staging:_PIECE ratings.store.store:_CHUNK ratings.write.parquet:_ROWS
-        ratings.write.text:_USERS""",
+        ratings.staging:_PIECE ratings.store:_CHUNK ratings.write:_ROWS
+        ratings.write:_USERS""",
     "drawing": """
-        kernels.synth.survey:_CHUNK kernels.synth.synth:_CHUNK ratings.synth.drawing:_BLOCK""",
+        kernels.synth:_USERS kernels.synth:_CHUNK ratings.synth.drawing:_BLOCK""",
 }
 SMALL = {
     "kernels.attack.postings:WINDOW": 64,  # of which scratch space has a bit each
@@ -81,7 +81,7 @@ SMALL = {
 }
 #: what must be small as well for the constant to be looked at
 BESIDE = {
-    "anonymize.suppress.core:_MEMBERS": {"anonymize.suppress.core:_FULL": 1 << 20},
+    "anonymize.suppress_core:_MEMBERS": {"anonymize.suppress_core:_FULL": 1 << 20},
     "kernels.likeness.search:_CHUNK": {"kernels.likeness.search:_WORTH_THREADS": 0},
     "kernels.likeness.sparse:_CHUNK": {"kernels.likeness.sparse:_WORTH_THREADS": 0},
 }
@@ -93,17 +93,17 @@ ELSEWHERE = {
 }
 #: how much is looked at, not at once: the result may well depend on it
 NO_CUTS = {
-    "anonymize.k_exchange.plan:_CELLS": "a leaf: the groups follow it",
-    "anonymize.k_exchange.starts:_CELLS": "what is tried on so large a table",
-    "anonymize.k_exchange.starts:_PAIRS": "what is tried on so large a table",
-    "anonymize.sparse_rows:_ITEMS": "from which on raters are walked",
-    "anonymize.suppress.spread:_PART": "of those who fail, how many go in a round",
+    "anonymize.k_exchange:_LEAF": "a leaf: the groups follow it",
+    "anonymize.k_exchange:_CELLS": "what is tried on so large a table",
+    "anonymize.k_exchange:_PAIRS": "what is tried on so large a table",
+    "anonymize.points:_ITEMS": "from which on raters are walked",
+    "anonymize.suppress_core:_PART": "of those who fail, how many go in a round",
     "audit.demo:ITEMS": "of the demonstration",
-    "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
+    "audit.reproduction.pa.figures:_CELLS": "more users are sampled",
     "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",
     "kernels.exchange.exchange:_LANES": "columns come in multiples of it",
-    "kernels.holdout:_BUCKETS": "as many as there are highest bits",
-    "privacy.proximity.judge:_MEMBERS": "named in a witness",
+    "kernels.fingerprint:_BUCKETS": "as many as there are highest bits",
+    "privacy.proximity.balls:_MEMBERS": "named in a witness",
     "server.tasks.release:_CHUNK": "handed to shutil.copyfileobj",
     "ratings.readers.recognise.sniff:_ROWS": "what a format is guessed from",
     "ratings.synth.survey:_BLOCK": "questions on one topic",

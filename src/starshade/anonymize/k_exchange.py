@@ -288,7 +288,7 @@ def _on_grid(above: Array, width: Array, unit: int) -> NDArray[np.int16]:
     return placed
 
 
-_GRID_CELLS = 1 << 19  # of a leaf's table in exchanges, about
+_LEAF = 1 << 19  # of a leaf's table in exchanges, about
 _START_CELLS = 1 << 21  # of a leaf's table while groups are formed, about
 _START_RECORDS = 32_768  # in a leaf while groups are formed, at most
 
@@ -341,7 +341,7 @@ def plan(rows: GridRows, k: int) -> Plan:
     # a step takes as long as its columns and, where it is taken, its members
     effort = steps / max(1, _columns(rows, 64) // 256) / max(1, k // 32)
     many = steps >= _MANY
-    leaf = max(_leaf(rows, _GRID_CELLS, 1024 if many else 512) // k, 8)
+    leaf = max(_leaf(rows, _LEAF, 1024 if many else 512) // k, 8)
     heats = (0.7,) if rows.n // k <= leaf else (0.3, 0.21, 0.15, 0.1) if many else (0.2, 0.1)
     shrink = np.append(np.geomspace(1, _COOLED, _STAGES - 1), 0.0)
     return Plan(

@@ -260,7 +260,7 @@ def _normals(keys, count):  # type: ignore[no-untyped-def]
 # places in a respondent's stream; 0 to 7 are for personal attributes (`numbers`)
 _STRAIGHT, _RELUCTANT, _BREAK, _WHERE, _MOOD, _YES = 8, 9, 10, 11, 12, 14
 FIRST_TOPIC = 16
-_PEOPLE_CHUNK = 1024  # respondents that a thread takes at a time
+_USERS = 1024  # respondents that a thread takes at a time
 
 
 @njit(cache=True, nogil=True)
@@ -316,9 +316,9 @@ def draw_answers(  # type: ignore[no-untyped-def]
     n_topics = topic.max() + 1
     last_draw = FIRST_TOPIC + 2 * n_topics + 2
     out = np.zeros((n_users, n_items), np.uint8)
-    for chunk in prange((n_users + _PEOPLE_CHUNK - 1) // _PEOPLE_CHUNK):
+    for chunk in prange((n_users + _USERS - 1) // _USERS):
         opinion = np.empty(n_items)
-        for u in range(chunk * _PEOPLE_CHUNK, min(n_users, (chunk + 1) * _PEOPLE_CHUNK)):
+        for u in range(chunk * _USERS, min(n_users, (chunk + 1) * _USERS)):
             key = keys[u]
             x = uniform(key, np.uint64(_STRAIGHT))
             always = _level(straight, x / shares[0]) if x < shares[0] else 0
@@ -344,8 +344,8 @@ def gather(answers, indptr):  # type: ignore[no-untyped-def]
     n_users, n_items = answers.shape
     columns = np.empty(indptr[-1], np.int32)
     codes = np.empty(indptr[-1], np.uint8)
-    for chunk in prange((n_users + _PEOPLE_CHUNK - 1) // _PEOPLE_CHUNK):
-        for u in range(chunk * _PEOPLE_CHUNK, min(n_users, (chunk + 1) * _PEOPLE_CHUNK)):
+    for chunk in prange((n_users + _USERS - 1) // _USERS):
+        for u in range(chunk * _USERS, min(n_users, (chunk + 1) * _USERS)):
             p = indptr[u]
             for j in range(n_items):
                 if answers[u, j]:

@@ -207,7 +207,7 @@ def _add_low_rank(phi, across, row):  # type: ignore[no-untyped-def]
 
 ABSOLUTE, SQUARED, SIMILAR, FAR = 0, 1, 2, 3  # |d|, d², 1 − (1 − |d|)², 1 where |d| is above
 
-_PAIRS_CHUNK = 4  # rows that one thread does in one go
+_ROWS = 4  # rows that one thread does in one go
 _TILE = 128
 
 
@@ -229,8 +229,8 @@ def mean_over_common(
 @njit(cache=True, nogil=True, parallel=True)
 def _mean_over_common(rows, across, kind, per_unit, limit, weights, out):  # type: ignore[no-untyped-def]
     t = across.shape[1]
-    for chunk in prange((len(rows) + _PAIRS_CHUNK - 1) // _PAIRS_CHUNK):
-        first, last = chunk * _PAIRS_CHUNK, min(len(rows), (chunk + 1) * _PAIRS_CHUNK)
+    for chunk in prange((len(rows) + _ROWS - 1) // _ROWS):
+        first, last = chunk * _ROWS, min(len(rows), (chunk + 1) * _ROWS)
         total, common = np.empty(_TILE), np.empty(_TILE)
         for low in range(0, t, _TILE):
             high = min(t, low + _TILE)
