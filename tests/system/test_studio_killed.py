@@ -274,7 +274,7 @@ tell(step="deleted", data=[row.name for row in store.all_data()])
 
 (work.parent / "filler").unlink()
 after = do("release", data, {"config": {"k": 4}, "items": "top:5", "targets": 20, "known": [2]})
-tell(step="room", state=after.state, error=after.error, trouble=str(engine.trouble))
+tell(step="room", state=after.state, error=after.error)
 engine.close()
 store.close()
 """
@@ -292,7 +292,7 @@ def test_a_full_disk_is_said_in_words_and_nothing_is_lost(tmp_path: Path) -> Non
     assert told["release"]["left"] == []
     assert "no space left" in told["full"]["error"]
     assert told["deleted"]["data"] == ["small"]
-    assert told["room"] == {"step": "room", "state": "done", "error": None, "trouble": "None"}
+    assert told["room"] == {"step": "room", "state": "done", "error": None}
 
 
 def test_the_worker_ends_with_its_parent_where_no_signal_tells(tmp_path: Path) -> None:

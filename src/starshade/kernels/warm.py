@@ -156,7 +156,7 @@ def _digests(sources: Path) -> dict[str, str]:
     kernels = {
         name: text
         for name, text in texts.items()
-        if b"njit" in text or b"kernels.inner" in text or _is_package(name)
+        if b"njit" in text or b"inner" in text or _is_package(name)
     }
     needs = {name: _imported(text) & kernels.keys() for name, text in kernels.items()}
     return {name: _digest(_reach(name, needs), kernels) for name in sorted(kernels)}

@@ -23,12 +23,14 @@ _FULL = declared("Count all", "Count every group whole, not only up to k.")
 
 @dataclass(frozen=True)
 class KAnonymitySettings:
-    """KL Def. 9, PA Def. 3.3."""
+    """KL Def. 9."""
 
     k: int = field(metadata=_K)
 
 
-ReviewGraphSettings = KAnonymitySettings
+@dataclass(frozen=True)
+class ReviewGraphSettings(KAnonymitySettings):
+    """PA Def. 3.3."""
 
 
 @dataclass(frozen=True)

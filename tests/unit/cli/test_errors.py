@@ -51,7 +51,7 @@ def test_the_code_of_a_command_passes() -> None:
         (OSError(errno.ENOSPC, "", "/some/file"), 2, "/some/file: no space left on the disk"),
         (PermissionError(errno.EACCES, "", "f"), 2, "f: Permission denied"),
         (OSError("a library's words"), 2, "a library's words"),
-        (ZeroDivisionError("division"), 3, "internal error: ZeroDivisionError at group.py:"),
+        (ZeroDivisionError("division"), 3, "internal error: ZeroDivisionError at __init__.py:"),
         (KeyboardInterrupt(), 130, "Interrupted; nothing was written."),
         (click.ClickException("no such file"), 2, "no such file"),
     ],

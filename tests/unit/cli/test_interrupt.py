@@ -11,9 +11,9 @@ import pytest
 
 START = """
 import sys, time
-from starshade.cli.running import interrupt
+from starshade.cli.running import errors
 from starshade.cli.running.errors import exit_code_of
-interrupt.PATIENCE = 0.5
+errors.PATIENCE = 0.5
 {kernel}
 def work():
     {body}
@@ -121,7 +121,7 @@ def test_compiled_work_stops_after_the_patience() -> None:
 
 
 def test_what_was_written_before_is_told() -> None:
-    body = "from pathlib import Path; interrupt.wrote(Path('out')); " + PYTHON_WORK
+    body = "from pathlib import Path; errors.wrote(Path('out')); " + PYTHON_WORK
     _, errors = run(body, signal.SIGINT)
     assert errors.strip() == "Interrupted; out had been written in whole before."
 

@@ -284,7 +284,7 @@ def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path):
         if target.exists():
             assert open_store(target).n_ratings == 300_000
             outcomes.add("whole")
-            target.rename(tmp_path / ".tmp-s-kept")
+            target.rename(tmp_path / f".tmp-s-kept-{delay}")
         else:
             outcomes.add("none")
     assert outcomes == {"none", "whole"}

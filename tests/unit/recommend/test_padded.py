@@ -58,7 +58,9 @@ def test_the_nearest_is_the_first_of_the_least_whatever_is_passed_over(padded, s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clusters, "_TABLE", table)  # bytes: 1 makes a table a centre
         found = nearest(padded, everybody, *groups)
-    np.testing.assert_array_equal(found, factored(padded)(everybody, *groups).argmin(axis=1))
+    np.testing.assert_array_equal(
+        found, factored(padded).to_means(everybody, *groups).argmin(axis=1)
+    )
 
 
 @given(padded_tables())
