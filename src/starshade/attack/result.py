@@ -1,4 +1,4 @@
-"""`AttackResult`: what an attack found, with intervals and beside guessing."""
+"""`AttackResult`: what an attack found, with intervals and beside guessing; figures of several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every measure that applies to a release, in one flat dict."""
+"""Every measure that applies to a release, in one flat dict, and its figures by key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not decide whether a release may be published, but must be known."""
+"""What must be known and does not decide, and whether a release may stand beside earlier ones."""
 
 from __future__ import annotations
 

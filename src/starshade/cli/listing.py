@@ -1,4 +1,4 @@
-"""``starshade list``."""
+"""``starshade list`` and ``starshade doctor``: what there is, and on what it runs."""
 
 from __future__ import annotations
 

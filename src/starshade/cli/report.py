@@ -1,4 +1,4 @@
-"""``starshade report``."""
+"""``starshade report``, and the commands that make a release and its report again."""
 
 from __future__ import annotations
 

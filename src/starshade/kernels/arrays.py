@@ -1,4 +1,4 @@
-"""Short names of the arrays that kernels take and give."""
+"""What kernels of all rooms use: names of arrays, searches, lanes; memory or disk, one kernel."""
 
 from __future__ import annotations
 

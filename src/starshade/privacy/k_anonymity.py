@@ -1,4 +1,4 @@
-"""k-anonymity of cells (Riyana & Natwichai 2018, Def. 9; definitions, "k-anonymity")."""
+"""k-anonymity of cells (KL Def. 9) and of the review graph (PA Def. 3.3)."""
 
 from __future__ import annotations
 

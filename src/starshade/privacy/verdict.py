@@ -1,4 +1,4 @@
-"""`Verdict`: what a check found."""
+"""`Verdict`: what a check found, and what all checks have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of a rating table, for its owner; nothing in it is about a single user."""
+"""The shape of a rating table, for its owner: in figures, habits, and in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings held out: a seeded share set aside before anything learns from the rest."""
+"""Ratings held out, and some of the users: seeded, the same whatever the order of the file."""
 
 from __future__ import annotations
 

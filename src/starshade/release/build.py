@@ -1,4 +1,4 @@
-"""From groups and their generalized cells to a release: classes, content order, the link."""
+"""From groups, or moved ratings, to a release: classes, content order, the link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release for a notebook: what it is, what it promises, what it still tells."""
+"""A release to be looked at: in a notebook, and spelled out as CSV."""
 
 from __future__ import annotations
 

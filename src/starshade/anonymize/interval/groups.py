@@ -1,4 +1,4 @@
-"""Who is clipped together: groups by null pattern, and clusters of records that are alike."""
+"""Who is clipped together: by null pattern, in clusters of like records, until balls spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ratings look like, for their owner."""
+"""What the ratings look like, for their owner, and who stands out."""
 
 from __future__ import annotations
 

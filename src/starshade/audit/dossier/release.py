@@ -1,4 +1,4 @@
-"""The release in a dossier: its claims, its method, its files."""
+"""The release in a dossier: its claims, its method, its files, and the attacks on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict in a dossier, and what to do now."""
+"""The verdict in a dossier: in one plain paragraph, and what to do now."""
 
 from __future__ import annotations
 

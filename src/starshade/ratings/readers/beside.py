@@ -1,4 +1,4 @@
-"""Small tables that come beside the data: somebody's public ratings, a mapping of items."""
+"""Small tables beside the ratings: attributes, item names, public ratings, mappings of items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every page has: its frame, and jobs and data sets as lines of a list."""
+"""What every page has, and the first page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People compared with released profiles: the nearest, and what it predicts (PA §7.4)."""
+"""People compared with released profiles: nearest, predictions, self-rank (PA §7.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings held out, beside the released rows of those who gave them."""
+"""Ratings held out beside released rows, and a release as numbers."""
 
 from __future__ import annotations
 

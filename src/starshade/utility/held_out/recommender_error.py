@@ -1,4 +1,4 @@
-"""Error of a recommender on the release against one on the original (PA §7.2)."""
+"""Errors of recommenders trained on a release, and target deviation (PA §7.1, §7.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What figures are made of: sizes of bins, dissimilarities of pairs, self-ranks."""
+"""What PA's tables and figures are made of: the lines compared, errors, bins, pairs, ranks."""
 
 from __future__ import annotations
 

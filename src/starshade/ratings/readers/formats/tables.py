@@ -1,4 +1,4 @@
-"""Parquet files and frames as sources of rows."""
+"""Parquet files, frames and sparse matrices as sources of rows."""
 
 from __future__ import annotations
 
