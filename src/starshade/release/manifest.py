@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from starshade._version import __version__
 from starshade.checksum import parse, with_checksum, without_checksum
@@ -125,6 +125,13 @@ class Manifest(_Closed):
     records_alone_with_sensitive: float | None = Field(default=None, ge=0, le=1)
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _of_its_layout(self) -> Manifest:
+        of_profiles = self.profile, self.profile_step, self.single_rater_cells
+        if self.layout != "profile" and any(fact is not None for fact in of_profiles):
+            raise ValueError(f"it says of profiles what layout {self.layout} does not have")
+        return self
 
     @property
     def claimed_k(self) -> int | None:

@@ -16,6 +16,7 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.audit.findings import judge_scale
 from starshade.audit.verdict import Audit
+from starshade.errors import ReleaseError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match
@@ -55,8 +56,10 @@ def test_another_k_or_scale_than_the_true_one_does_not_pass(tmp_path: Path, meth
     manifest = json.loads((out / "release.json").read_text())
     assert QUICK.run(RATINGS, out, private=receipt, rng=1).passed
     said(out, config=manifest["config"] | {"k": 50})
-    result = QUICK.run(RATINGS, out, private=receipt, rng=1)
-    assert result.reasons == ("release.json says that it was made with k = 50, and claims k = 3.",)
+    with pytest.raises(ReleaseError, match="its receipt differ in config: k:"):
+        QUICK.run(RATINGS, out, private=receipt, rng=1)
+    reasons = QUICK.run(RATINGS, out, rng=1).reasons
+    assert "release.json says that it was made with k = 50, and claims k = 3." in reasons
     said(out, config=manifest["config"])
     said(out, scale=manifest["scale"] | {"maximum": 7})
     result = QUICK.run(RATINGS, out, private=receipt, rng=1)

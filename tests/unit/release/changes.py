@@ -48,7 +48,6 @@ def released(original: Ratings, rows: list[Row] | None = None, **more: Any) -> R
         "config": {"k": 2},
         "claims": (),
         "seed": 4_077_112_233,
-        "private_config": {"k": 2, "seed": 4_077_112_233},
         "rare_items": "keep",
     }
     made, rest = made_and_rest(arguments | more)

@@ -40,7 +40,6 @@ class Profiled:
             "config": {"k": 1, "min_raters": self.min_raters},
             "claims": (Claim(model="review-graph", parameters={"k": 1}), *self.claims),
             "seed": 4_077_112_233,
-            "private_config": {"k": 1, "seed": 4_077_112_233},
             "rare_items": "keep",
         }
         levels = np.array(self.levels, dtype=np.uint8)

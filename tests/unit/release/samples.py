@@ -75,7 +75,6 @@ class Grouping:
             "config": {"k": k, "hierarchy": "ndgh"},
             "claims": (Claim(model="k-anonymity", parameters={"k": k}),),
             "seed": 4_077_112_233,
-            "private_config": {"k": k, "seed": 4_077_112_233},
             "rare_items": "keep",
         }
         made, rest = made_and_rest(arguments | more)

@@ -362,18 +362,18 @@ def test_a_step_wider_than_the_scale_is_damage(tmp_path, step):
 @pytest.mark.parametrize("said", ["model", "pooled", "simple", None])
 def test_the_settings_name_the_same_kind_as_the_manifest(tmp_path, said):
     """Else a padded release could be called a model's, and its raters would not be counted."""
-    told = {"method": "predictive", "config": {"profile": "padded"}}
+    told = {"method": "predictive", "config": {"profile": "padded", "step": 0.5}}
     release = small().release(**told)
     release.save(tmp_path / "out")
     lie = {"profile": said, "single_rater_cells": None}
-    with pytest.raises(InternalError, match="another kind of profile"):
+    with pytest.raises(InternalError, match="another kind or step of profile"):
         replace(release, manifest=release.manifest.model_copy(update=lie)).save(tmp_path / "no")
     assert not (tmp_path / "no").exists()
     say(tmp_path / "out", **lie)
     for how in (read_release, verify_folder):
-        with pytest.raises(ReleaseError, match="another kind of profile"):
+        with pytest.raises(ReleaseError, match="another kind or step of profile"):
             how(tmp_path / "out")
-    with pytest.raises(InternalError, match="another kind of profile"):
+    with pytest.raises(InternalError, match="another kind or step of profile"):
         small().release(**told | {"config": {}}).save(tmp_path / "no")
 
 

@@ -245,9 +245,10 @@ def read_profiles(
     path: Path, manifest: Manifest, items: Vocabulary, group: NDArray[np.int64]
 ) -> Profiles:
     """Layout "profile": every cell one level or null, a row per class."""
-    if manifest.method == "predictive" and manifest.config.get("profile") != manifest.profile:
-        raise ReleaseError("release.json: the settings name another kind of profile")
     scale, step = manifest.scale.to_scale(), manifest.profile_step
+    settings = manifest.config.get("profile"), manifest.config.get("step")
+    if manifest.method == "predictive" and settings != (manifest.profile, step):
+        raise ReleaseError("release.json: the settings name another kind or step of profile")
     if step is None or not step > 0:
         raise ReleaseError("release.json: a profile layout needs a profile_step above 0")
     try:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from itertools import count
 from pathlib import Path
@@ -30,7 +30,7 @@ from starshade.ratings.places.place import Place, Where
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.band import Exact
-from starshade.release.manifest import refuse_format
+from starshade.release.manifest import Manifest, refuse_format
 from starshade.release.table import Link, Private
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "starshade": str,
     "release": str,
     "method": str,
+    "lineage": (str, NoneType),
     "seed": int,
     "config": dict,
     "source": str,
@@ -58,7 +59,9 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "records": list,
 }
 _EXACT = tuple(field.name for field in fields(Exact))
-_SHARED = ("starshade", "method")  # what release.json says as well; of _EXACT it says the bands
+_LATER = {"lineage"}  # which receipts of this format may lack
+_SHARED = ("starshade", "method", "lineage")  # release.json says it as well; of _EXACT the bands
+_BESIDE = ("method", "rare_items", "attributes")  # settings that it says beside its `config`
 _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
 _BLOCK = 2**22
 # a table never changes, and every attack on it says its digest
@@ -152,6 +155,7 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         "starshade": release.manifest.starshade,
         "release": release_hash,
         "method": release.manifest.method,
+        "lineage": release.manifest.lineage,
         "seed": private.seed,
         "config": private.config,
         "source": private.source,
@@ -200,16 +204,37 @@ def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None
             f"{path}: is the receipt of another release than {release}",
             advice="Give the receipt that was written together with this release.",
         )
-    manifest = json.loads(raw)
-    known = {name: facts[name] for name in _SHARED}
-    known |= _exact(facts).bands(manifest.get("records", 0), manifest.get("items", 0))
-    for name, value in known.items():
-        if manifest.get(name) != value:
-            raise ReleaseError(
-                f"{release}: release.json says {name}: {manifest.get(name)}, its receipt "
-                f"{value}: one of them is not what was written",
-                advice="Make the release again from the ratings (starshade anonymize).",
-            )
+    differing = ", ".join(_differing(Manifest.from_json(raw, str(release)), facts))
+    if differing:
+        raise ReleaseError(
+            f"{release}: release.json and its receipt differ in {differing}: one of them is not "
+            "what was written",
+            advice="Make the release again from the ratings (starshade anonymize).",
+        )
+
+
+def _differing(manifest: Manifest, facts: dict[str, Any]) -> Iterator[str]:
+    """Name what ``release.json`` and the receipt both record and do not say alike."""
+    said, settings = manifest.model_dump(mode="json"), facts["config"]
+    known = {name: facts[name] for name in _SHARED if name in facts}
+    known |= _exact(facts).bands(manifest.records, manifest.items)
+    yield from (name for name, value in known.items() if said[name] != value)
+    most = manifest.classes if manifest.layout == "record" else manifest.records
+    if not manifest.classes <= facts["groups"] <= most:
+        yield "groups"
+    for name in _BESIDE:
+        if name in settings and said[name] != settings[name]:
+            yield f"config: {name}"
+    for name, value in manifest.config.items():
+        if not (name in settings and _same_setting(name, value, settings[name])):
+            yield f"config: {name}"
+
+
+def _same_setting(name: str, said: Any, own: Any) -> bool:
+    if name == "sensitive" and isinstance(said, list) and isinstance(own, list):
+        return all(key in own for key in said)  # an item that was left out is in the receipt alone
+    own = list(own) if isinstance(own, dict) else own  # of files release.json has the names
+    return json.dumps(said) == json.dumps(own)  # true is not 1
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -235,6 +260,8 @@ def _load(path: Path) -> dict[str, Any]:
         raise _damaged(path, str(error)) from None
     for name, kind in _FIELDS.items():
         kinds = kind if isinstance(kind, tuple) else (kind,)
+        if name not in facts and name in _LATER:
+            continue
         if name not in facts or type(facts[name]) not in kinds:
             raise _damaged(path, f"its field {name} is missing or no {kinds[0].__name__}")
     if any((facts[name] or 0) < 0 for name in _EXACT):

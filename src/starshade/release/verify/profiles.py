@@ -58,13 +58,12 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
     n_levels = _levels_of(facts)
     if kind not in _KINDS:
         raise Failed("release.json", "an unknown kind of profile")
-    if not isinstance(facts["config"], dict):
-        raise Failed("release.json", "settings that are none")
     least = facts["config"].get("min_raters", 1)
     if type(least) is not int or least < 1:
         raise Failed("release.json", "a min_raters that is no number of people")
-    if facts["method"] == "predictive" and facts["config"].get("profile") != kind:
-        raise Failed("release.json", "the settings name another kind of profile")
+    settings = facts["config"].get("profile"), facts["config"].get("step")
+    if facts["method"] == "predictive" and settings != (kind, facts["profile_step"]):
+        raise Failed("release.json", "the settings name another kind or step of profile")
     sizes = np.bincount(written.group_of_record)
     truth = None if private is None else _Truth(written, private, facts)
     times, packed = np.zeros(n_items, dtype=np.int64), list[NDArray[np.uint8]]()

@@ -50,7 +50,10 @@ def check_truth(
     sizes = np.bincount(written.group_of_record)
     if (raters[~null] < sizes[owner[~null]]).any():
         raise Failed("truth", "an original null outside its cell")
-    if facts["invented_cells"] is None and (raters == 0).any():
+    invented = int((raters == 0).sum())
+    if facts["invented_cells"] is not None:
+        check_stated(private.exact.invented_cells, invented / max(len(raters), 1), "is invented")
+    elif invented:
         raise Failed("truth", "a cell that nobody of its class rated")
     check_attributes(written.attributes.drop_columns(quasi), original.attributes, record)
     check_rare(original, facts)

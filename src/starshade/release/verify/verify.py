@@ -244,6 +244,8 @@ def _read_facts(folder: Path) -> dict[str, Any]:
         if not isinstance(facts, dict) or set(facts) - _SOME != set(_KEYS.split()):
             raise Failed("release.json", "has fields missing or unknown")
         facts = without_checksum(facts)
+        if not isinstance(facts["config"], dict):
+            raise Failed("release.json", "settings that are none")
         _check_config(facts["config"])
     except (OSError, ValueError, RecursionError):
         raise Failed("release.json", "cannot be read") from None
@@ -271,6 +273,13 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
             raise Failed("disclosure share", name)
     if tuple(facts["attribute_columns"]) != counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes other than those declared")
+    of_profiles = ("profile", "profile_step", "single_rater_cells")
+    if facts["layout"] != "profile" and any(facts.get(name) is not None for name in of_profiles):
+        raise Failed("layout", f"{facts['layout']} has no profiles")
+    for claim in facts["claims"]:
+        for name, value in claim["parameters"].items():
+            if name != "k" and facts["config"].get(name, value) != value:  # of k an audit speaks
+                raise Failed("config", f"another {name} than that of {claim['model']}")
     if (facts["attributes"] == "exact") != (facts["audience"] == "query"):
         raise Failed("audience", f"attributes {facts['attributes']} for {facts['audience']}")
     if facts["attributes"] == "none" and counted.attribute_columns:
