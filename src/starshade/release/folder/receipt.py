@@ -222,11 +222,9 @@ def _differing(manifest: Manifest, facts: dict[str, Any]) -> Iterator[str]:
     most = manifest.classes if manifest.layout == "record" else manifest.records
     if not manifest.classes <= facts["groups"] <= most:
         yield "groups"
-    for name in _BESIDE:
-        if name in settings and said[name] != settings[name]:
-            yield f"config: {name}"
-    for name, value in manifest.config.items():
-        if not (name in settings and _same_setting(name, value, settings[name])):
+    beside = [(name, said[name]) for name in _BESIDE if name in settings]
+    for name, value in (*beside, *said["config"].items()):
+        if name not in settings or not _same_setting(name, value, settings[name]):
             yield f"config: {name}"
 
 
@@ -260,9 +258,7 @@ def _load(path: Path) -> dict[str, Any]:
         raise _damaged(path, str(error)) from None
     for name, kind in _FIELDS.items():
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        if name not in facts and name in _LATER:
-            continue
-        if name not in facts or type(facts[name]) not in kinds:
+        if name not in {*facts, *_LATER} or type(facts.get(name)) not in kinds:
             raise _damaged(path, f"its field {name} is missing or no {kinds[0].__name__}")
     if any((facts[name] or 0) < 0 for name in _EXACT):
         raise _damaged(path, "it counts fewer than none")

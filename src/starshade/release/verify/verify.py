@@ -273,9 +273,6 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
             raise Failed("disclosure share", name)
     if tuple(facts["attribute_columns"]) != counted.attribute_columns:
         raise Failed("forbidden column", "personal attributes other than those declared")
-    of_profiles = ("profile", "profile_step", "single_rater_cells")
-    if facts["layout"] != "profile" and any(facts.get(name) is not None for name in of_profiles):
-        raise Failed("layout", f"{facts['layout']} has no profiles")
     for claim in facts["claims"]:
         for name, value in claim["parameters"].items():
             if name != "k" and facts["config"].get(name, value) != value:  # of k an audit speaks
