@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from starshade.errors import ConfigError
 from starshade.naming import called
-from starshade.setting import Kind, Setting, shown
+from starshade.setting import Kind, Setting, is_list, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ _KINDS: Mapping[str, Kind] = {
     "str": "text",
     "Sequence[str]": "texts",
     "Iterable[str]": "texts",
-    "Sequence[int]": "places",
+    "Sequence[int]": "integers",
 }
 _PLACES = ("Path", "Where")
 #: classes of the house, and how to come by them
@@ -55,7 +55,7 @@ _HOUSE = {
 def typed(function: _Function) -> _Function:
     """Refuse arguments of other types than a function is annotated with, in words.
 
-    Looked at are numbers, texts, flags, paths, lists of texts or places and classes of the house,
+    Looked at are numbers, texts, flags, paths, lists of texts or numbers and classes of the house,
     each with None and other ones of these if need be; what is annotated with anything else is left
     to the function. Numbers and lists arrive as settings do: as plain ones of Python.
 
@@ -117,6 +117,8 @@ def _taken(name: str, value: Any, wanted: Mapping[str, tuple[str, ...]]) -> Any:
         return value
     if isinstance(value, str | os.PathLike) and set(parts) & set(_PLACES):
         return _a_path(name, value)
+    if "Sequence[int]" in parts and is_list(value) and not len(value):
+        return ()  # whether that is enough is the function's to say
     for part in parts:
         if part in _KINDS and (setting := _setting(name, part)).allows(value):
             return setting.checked(value)
@@ -149,7 +151,8 @@ def _said(parts: tuple[str, ...]) -> list[str]:
 def _in_words(name: str, part: str) -> str:
     if part in _KINDS:
         return _setting(name, part).allowed
-    return "a path" if part in _PLACES else f"a {part}" if part != "Ratings" else part
+    article = "" if part == "Ratings" else "an " if part[0] in "AI" else "a "
+    return "a path" if part in _PLACES else f"{article}{part}"
 
 
 @cache

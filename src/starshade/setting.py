@@ -117,7 +117,7 @@ class Setting:
             *most, last = self.choices
             return f"{', '.join(most)} or {last}" if most else last
         if self.kind == "integers":
-            return f"one or more whole numbers, {self.bounds}"
+            return ", ".join(filter(None, ("one or more whole numbers", self.bounds)))
         if self.kind not in ("integer", "number"):
             return _IN_WORDS[self.kind]
         what = "a whole number" if self.kind == "integer" else "a finite number"

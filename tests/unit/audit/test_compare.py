@@ -196,7 +196,7 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"ks": 5}, "ks = 5: must be one or more whole numbers"),
         ({"ks": "5"}, "must be one or more whole numbers"),
         ({"methods": "k-exchange"}, "methods = 'k-exchange': must be a list of texts"),
-        ({"items": 5}, "items 5: says no items"),
+        ({"items": 5}, "items = 5: must be an ItemSelection"),
     ],
 )
 def test_what_is_wrong_is_refused(ratings: Ratings, arguments: dict[str, Any], words: str) -> None:

@@ -194,7 +194,7 @@ def test_the_attribute_that_is_taken_by_itself(columns: Any, chosen: str | None)
         ("Age", {"edges": (22.0, 99.0)}, None),  # a band may be empty
         ("Age", {"edges": (99.0,)}, "1 different value;"),
         ("Kind", {"trials": 0}, "trials 0"),
-        ("Kind", {"trials": 2.5}, "trials 2.5"),
+        ("Kind", {"trials": 2.5}, "trials = 2.5: must be a whole number"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
