@@ -216,6 +216,11 @@ def _beyond(kind: Kind, value: Any) -> str:
     return "No data have so many." if number > _MOST else ""
 
 
+def is_plain(number: str) -> bool:
+    """Whether a number is written as people write one: Python also reads 1_000 and ٥."""
+    return number.isascii() and "_" not in number
+
+
 def is_list(value: Any) -> bool:
     """Whether it is a collection of values, and no text."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes)

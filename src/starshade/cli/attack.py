@@ -27,6 +27,7 @@ from starshade.cli.options.shared import (
     refuse_beside,
     said,
 )
+from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe, describe_risk, page
 from starshade.errors import ConfigError
@@ -84,7 +85,7 @@ _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no kno
 @click.option(
     "--attack", "name", default="scoreboard-rh", show_default=True, help="See `list attacks`."
 )
-@click.option("--targets", type=click.IntRange(1), help="Users to attack. [default: all]")
+@click.option("--targets", type=Whole(1), help="Users to attack. [default: all]")
 @attacking
 @public
 @click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")

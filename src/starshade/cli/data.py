@@ -8,6 +8,7 @@ import click
 
 from starshade.cli import LazyGroup
 from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, words
@@ -192,12 +193,10 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
     help=f"The data to resemble: {', '.join(LIKES[:-1])} or {LIKES[-1]}.",
 )
 @click.option(
-    "--n-users", type=click.IntRange(1), help="Users, respondents. [default: as the data resembled]"
+    "--n-users", type=Whole(1), help="Users, respondents. [default: as the data resembled]"
 )
-@click.option("--n-items", type=click.IntRange(1), help="Items, questions. [default: likewise]")
-@click.option(
-    "--n-ratings", type=click.IntRange(1), help="Ratings; not of a survey. [default: likewise]"
-)
+@click.option("--n-items", type=Whole(1), help="Items, questions. [default: likewise]")
+@click.option("--n-ratings", type=Whole(1), help="Ratings; not of a survey. [default: likewise]")
 @click.option(
     "--out",
     required=True,

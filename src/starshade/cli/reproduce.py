@@ -12,6 +12,7 @@ from starshade.audit.compare.settings import CompareSettings
 from starshade.cli import LazyGroup
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading
+from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, judged, page, words
 from starshade.errors import ConfigError
@@ -40,7 +41,7 @@ def reproduce() -> None:
 
 def at_least(least: int, name: str, default: int, text: str) -> Callable[..., Any]:
     """Give a command an option that is a number."""
-    kind = click.IntRange(least)
+    kind = Whole(least)
     return click.option(name, type=kind, default=default, show_default=True, help=text)
 
 
@@ -180,8 +181,8 @@ _NAMES = {"1": "target deviation", "3": "similar-user deviation"}
 
 @click.command(name="pa")
 @click.option("--data", metavar="PATH", help="The ratings. [default: made-up ones, like Netflix]")
-@click.option("--n-users", type=click.IntRange(4), help="Without --data: users. [default: 2,000]")
-@click.option("--n-items", type=click.IntRange(2), help="Without --data: items. [default: 2,000]")
+@click.option("--n-users", type=Whole(4), help="Without --data: users. [default: 2,000]")
+@click.option("--n-items", type=Whole(2), help="Without --data: items. [default: 2,000]")
 @out_option("JSON, CSV, Vega-Lite, SVG")
 @partial(gathered, options=options_of(CompareSettings, "ks", default=_KS), name="values")
 @at_least(1, "--runs", 3, "Of everything, each with a seed of its own.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page, words
 from starshade.errors import ConfigError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=Whole(1, 65535),
     help="Port on this machine. [default: 8321, or any that is free]",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.naming import aside
-from starshade.setting import shown
+from starshade.setting import is_plain, shown
 
 SLACK = 1e-9  # two ratings closer than this are one
 _NEAREST = 1e-8  # between null and the ratings, or two steps: plainly more than the slack
@@ -167,7 +167,7 @@ class Scale:
         """
         parts = text.split(":")
         try:
-            numbers = [float(part) for part in parts]
+            numbers = [float(part) for part in parts] if is_plain(text) else []
         except ValueError:
             numbers = []
         if len(numbers) not in (2, 3):

@@ -26,6 +26,8 @@ from starshade.ratings.scale import Scale
         ("1e306:1e306", r"beyond 1e\+15 are too large"),
         ("0:2e15", r"beyond 1e\+15 are too large"),
         ("1:5:nan", "must be above 0"),
+        ("1:٥:1", "expected min:max:step"),
+        ("1:1_0", "expected min:max:step"),
         ("1:5:0", r"must be above 0\nA scale without steps has two parts: 1:5\."),
         ("nan:5", "finite"),
     ],

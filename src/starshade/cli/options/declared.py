@@ -13,7 +13,7 @@ import click
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
 from starshade.registry import Entry, find
-from starshade.setting import Setting, settings_of
+from starshade.setting import Setting, is_plain, settings_of
 
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -39,19 +39,25 @@ class Written(_Type):
             return value
         try:
             if not self.setting.commas:
-                return self.plain.convert(value, param, ctx)
+                return self._read(value)
             parts = (part.strip() for part in value.split(","))
-            read = tuple(self.plain.convert(part, param, ctx) for part in parts if part)
+            read = tuple(self._read(part) for part in parts if part)
             return self.setting.checked(read)
         except click.BadParameter:
             meant = _meant(self.setting, ctx)
             option = as_option(meant.name)
             listed = f"With commas between, e.g. {option} {meant.default_text}."
+            found = f" {value}:" if value.strip() else ": empty;"
             raise ConfigError(
-                f"{option} {value}: must be {meant.allowed}",
+                f"{option}{found} must be {meant.allowed}",
                 advice=listed if meant.commas else meant.advice,
                 setting=meant.name,
             ) from None
+
+    def _read(self, text: str) -> Any:
+        if self.plain is not click.STRING and not is_plain(text):
+            raise click.BadParameter(text)
+        return self.plain.convert(text, None, None)
 
 
 def _meant(setting: Setting, context: click.Context | None) -> Setting:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+import click
 
 from starshade.audit.compare.settings import CompareSettings
 from starshade.naming import Value
 from starshade.ratings.settings import ReadingSettings
-from starshade.setting import settings_of
+from starshade.setting import is_plain, settings_of
 
 #: options that are not called as the setting is
 _CALLED = {
@@ -57,6 +60,16 @@ def as_option(setting: str, value: Value = None) -> str:
         return f"{option} {joined if _SAFE.fullmatch(joined) else repr(joined)}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{option} '{text}'" if text == "#" else f"{option} {text}"
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a text."""
+        if isinstance(value, str) and not is_plain(value):
+            self.fail(f"{value!r} is no whole number, written in digits alone.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def words_of(option: str, value: object) -> list[str]:

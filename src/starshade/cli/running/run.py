@@ -19,6 +19,7 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
+from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import (
     closed_streams,
     describe_error,
@@ -119,13 +120,13 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
 
 
 _SEED = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat a run exactly. [default: drawn]"
+    "--seed", type=Whole(0, 2**63 - 1), help="Repeat a run exactly. [default: drawn]"
 )
 _OPTIONS = [
     click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
     click.option(
         "--threads",
-        type=click.IntRange(min=1),
+        type=Whole(min=1),
         help="Threads to use, up to the processors. [default: all]",
     ),
     click.option(
