@@ -154,3 +154,11 @@ def test_dates_that_are_all_in_1970_are_suspicious() -> None:
         column = DayColumn(NullValues(), Faults(str))
         column.take(pa.array(seconds), np.arange(2))
         assert column.all_in_1970 == suspicious
+
+
+@pytest.mark.parametrize("text", ["19.04.2022", "4/19/2022"])
+def test_a_date_in_another_order_is_told_how_to_be_written(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        days([text, text])
+    assert "as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022" in caught.value.advice
+    assert "dates=False" in caught.value.advice

@@ -139,6 +139,17 @@ def test_codes_for_no_answer_are_pointed_out(tmp_path, cells: str, code: str) ->
     assert declared.report.notes == ()
 
 
+def test_a_code_is_pointed_out_beside_an_attribute_that_was_not_declared(tmp_path) -> None:
+    rows = [(1, 900, 5, 99, 4), (2, 3000, 99, 1, 2), (3, 50, 1, 99, 3)]
+    text = "id,Income,a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    plain = NO_ATTRIBUTES | {"null_values": []}
+    (said,) = survey(tmp_path, text, **plain).report.notes
+    assert said.startswith("99 looks like a code for 'no answer'")
+    # counts may be far apart: where most items with it have more or as much, it is a count
+    counts = text.replace("5,99,4", "80,99,4").replace("99,1,2", "99,70,2")
+    assert survey(tmp_path, counts, **plain).report.notes == ()
+
+
 def test_a_column_of_words_is_named_with_the_way_out(tmp_path) -> None:
     with pytest.raises(InputError, match=r'attribute_cols=\["Sex", "City"\]'):
         survey(tmp_path, "id,Sex,City,a\n1,m,Rome,4\n2,f,Bonn,x\n3,f,Bonn,5\n", **NO_ATTRIBUTES)

@@ -120,7 +120,8 @@ class DayColumn:
             what = f"dates that are not like the first one ({_FORMS[self.form]})"
         fault = Fault(
             f"{what}; {_allowed()}",
-            f"Write all dates in one form, best as YYYY-MM-DD, or use {named('dates', False)}.",
+            "Write all dates as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022; or use "
+            f"{named('dates', False)}, as no release has dates.",
         )
         self._faults.add(fault, rows[where], lambda k: f"date {value(int(where[k]))}")
 

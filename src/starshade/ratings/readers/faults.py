@@ -80,24 +80,27 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
     """Say in a note which ratings look like codes, where the scale was found in the data.
 
     A high code is at least three times the highest other rating; a low one is the only negative
-    rating of a scale that goes up to 3 at least.
+    rating of a scale that goes up to 3 at least. A wide table is judged by its columns, by most of
+    those in which the code stands: one of them may be an attribute that was not declared as such.
 
     Returns: one sentence, or none.
     """
-    scale = ratings.scale
-    if not ratings.report.scale_inferred:
+    listed = np.isin(ratings.levels, (*_HIGH, *_LOW))
+    if not ratings.report.scale_inferred or not listed.any():
         return ()
-    if scale.maximum not in _HIGH and scale.minimum not in _LOW:
-        return ()
-    counts = np.bincount(ratings.codes, minlength=len(ratings.levels))
-    present = ratings.levels[counts > 0]
-    is_code = np.isin(present, (*_HIGH, *_LOW))
-    rest = present[~is_code]
-    if not len(rest):
-        return ()
-    far = present >= _FAR * max(1.0, rest.max())
-    negative = (present < 0) & (rest.min() >= 0) & (rest.max() >= _FAR)
-    codes = [f"{value:g}" for value in present[is_code & (far | negative)]]
+    by_item = ratings.by_item
+    wide = ratings.report.format == "wide"
+    columns = np.split(by_item.codes, by_item.indptr[1:-1]) if wide else [ratings.codes]
+    votes = np.zeros(len(listed), dtype=np.int64)
+    every = np.bincount(ratings.codes, minlength=len(listed)) > 0
+    top = ratings.levels[every & ~listed].max(initial=0)
+    for column in columns:
+        present = np.bincount(column, minlength=len(listed)) > 0
+        rest = ratings.levels[present & ~listed]
+        far = ratings.levels >= _FAR * rest.max(initial=1)
+        negative = (ratings.levels < 0) & (rest.min(initial=0) >= 0) & (top >= _FAR)
+        votes += np.where(far | negative, 1, -1) * (present & (len(rest) > 0))
+    codes = [f"{value:g}" for value in ratings.levels[listed & (votes > 0)]]
     if not codes:
         return ()
     looks = "looks like a code" if len(codes) == 1 else "look like codes"
