@@ -150,7 +150,9 @@ def test_explain_does_not_number_the_rows_of_ratings(ratings_csv: Path) -> None:
     shown = call("check", ratings_csv, "--k", 3, "--explain", "--scale", "1:5:1")
     assert "a row that equals no other (5 shown)" in shown.stdout
     last = shown.stdout.splitlines()[-1]
-    assert last == (f"  starshade anonymize {ratings_csv} --scale 1:5:1 --k 3 --out DIR")
+    assert last == (
+        f"  starshade anonymize {ratings_csv} --scale 1:5:1 --k 3 --out DIR --private FILE"
+    )
 
 
 def test_no_seed_is_told_before_anything_is_drawn(tmp_path: Path, ratings_csv: Path) -> None:

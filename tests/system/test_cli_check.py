@@ -80,9 +80,9 @@ def test_ratings_with_attributes(ratings_csv: Path, people_csv: Path) -> None:
     assert "fewer than 3 different values of job" in " ".join(shown.stdout.split())
     command = shlex.split(shown.stdout.splitlines()[-1])
     assert command[:2] == ["starshade", "anonymize"]
-    assert command[-8:] == [
-        *("--attributes", "generalized", "--sensitive-attribute", "job", "--l", "3"),
-        *("--out", "DIR"),
+    assert command[-12:] == [
+        *("--attributes", "generalized", "--sensitive-attribute", "job"),
+        *("--rare-values", "blank", "--l", "3", "--out", "DIR", "--private", "FILE"),
     ]
     shown = call("check", ratings_csv, *asked, "--kind", "entropy")
     assert "--l" not in shlex.split(shown.stdout.splitlines()[-1])
@@ -130,15 +130,36 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
     assert "are ratings themselves" in refused("check", ratings_csv, "--original", ratings_csv)
 
 
-def test_ratings_that_are_not_diverse_are_told_how_to_become_so(
-    ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "model",
+    [
+        ("diversity", "--b", 2, "--l", 2),
+        ("k-anonymity", "--k", 4),
+        ("k-eps", "--k", 4, "--eps", 1),
+        ("l-diversity", "--l", 2, "--attribute", "job"),
+        ("t-closeness", "--t", 0.3, "--attribute", "town"),
+        ("alpha-k", "--alpha", 0.5, "--k", 3, "--attribute", "job"),
+    ],
+    ids=lambda model: model[0],
+)
+def test_what_ratings_that_fail_are_told_to_do_works_as_printed(
+    model: tuple[object, ...],
+    ratings_csv: Path,
+    people_csv: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shown = call("check", ratings_csv, "--model", "diversity", "--b", 2, "--l", 2)
+    people, lines = tmp_path / "people.csv", people_csv.read_text().splitlines()
+    names = ["name", *(f"person {i}" for i in range(1, len(lines)))]  # who may not be released
+    people.write_text("".join(f"{line},{name}\n" for line, name in zip(lines, names, strict=True)))
+    shown = call("check", ratings_csv, "--users", people, "--model", *model)
     assert shown.exit_code == 1
     line = next(text for text in shown.stdout.splitlines() if "starshade anonymize" in text)
-    advised = shlex.split(line.replace("DIR", "out").replace("FILE", "receipt"))
     monkeypatch.chdir(tmp_path)
-    assert call(*advised[1:]).exit_code == 0
+    made = call(*shlex.split(line)[1:])
+    assert made.exit_code == 0, made.stderr
+    assert Path("DIR").is_dir()
+    assert Path("FILE").is_file()
 
 
 def test_a_release_that_claims_nothing(claiming: Path, tmp_path: Path) -> None:

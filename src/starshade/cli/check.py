@@ -98,7 +98,7 @@ def check(
     payload = _payload(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
         {**payload, "seconds": run.seconds},
-        lambda: _summary(models, verdicts, explain, drawn, source),
+        lambda: _summary(models, verdicts, table, explain, drawn, source),
     )
     context.exit(0 if all(verdict.passed for verdict in verdicts) else 1)
 
@@ -153,7 +153,12 @@ def _graph_of(model: Any, table: Ratings | Release) -> Any:
 
 
 def _summary(
-    models: list[Any], verdicts: list[Verdict], explain: bool, graph: Any, ratings: list[str] | None
+    models: list[Any],
+    verdicts: list[Verdict],
+    table: Any,
+    explain: bool,
+    graph: Any,
+    ratings: list[str] | None,
 ) -> Any:
     parts: list[RenderableType | None] = []
     for verdict in verdicts:
@@ -166,7 +171,7 @@ def _summary(
     if ratings is None:
         parts.append(_again(models, verdicts))
     elif not verdicts[0].satisfied:
-        parts.append(_next(verdicts[0], models[0], ratings))
+        parts.append(_next(verdicts[0], models[0], table, ratings))
     return page(*parts)
 
 
@@ -188,7 +193,9 @@ def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
     )
 
 
-def _next(verdict: Verdict, model: Any, ratings: list[str]) -> RenderableType | None:
+def _next(
+    verdict: Verdict, model: Any, table: Ratings, ratings: list[str]
+) -> RenderableType | None:
     after, method, names = "in which it holds", [], ["k"]
     if verdict.model in _PROXIMITY:
         method, names = ["--method", "interval"], ["k", "eps", "l", "nulls", "sensitive"]
@@ -199,14 +206,25 @@ def _next(verdict: Verdict, model: Any, ratings: list[str]) -> RenderableType | 
     if verdict.model in _OF_VALUES:
         spread, of = _spread(verdict), verdict.parameters
         settings = {"k": of.get("k", _K), "attributes": "generalized"}
-        settings |= {"sensitive-attribute": of["attribute"]} | spread
+        settings |= _names(table, of["attribute"]) | spread
         if not spread:
             after = "of equal records, and then to check it there"
-    out = ["--out", "DIR", *(["--private", "FILE"] if method else [])]
+    out = ["--out", "DIR", "--private", "FILE"]
     return page(
         words(f"Next, to make a release of these ratings {after}:"),
         command("starshade", "anonymize", *ratings, *method, *to_options(settings), *out),
     )
+
+
+def _names(table: Ratings, sensitive: str) -> dict[str, Any]:
+    """Return the settings by which the personal attributes are released as far as may be."""
+    from starshade.anonymize.personal.settings import identifying
+
+    names = [] if table.attributes is None else table.attributes.column_names
+    others = [name for name in names if name != sensitive]
+    refused = {name for name, _ in identifying(table, others)}
+    quasi = [name for name in others if name not in refused] if refused else []
+    return {"sensitive-attribute": sensitive, "quasi": quasi, "rare-values": "blank"}
 
 
 def _spread(verdict: Verdict) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
@@ -117,21 +117,28 @@ def chosen_names(
 def refuse_identifiers(
     ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str], joined: Collection[str]
 ) -> None:
-    """Refuse a text that is as good as a name (`starshade.release.identifying`).
+    """Refuse a text that is as good as a name (`starshade.release.identifying`)."""
+    for name, how in identifying(ratings, (*quasi, *sensitive), joined):
+        raise _as_good_as_a_name(name, how, quasi, sensitive)
+
+
+def identifying(
+    ratings: Ratings, names: Iterable[str], joined: Collection[str] = ()
+) -> Iterator[tuple[str, Shared | Addresses]]:
+    """Yield the texts that are as good as a name, and how their values are shared out.
 
     Values that a hierarchy joins (of `joined`) need not be shared by many; addresses name people
     all the same.
     """
     plain = plain_attributes(ratings.attributes)
-    for name in (*quasi, *sensitive):
+    for name in names:
         if plain is None or str(plain.column(name).type) == "double":
             continue
-        shared = shared_by(plain.column(name))
+        shared, addresses = shared_by(plain.column(name)), addresses_in(plain.column(name))
         if shared.identifies and name not in joined:
-            raise _as_good_as_a_name(name, shared, quasi, sensitive)
-        addresses = addresses_in(plain.column(name))
-        if addresses.identifies:
-            raise _as_good_as_a_name(name, addresses, quasi, sensitive)
+            yield name, shared
+        elif addresses.identifies:
+            yield name, addresses
 
 
 def refuse_named(release: Release) -> None:
