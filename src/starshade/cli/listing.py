@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import MISSING
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,7 @@ from starshade._version import __version__
 from starshade.cli.options.declared import option_of
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page
+from starshade.registry import Entry
 from starshade.setting import Setting
 
 _ROOMS = {
@@ -35,8 +37,8 @@ def listing(kind: str, run: Run) -> None:
     if kind == "settings":
         _list_settings(run)
         return
-    entries = [entry.to_dict() for entry in import_module(_ROOMS[kind]).ENTRIES]
-    run.emit({kind: entries}, lambda: _summary(entries))
+    entries = import_module(_ROOMS[kind]).ENTRIES
+    run.emit({kind: [entry.to_dict() for entry in entries]}, lambda: _summary(kind, entries))
 
 
 def _list_settings(run: Run) -> None:
@@ -69,13 +71,25 @@ def _row(setting: Setting, *, options: bool) -> tuple[str, ...]:
     return names, default, setting.allowed, setting.help
 
 
-def _summary(entries: list[dict[str, str]]) -> Any:
+def _summary(kind: str, entries: Sequence[Entry]) -> Any:
     return columns(
         ("name", "what it does", "source"),
-        [(entry["name"], entry["summary"], entry["source"]) for entry in entries],
+        [
+            (
+                entry.name,
+                entry.summary + (_finds(entry) if kind == "measures" else ""),
+                entry.source,
+            )
+            for entry in entries
+        ],
         align="left",
         names=True,
     )
+
+
+def _finds(entry: Entry) -> str:
+    """Name the figures that a measure finds, as `measure` and `compare` show them."""
+    return "".join(f"\n· {figure.title}" for figure in entry.load().FIGURES)
 
 
 _CORE = ("numpy", "numba", "pyarrow", "scipy", "pydantic", "click", "rich")

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from starshade.cli import main
+from starshade.utility.registry import ENTRIES
 
 
 def called(*words: str) -> Result:
@@ -25,6 +26,14 @@ def called(*words: str) -> Result:
         ("check r --model k-eps-l --l x", "--l x: must be a finite number, 0 or more"),
         ("check r --l x", "--l x: must be a finite number\n"),
         ("compare r --k 2;5", "whole numbers, 2 or more\nWith commas between, e.g. --k 2,5,10."),
+        ("anonymize r --out o --k 1_000", "--k 1_000: must be a whole number, 2 or more"),
+        ("anonymize r --out o --k ٥", "--k ٥: must be a whole number, 2 or more"),
+        ("anonymize r --out o --k 5 --seed 1_0", "'1_0' is no whole number"),
+        ("check r --model k-eps --eps ٥.٥", "--eps ٥.٥: must be a finite number"),
+        ("compare r --k 2,1_000", "--k 2,1_000: must be one or more whole numbers"),
+        ("anonymize r --out o --k=", "--k: empty; must be a whole number, 2 or more"),
+        ("check r --model k-eps --eps=", "--eps: empty; must be a finite number"),
+        ("audit r r --known=", "--known: empty; must be one or more whole numbers"),
         ("compare r --k 1,2", "--k = 1, 2: must be one or more whole numbers, 2 or more"),
     ],
 )
@@ -46,6 +55,14 @@ def test_what_is_no_number_is_refused_in_our_words(words: str, said: str) -> Non
 )
 def test_help_says_what_must_be_given_and_what_is_allowed(words: str, said: str) -> None:
     assert said in " ".join(called(*words.split(), "--help").stdout.split())
+
+
+def test_the_list_of_measures_names_what_each_finds() -> None:
+    said = called("list", "measures").stdout
+    titles = [figure.title for entry in ENTRIES for figure in entry.load().FIGURES]
+    assert said.count("·") == len(titles)
+    assert [title for title in titles if f"· {title[:22].rstrip()}" not in said] == []
+    assert "·" not in called("list", "models").stdout
 
 
 def test_the_list_of_settings_has_every_name_whole_and_its_option() -> None:
