@@ -131,21 +131,34 @@ def _of_scale(release: Release, ratings: Ratings) -> Iterator[str]:
         )
 
 
-def _listed(numbers: Sequence[int], word: str) -> str:
+def _listed(numbers: Sequence[int | str], word: str) -> str:
     *head, last = (str(n) for n in numbers)
     return f"{', '.join(head)} {word} {last}" if head else last
 
 
 Relation = Literal["identical", "same", "fits", "unknown", "other"]
 
-_SENTENCES: dict[Relation, str] = {
-    "identical": "{} is this same release, file by file: who has the one has the other.",
-    "same": "{} is a release of the same data.",
-    "fits": "{} fits these ratings, so it may well be of the same data.",
-    "unknown": "{} was not made of these ratings, but may be of the same people at another time: "
-    "nobody can tell.",
-    "other": "{} is of other data: it has another lineage, and no item in common with these "
-    "ratings.",
+#: of one release, and of several
+_SENTENCES: dict[Relation, tuple[str, str]] = {
+    "identical": (
+        "{} is this same release, file by file: who has the one has the other.",
+        "{} are this same release, file by file: who has one has all.",
+    ),
+    "same": ("{} is a release of the same data.", "{} are releases of the same data."),
+    "fits": (
+        "{} fits these ratings, so it may well be of the same data.",
+        "{} fit these ratings, so they may well be of the same data.",
+    ),
+    "unknown": (
+        "{} was not made of these ratings, but may be of the same people at another time: nobody "
+        "can tell.",
+        "{} were not made of these ratings, but may be of the same people at another time: nobody "
+        "can tell.",
+    ),
+    "other": (
+        "{} is of other data: it has another lineage, and no item in common with these ratings.",
+        "{} are of other data: they have other lineages, and no item in common with these ratings.",
+    ),
 }
 
 
@@ -175,9 +188,10 @@ def judge_earlier(
         return None
     others = [read_release(path) for path in earlier]
     relations = [relation_to(release, other, ratings) for other in others]
-    sentences = [
-        _SENTENCES[each].format(path) for path, each in zip(earlier, relations, strict=True)
-    ]
+    sentences = []
+    for relation in dict.fromkeys(relations):
+        own = [str(path) for path, its in zip(earlier, relations, strict=True) if its == relation]
+        sentences.append(_SENTENCES[relation][len(own) > 1].format(_listed(own, "and")))
     passed = _APART.issuperset(relations)
     if not passed:
         sentences.append(_TOGETHER)

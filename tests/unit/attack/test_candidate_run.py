@@ -252,7 +252,7 @@ def test_the_bound_is_that_of_the_smallest_class() -> None:
     assert "surer than 1 in 2." in str(result)
     result = LabelAttack().run(original, Knowledge(known=1), rng=0)
     assert result.bound == 1
-    assert "Some record is like no other" in str(result)
+    assert "At least one record differs from all others" in str(result)
 
 
 def test_a_sample_is_the_same_as_for_every_other_attack() -> None:

@@ -144,7 +144,10 @@ class CandidateResult(AttackResult):
     def _bounded(self) -> str:
         alike = round(1 / self.bound)
         if alike == 1:
-            return "Some record is like no other, so the data set no limit to this."
+            return (
+                "At least one record differs from all others, so an adversary may be sure of the "
+                "person behind it."
+            )
         return (
             f"Every record is one of {alike:,} or more that are alike, so about nobody can the "
             f"adversary be surer than 1 in {alike:,}."
