@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -76,10 +83,64 @@ def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
     assert "label" in table
 
 
-def test_all_refused_is_not_a_success(ratings_csv: Path) -> None:
+def test_all_refused_is_not_a_success(ratings_csv: Path, tmp_path: Path) -> None:
     args = ("compare", ratings_csv, "--methods", "k-likeness", "--k", 121, "--seed", 1)
-    found = told(*args, code=1)
-    assert "k = 121" in found["rows"][0]["refused"]
+    why = "--k = 121, records = 120"
+    asked = ("--k", 121, "--out", tmp_path / "out")
+    for said in (refused(*args), refused("anonymize", ratings_csv, *asked)):
+        assert f"Error: {why}" in said
+        assert "Choose k from 2 to 120." in said
+    near = ("--methods", "interval", "--k", 2, "--eps", 1, "--sensitive", 1, "--l", 50)
+    found = told("compare", ratings_csv, *near, code=1)  # what these data do not meet
+    assert "l = 50" in found["rows"][0]["refused"]
+
+
+def test_what_is_given_twice_is_tried_once_and_told(ratings_csv: Path) -> None:
+    result = call("compare", ratings_csv, "--methods", "mondrian,mondrian", "--k", "5,2,5")
+    assert "--methods: mondrian given more than once, and tried once" in result.stderr
+    assert "--k: 5 given more than once, and tried once" in result.stderr
+    assert [line.split(":")[0] for line in result.stderr.splitlines() if " found " in line] == [
+        "mondrian (k = 2)",
+        "mondrian (k = 5)",
+    ]
+
+
+def test_what_only_proximity_asks_for_reaches_its_methods(ratings_csv: Path) -> None:
+    asked = ("--methods", "k-likeness,interval", "--k", 3, "--eps", 1, "--items", "top:4")
+    asked = ("compare", ratings_csv, *asked, "--seed", 1)
+    near = ("--sensitive", 1, "--l", 0.5, "--nulls", "zero")
+    usual, other = (told(*asked, *more)["rows"] for more in ((), near))
+    assert usual[0]["gen_iloss"] == other[0]["gen_iloss"]
+    assert usual[1]["distortion"] != other[1]["distortion"]
+    said = refused("compare", ratings_csv, "--methods", "mondrian", "--nulls", "zero")
+    assert "--nulls zero: none of the methods has such a setting" in said
+    assert "interval or suppress" in said
+
+
+def test_no_name_in_the_table_is_cut(ratings_csv: Path) -> None:
+    methods = "mondrian-relaxed,predictive,interval"
+    asked = ("--methods", methods, "--k", "2,10", "--eps", 1, "--held-out", 0.1, "--seed", 1)
+    command = [sys.executable, "-m", "starshade", "compare", str(ratings_csv), *map(str, asked)]
+    main, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    with subprocess.Popen(command, stdout=terminal, stderr=subprocess.DEVNULL) as process:
+        os.close(terminal)
+        shown = b"".join(iter(lambda: _from(main), b"")).decode()
+        os.close(main)
+        assert process.wait() == 0
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown).splitlines()
+    assert max(map(len, lines)) <= 80
+    table = "\n".join(lines[lines.index("What is lost") :])
+    assert "…" not in table
+    for name in ("mondrian-relaxed", "predictive,", "scoreboard-rh", "disclosed", "original's"):
+        assert name in table.split(), name
+
+
+def _from(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # Linux says so that the other end is closed
+        return b""
 
 
 def test_what_cannot_be_compared_is_told_before_the_long_work(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starshade.figure import Figure, number
 from starshade.plain import counted
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
 
     from starshade.attack.auxiliary.result import AuxiliaryResult
     from starshade.attack.link_result import LinkResult
@@ -72,20 +74,53 @@ def columns(
 ) -> RenderableType:
     """Show a small table with a head; all columns but the first are aligned by `align`.
 
-    Names in the first column stay whole, and the others give way.
+    With `names` those in the first column stay whole, and the others give way. Beside numbers no
+    word is cut: where there is little room, names go on in the next line, and heads give way first.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, show_edge=False)
+    rows = list(rows)
     for i, name in enumerate(head):
         right = i and align == "right"
         whole = names and not i
         table.add_column(Text(name), justify="right" if right else "left", no_wrap=whole)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    return _titled(title, table)
+    return _titled(title, table if align == "left" else _Whole(table, head, rows))
+
+
+@dataclass
+class _Whole:
+    """A table that cuts no word of its cells."""
+
+    table: Table
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        of = [[row[i] for row in self.rows] for i in range(len(self.head))]
+        full = [_widest([name, *cells]) for name, cells in zip(self.head, of, strict=True)]
+        if sum(full) + 3 * len(full) - 1 > options.max_width:  # with what stands between
+            self.table.padding, self.table.pad_edge = (0, 1, 0, 0), False
+            widths = [_widest(word for cell in cells for word in cell.split()) for cells in of]
+            spare = options.max_width - 2 * len(full) + 2 - sum(widths)
+            heads = [_widest(name.split()) for name in self.head]
+            for wanted in (heads, full):
+                while spare > 0 and (short := [i for i, w in enumerate(wanted) if widths[i] < w]):
+                    widths[min(short, key=widths.__getitem__)] += 1
+                    spare -= 1
+            for column, width in zip(self.table.columns, widths, strict=True):
+                column.width, column.overflow = width, "fold"
+        yield self.table
+
+
+def _widest(texts: Iterable[str]) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, texts), default=0)
 
 
 def judged(checks: Sequence[Check]) -> RenderableType:

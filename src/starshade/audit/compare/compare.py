@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,10 +35,11 @@ from starshade.audit.evidence import numbers_to_try
 from starshade.audit.make import Anonymizer
 from starshade.audit.measure import figures_of
 from starshade.errors import ConfigError, UnmetError, UserError
-from starshade.naming import named
+from starshade.naming import called, named
 from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
 from starshade.ratings.holdout import hold_out
+from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.registry import find
@@ -53,6 +55,8 @@ from starshade.utility.registry import PROBED
 #: measured with settings that are the same for all
 _APART = ("query-error", *(entry.name for entry in PROBED))
 _DRAWS = 20  # conditions for each set of items and each kind
+_PROXIMATE = ("l", "sensitive", "nulls")  # beside eps
+_Value = TypeVar("_Value", bound=int | str)
 
 
 def grouping_methods() -> tuple[str, ...]:
@@ -69,6 +73,9 @@ def compare(
     *,
     items: ItemSelection | None = None,
     eps: float | None = None,
+    l: float = CompareSettings.l,  # noqa: E741 - the name that it has everywhere
+    sensitive: Sequence[str] = CompareSettings.sensitive,
+    nulls: NullRule = CompareSettings.nulls,
     profile: ProfileKind | None = None,
     attribute: str | None = None,
     known: int = CompareSettings.known,
@@ -89,6 +96,8 @@ def compare(
         Which items to release; None: all of them.
     eps : float, optional
         For the methods of (k, ε), if any is named.
+    l, sensitive, nulls
+        As those methods have them (`IntervalAnonymizer`).
     profile : str, optional
         For the methods whose groups become one profile, if any is named: what a cell is. None:
         "pooled".
@@ -109,14 +118,16 @@ def compare(
     Returns
     -------
     Comparison
-        A method that refuses these ratings at some k has a row with the reason.
+        A method that refuses these ratings at some k has a row with the reason; see below where
+        all do.
 
     Raises
     ------
     ConfigError
         An unknown method, item, attribute or profile, a k below 2, an ε that is missing or out of
-        range, an ε or a profile that no method has a use for, more known cells than anybody has,
-        a share that cannot be held out, or nothing to compare.
+        range, what no method has a use for, more known cells than anybody has, a share that cannot
+        be held out, or nothing to compare; settings of which no method can make anything, as a k
+        above the number of people.
 
     Notes
     -----
@@ -135,7 +146,8 @@ def compare(
     [('k-likeness', 2, None), ('k-likeness', 4, None)]
     """
     started, seed = perf_counter(), resolve_seed(rng)
-    settings = CompareSettings(methods, ks, eps, profile, attribute, known, targets, held_out)
+    near = (eps, l, sensitive, nulls)
+    settings = CompareSettings(methods, ks, *near, profile, attribute, known, targets, held_out)
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
             f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
@@ -160,10 +172,14 @@ def compare(
         original, before = judge.figures(release, k=1)
         step(1)
         rows = []
+        wrong: list[UserError] = []
         for way in ways:
-            rows.append(_row(way, judge))
+            rows.append(_row(way, judge, wrong))
             note(_line_of(rows[-1]))
             step(1)
+    if len(wrong) == len(rows):
+        reasons = dict.fromkeys(error.message for error in wrong)
+        raise ConfigError("\n".join(reasons), advice=wrong[0].advice)
     return Comparison(
         data=size_of(table),
         original=original,
@@ -189,9 +205,8 @@ class _Way:
 
 
 def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
-    names = (
-        grouping_methods() if settings.methods is None else tuple(dict.fromkeys(settings.methods))
-    )
+    names = grouping_methods() if settings.methods is None else _once(settings.methods, "methods")
+    ks = sorted(_once(settings.ks, "ks"))
     if not names:
         raise ConfigError("nothing to compare: at least one method is needed")
     entries = [find(ENTRIES, name, "method") for name in names]
@@ -203,27 +218,39 @@ def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
             advice="Say within which distance records are to have others.",
             setting="eps",
         )
-    for name, of, those, other in (
-        ("eps", "an eps", with_eps, ""),
-        ("profile", "a profile", with_profile, ", or name predictive among the methods"),
+    for name, of, those in (
+        ("eps", "an eps", with_eps),
+        *((name, "such a setting", with_eps) for name in _PROXIMATE),
+        ("profile", "a profile", with_profile),
     ):
         given = getattr(settings, name)
-        if given is not None and not those:
+        if given != getattr(CompareSettings, name) and not those:
+            other = "predictive" if name == "profile" else "interval or suppress"
             raise ConfigError(
                 f"{named(name, given)}: none of the methods has {of}",
-                advice=f"Leave it out{other}.",
+                advice=f"Leave it out, or name {other} among the methods.",
                 setting=name,
             )
+    near = {name: getattr(settings, name) for name in _PROXIMATE}
     shared: dict[str, Any] = {"attributes": "exact" if exact else "none"}
     ways = []
     for entry in entries:
         own = settings.eps if entry.name in with_eps else None
         cells = (settings.profile or PROFILE) if entry.name in with_profile else None
-        for k in sorted(dict.fromkeys(settings.ks)):
-            with_k = shared | {"k": k} | ({} if own is None else {"eps": own})
+        for k in ks:
+            with_k = shared | {"k": k} | ({} if own is None else {"eps": own} | near)
             method = made_of(entry, with_k | {"profile": cells})
             ways.append(_Way(entry.name, k, own, cells, method))
     return ways
+
+
+def _once(values: Sequence[_Value], name: str) -> tuple[_Value, ...]:
+    """Return each value once, and say so where one was given more often."""
+    counts = Counter(values)
+    repeated = ", ".join(str(value) for value, times in counts.items() if times > 1)
+    if repeated:
+        note(f"{called(name)}: {repeated} given more than once, and tried once")
+    return tuple(counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,12 +328,14 @@ class _Judge:
         return errors | {"query_error": fmean(known) if known else None}
 
 
-def _row(way: _Way, judge: _Judge) -> Row:
+def _row(way: _Way, judge: _Judge, wrong: list[UserError]) -> Row:
     try:
         made = attempt(way.method, judge.ratings, judge.seed)
         figures, attack = judge.figures(made.release, way.k, made)
     except (UserError, UnmetError) as error:
         reason = error.message
+        if isinstance(error, UserError):
+            wrong.append(error)
     except MemoryError:
         reason = "the machine has no memory left for this"
     else:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from starshade.ratings.proximity.settings import EPS
+from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.release import ProfileKind
-from starshade.setting import check, settable
+from starshade.setting import check, declared, settable
 
 PROFILE: ProfileKind = "pooled"  # loses least where both were measured: docs/prediction.md
+
+
+def _near(metadata: dict[str, Any], **otherwise: str) -> dict[str, Any]:
+    """Say of what is declared of proximity that it is for the methods that ask for it."""
+    own = metadata["setting"]
+    text = f"For interval and suppress: {own['help'][0].lower()}{own['help'][1:]}"
+    return declared(**own | {"help": text, "unset": "none"} | otherwise)
 
 
 @dataclass(frozen=True)
@@ -29,14 +37,12 @@ class CompareSettings:
         usual="N",
         advice="A group of one hides nobody; 5 is usual.",
     )
-    eps: float | None = settable(
-        default=None,
-        **EPS["setting"]
-        | {
-            "help": "For interval and suppress, which need it.",
-            "unset": "none",
-        },
+    eps: float | None = field(
+        default=None, metadata=_near(EPS, help="For interval and suppress, which need it.")
     )
+    l: float = field(default=0.0, metadata=_near(SPREAD))  # noqa: E741 - the paper's name
+    sensitive: Sequence[str] = field(default=(), metadata=_near(SENSITIVE))
+    nulls: NullRule = field(default="strict", metadata=_near(NULLS))
     profile: ProfileKind | None = settable(
         "What a profile shows",
         "For predictive, where it is named: what a group's cell is.",
