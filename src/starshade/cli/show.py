@@ -108,7 +108,7 @@ class _Whole:
             widths = [_widest(word for cell in cells for word in cell.split()) for cells in of]
             spare = options.max_width - 2 * len(full) + 2 - sum(widths)
             heads = [_widest(name.split()) for name in self.head]
-            for wanted in (heads, full):
+            for wanted in (heads, [full[0], *heads[1:]], full):
                 while spare > 0 and (short := [i for i, w in enumerate(wanted) if widths[i] < w]):
                     widths[min(short, key=widths.__getitem__)] += 1
                     spare -= 1
