@@ -122,12 +122,16 @@ def _taken(name: str, value: Any, wanted: Mapping[str, tuple[str, ...]]) -> Any:
     for part in parts:
         if part in _KINDS and (setting := _setting(name, part)).allows(value):
             return setting.checked(value)
-        if any(each.__name__ == part for each in type(value).__mro__):
+        if any(
+            each.__name__ == part and each.__module__.startswith("starshade.")
+            for each in type(value).__mro__
+        ):
             return value
     needed = " or ".join(_in_words(name, part) for part in _said(parts))
     raise ConfigError(
         f"{called(name)} = {shown(value)}: must be {needed}",
-        advice=" ".join(_HOUSE[part] for part in parts if part in _HOUSE),
+        advice=" ".join(_HOUSE[part] for part in parts if part in _HOUSE)
+        or "Save it first: release.save(DIR)." * (type(value).__name__ == "Release"),
         setting=name,
     )
 

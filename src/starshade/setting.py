@@ -189,6 +189,7 @@ class Setting:
             return self.endless and number > 0
         exact = int(value) if number.is_integer() else 0
         whole = self.kind == "number" or (number.is_integer() and abs(exact) <= _MOST)
+        value = value if isinstance(value, int) else number  # float16 knows no large bounds
         low = self.least is None or (value > self.least if self.above else value >= self.least)
         high = self.most is None or (value < self.most if self.below else value <= self.most)
         return whole and low and high
@@ -223,7 +224,8 @@ def is_plain(number: str) -> bool:
 
 def is_list(value: Any) -> bool:
     """Whether it is a collection of values, and no text."""
-    return isinstance(value, Collection) and not isinstance(value, str | bytes)
+    alone = getattr(value, "ndim", 1) == 0  # NumPy's arrays of one number
+    return isinstance(value, Collection) and not isinstance(value, str | bytes) and not alone
 
 
 def _is_flag(value: Any) -> bool:

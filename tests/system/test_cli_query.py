@@ -69,7 +69,7 @@ def test_a_summary_says_what_the_number_means(folder: Path) -> None:
     [
         (["DROP TABLE t"], "DROP"),
         (["SELECT COUNT(*) WHERE age > 30"], "personal attribute"),
-        (["SELECT AVG(Fargo)"], "artifact"),
+        (["SELECT AVG(Fargo)"], "item"),
         (["SELECT AVG(job)"], "text"),
         (["SELECT COUNT(*) WHERE Twice = 5"], '"3", "4"'),
         (["SELECT COUNT(*) WHERE Fergo = 5"], "Fargo"),

@@ -121,8 +121,7 @@ class RiskResult:
             f"{counted(self.targets, 'target')} "
             f"({self.knowledge['name']}): identified, that is {how} in at least "
             f"{self.share:.0%} of {self.draws} draws, by so many known cells or fewer: {shares}. "
-            f"None of these numbers identifies "
-            f"{self.never:,} of the targets"
+            f"Identified by none of these numbers: {self.never:,} of the targets"
         )
         short = self.steps[-1].ineligible
         if short:

@@ -64,7 +64,9 @@ def _of_receipt(release: Release) -> Iterator[str]:
             f"Without the receipt{aside('private')} answers were credited when compatible with the "
             "truth, which can "
             + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
-            + " the attack, and original cells were not looked up."
+            + " the attack, and original cells"
+            + " and personal attributes" * bool(release.manifest.attribute_columns)
+            + " were not looked up."
         )
 
 

@@ -147,6 +147,7 @@ class Audit(AuditSettings):
     ) -> AuditResult:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
         started = perf_counter()
+        _refuse_missing_attributes(released, ratings)
         original = Match(released, ratings).made_of
         beside = judge_earlier(released, earlier, ratings)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
@@ -207,17 +208,26 @@ class Audit(AuditSettings):
         return tuple(finding for finding in findings if finding is not None)
 
 
+def _refuse_missing_attributes(release: Release, ratings: Ratings) -> None:
+    columns = () if ratings.attributes is None else ratings.attributes.column_names
+    missing = [name for name in release.manifest.attribute_columns or () if name not in columns]
+    if missing:
+        raise ConfigError(
+            f"the release holds personal attributes ({', '.join(missing)}), and the ratings were "
+            "read without",
+            advice=f"Give the file of personal attributes{aside('users', 'FILE')}.",
+        )
+
+
 def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]:
     """Count everything on the files again; with the receipt look up every original cell."""
     if release.private is None:
         return verify_folder(path)
-    if release.manifest.attribute_columns and original.attributes is None:
-        raise ConfigError(
-            "the release holds personal attributes, and the ratings were read without",
-            advice=f"Give the file of personal attributes{aside('users', 'FILE')}.",
-        )
     try:
         return verify_folder(path, replace(release.private, original=original))
     except ReleaseError:
         verify_folder(path)  # raises again when the folder itself is not whole
-    raise not_made_of("these ratings are not in the release's cells: it was not made of them")
+    people = ", or the personal attributes beside them," * bool(release.manifest.attribute_columns)
+    raise not_made_of(
+        f"these ratings{people} are not in the release's cells: it was not made of them"
+    )

@@ -1,7 +1,7 @@
 r"""SQL over a release: one aggregate query in, a number with its bounds out.
 
 Riyana & Natwichai (2018, sections 1 and 3) let analysts ask for aggregates of personal attributes
-under conditions on artifacts (rated items), and nothing else. On the original this is unsafe: a
+under conditions on rated items, and nothing else. On the original this is unsafe: a
 condition that one person alone fulfils turns any aggregate into that person's value. Over a
 release in which every record equals at least k-1 others the same question gets a safe answer,
 and here it says how far off it can be (definitions, "answers")::

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, ReleaseError
+from starshade.naming import aside
 from starshade.release.quasi import is_range
 
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ def _ranges(
     if bounds is not None and ((low < least) | (high > most))[maybe].any():
         raise ConfigError(
             f"bounds of {name}: some ranges begin or end outside {least:g}:{most:g}",
-            advice="Declare bounds that every possible value keeps.",
+            advice="Declare bounds that every possible value keeps; where ratings say them, give "
+            f"the personal attributes of the people who were released{aside('users', 'FILE')}.",
         )
     column = _numeric(name, low, high, maybe & ~null, maybe, starts, exact=False)
     return replace(column, open_ended=open_ended)

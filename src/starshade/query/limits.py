@@ -24,7 +24,7 @@ _ALLOWED = frozenset(
 )
 _ADVICE = (
     "Answered is one SELECT of COUNT, SUM, AVG, MIN or MAX over personal attributes, WHERE with "
-    "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR, NOT on artifacts, GROUP BY one artifact."
+    "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, AND, OR, NOT on items, GROUP BY one item."
 )
 _QUOTE = 'Names with blanks, signs or words of SQL in them stand in double quotes: "Joy Ride".'
 _WHY = {

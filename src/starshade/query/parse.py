@@ -80,7 +80,7 @@ def _group_by(node: Node) -> Name | None:
         return None
     _only(node, {"expressions"}, "GROUP BY")
     if len(node.expressions) != 1:
-        _refuse("GROUP BY", "one artifact is allowed")
+        _refuse("GROUP BY", "one item is allowed")
     return _name(node.expressions[0], "GROUP BY")
 
 
@@ -177,7 +177,7 @@ def _comparison(node: Node, clause: str, negated: bool) -> Comparison:
         exp.GTE: (("<", True), ("<=", False)),
     }
     if type(node) not in forms:
-        _refuse(clause, "a condition compares an artifact with numbers")
+        _refuse(clause, "a condition compares an item with numbers")
     left, right = node.this, node.expression
     mirrored = not isinstance(left, exp.Column)
     if mirrored:
@@ -269,5 +269,5 @@ def _refuse(clause: str, why: str) -> NoReturn:
     raise ConfigError(
         f"{clause}: {why}",
         advice="Nothing was run. Aggregates of personal attributes are answered, under conditions "
-        "on artifacts: SELECT AVG(Age) WHERE Egomaniac = 5.",
+        'on items: SELECT AVG(age) WHERE "some item" >= 4.',
     )

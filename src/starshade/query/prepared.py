@@ -167,7 +167,7 @@ class Names:
     suggest: bool
 
     def item(self, name: Name, clause: str = "WHERE") -> int:
-        """Return the index of an artifact."""
+        """Return the index of an item."""
         index = self.items.index(name.text)
         if index >= 0:
             return index
@@ -179,7 +179,7 @@ class Names:
                     f"{clause} {name}: fits an item and a personal attribute, when upper and "
                     "lower case make no difference",
                     advice="Write the item exactly as it is called, in double quotes; conditions "
-                    "are on artifacts only.",
+                    "are on items only.",
                 )
         if len(items) == 1:
             return items[0]
@@ -192,7 +192,7 @@ class Names:
             )
         if self._attribute(name) is not None:
             raise ConfigError(
-                f"{clause} {name}: a personal attribute; conditions are on artifacts only",
+                f"{clause} {name}: a personal attribute; conditions are on items only",
                 advice="Whoever may choose people by their attributes can single them out: here "
                 "conditions speak of what was rated, answers of the people who did.",
             )
@@ -214,7 +214,7 @@ class Names:
             return attribute
         if self.items.index(name.text) >= 0 or name.text in self._items_by_name:
             raise ConfigError(
-                f"{clause}: {name} is an artifact; answers come from personal attributes only",
+                f"{clause}: {name} is an item; answers come from personal attributes only",
                 advice="What was rated can be asked for in a condition: "
                 f"SELECT COUNT(*) WHERE {name} >= 4.",
             )

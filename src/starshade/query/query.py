@@ -53,7 +53,7 @@ _NOTHING = (None, None, None, None)  # no value, no bounds, no records
 
 @dataclass(frozen=True)
 class Query(QuerySettings):
-    """An aggregate query: conditions on artifacts, answers from personal attributes.
+    """An aggregate query: conditions on items, answers from personal attributes.
 
     KL §1, §3; definitions, "answers". See the essay of `starshade.query`.
 
@@ -61,8 +61,8 @@ class Query(QuerySettings):
     ----------
     sql : str
         One SELECT of COUNT(*), COUNT, SUM, AVG (or AVERAGE), MIN, MAX over personal attributes;
-        WHERE on artifacts with =, <>, <, <=, >, >=, BETWEEN, IN, IS [NOT] NULL, AND, OR, NOT;
-        GROUP BY one artifact. Artifacts are named by key or by name; names with blanks or signs
+        WHERE on items with =, <>, <, <=, >, >=, BETWEEN, IN, IS [NOT] NULL, AND, OR, NOT;
+        GROUP BY one item. Items are named by key or by name; names with blanks or signs
         stand in double quotes. At most 10,000 bytes.
     mode : {"strict", "paper"}
         ``strict``, for strangers: MIN and MAX are refused, and SUM and AVG need `bounds`.
@@ -112,7 +112,7 @@ class Query(QuerySettings):
         ------
         ConfigError
             Unknown names (in `bounds` too), conditions on personal attributes, answers from
-            artifacts, text in SUM or AVG, bounds that the values do not keep, numbers that cannot
+            items, text in SUM or AVG, bounds that the values do not keep, numbers that cannot
             be added up, a release that cannot be queried.
         ReleaseError
             The release has a class smaller than the k it claims.
@@ -269,7 +269,7 @@ class Query(QuerySettings):
         return declared
 
     def _groups(self, name: Name, table: Prepared) -> list[tuple[float | None, Condition]]:
-        """Return the values of the artifact to group by, null first, and who has them."""
+        """Return the values of the item to group by, null first, and who has them."""
         table.names.item(name, "GROUP BY")
         scale = table.cells.symbols.scale
         if scale.step is None or len(scale.levels) > MOST_GROUPS:

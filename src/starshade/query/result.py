@@ -33,7 +33,7 @@ class QueryResult:
     aggregate : str
         What was asked for, e.g. ``AVG(Age)``.
     group : float or None
-        Of an entry of `groups`: the value of the artifact; None for null.
+        Of an entry of `groups`: the value of the item; None for null.
     mode : {"strict", "paper", "original"}
     results : tuple of QueryResult
         One for each aggregate of the query, in its order; empty with GROUP BY.

@@ -21,7 +21,7 @@ def shown(text: str) -> str:
 
 @dataclass(frozen=True)
 class Name:
-    """The name of an artifact or a personal attribute, as it was written."""
+    """The name of an item or a personal attribute, as it was written."""
 
     text: str
     quoted: bool
@@ -44,7 +44,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison of an artifact; the other six operators are these, negated or mirrored.
+    """One comparison of an item; the other six operators are these, negated or mirrored.
 
     `negated` turns the ratings that satisfy into the ratings that do not; null satisfies neither.
     For ``null`` it makes IS NOT NULL.

@@ -66,8 +66,8 @@ class ReadingSettings:
     )
     scale: Any = settable(
         "Scale of the ratings",
-        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5; found in the data, its ends are two "
-        "people's ratings.",
+        "Scale of the ratings, e.g. 1:5:1 or 0.5:5:0.5; found in the data, its ends may be "
+        "one person's rating each.",
         default=None,
         kind="file",
         usual="MIN:MAX:STEP",

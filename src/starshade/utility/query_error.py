@@ -60,7 +60,7 @@ class QueryError(QueryErrorSettings):
     Notes
     -----
     Three kinds of condition are asked, AVG(attribute) each: an exact rating on each of 1 to
-    `items` artifacts joined by AND; the same joined by OR; and one artifact with a rating in a
+    `items` items joined by AND; the same joined by OR; and one item with a rating in a
     range of width 0 to 5 (fifths of the scale with null's level, so 0 to 5 on 1-5), each range
     that lies within the scale, the whole scale where it is wider. Every set of items is taken.
     Conditions that are null on either side are passed over. Under AND only conditions that
@@ -142,7 +142,7 @@ class QueryError(QueryErrorSettings):
         return next((n for n in numeric if n.lower() == "age"), next(iter(numeric), None))
 
     def _steps(self, released: Board, true: Board, n_levels: int) -> Iterator[Step]:
-        """Ask conditions joined by AND and OR, one number of artifacts after the other."""
+        """Ask conditions joined by AND and OR, one number of items after the other."""
         n = len(released.codes)
         rows = len(released.totals) + len(true.totals)
         draws = max(1, min(self.draws, _WORK // (rows * 2 * 2**n)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.arguments import typed
+from starshade.arguments import numbers, typed
 from starshade.attack.sparsity.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
 from starshade.progress import announced
@@ -128,7 +128,7 @@ def few_facts(
     >>> few_facts(table, Sparsity().run(table, rng=0), eps=(0.1,))[0].facts
     7
     """
-    for value in eps:
+    for value in np.atleast_1d(numbers("eps", eps)).tolist():
         if not 0 < value < 1:
             raise ConfigError(f"eps {value}: above 0 and below 1")
     if sparsity.digest != digest_of(ratings):

@@ -63,7 +63,7 @@ _LINKS = {
 _KEEP = (
     "The report for the owner: it names the people who are most at risk, the seed, and paths.",
     "The receipt: it says who is which record. Whoever has it and the release has the people. Keep "
-    "it safe: without it nobody can check the release again.",
+    "it safe: without it moved or predicted ratings cannot be checked again.",
     "The ratings themselves, and any second release of them: two together can tell more than "
     "either.",
 )

@@ -96,7 +96,7 @@ class FrameSource:
             for batch in self._reader:
                 for start in range(0, len(batch), _ROWS):
                     part = batch.slice(start, _ROWS)
-                    arrays = [part.column(place) for place in places]
+                    arrays = [_without_views(part.column(place)) for place in places]
                     yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
         except pa.ArrowException as error:
             raise InputError(f"{self.shown}: cannot be read to its end ({error})") from None
@@ -104,6 +104,16 @@ class FrameSource:
     def locate(self, row: int) -> str:
         """Name the row (from 1)."""
         return f"{self.shown}, row {row + 1}"
+
+
+def _without_views(column: pa.Array) -> pa.Array:
+    """Return texts as plain ones: few of Arrow's functions know views, which Polars hands out."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type):
+        texts = column.dictionary.cast(pa.string())
+        return pa.DictionaryArray.from_arrays(column.indices, texts)
+    return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
 
 
 def is_frame(source: object) -> bool:
