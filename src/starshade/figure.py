@@ -13,9 +13,11 @@ value under the key.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from starshade.markup import block, paragraph, table
 from starshade.plain import percent
 
 
@@ -128,3 +130,64 @@ class Table:
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+_HEAD = ("figure", "value", "what it means")
+
+
+def found_html(title: str, found: Sequence[Figure], text: str, tables: Sequence[Table] = ()) -> str:
+    """Return figures as a table, other tables, and the paragraph that explains them."""
+    rows = [(each.title, each.text, each.meaning) for each in found if each.value is not None]
+    first = table(_HEAD, rows, numbers=(1,)) if rows else ""
+    others = (
+        table(each.head, each.rows, caption=each.title, numbers=range(1, len(each.head)))
+        for each in tables
+    )
+    return block(title, first, *others, paragraph(text))
+
+
+class Shown:
+    """A paragraph, which is its text, and figures and tables; doors are written over these."""
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Figures that are compared side by side."""
+        return ()
+
+    def _of(self, *figures: Figure) -> tuple[Figure, ...]:
+        """Return figures with the values that have their keys."""
+        return tuple(figure.of(getattr(self, figure.key)) for figure in figures)
+
+    def _headline(self) -> str:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return found_html(self._headline(), self.found, str(self), self.tables)
+
+
+def payload(found: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain JSON values; internal ones are not in its repr.
+
+    Examples
+    --------
+    >>> payload(Table("Sizes", ("size",), (("2",),)))
+    {'title': 'Sizes', 'head': ['size'], 'rows': [['2']]}
+    """
+    return {each.name: _plain(getattr(found, each.name)) for each in fields(found) if each.repr}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return payload(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value

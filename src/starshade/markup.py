@@ -56,15 +56,6 @@ def table(
     return _table(f"<thead><tr>{heads}</tr></thead>", lines, caption)
 
 
-def figure_of(value: float | int | str | None) -> str:
-    """Write one figure of a result: four digits, a dash where it does not apply."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def _row(cells: Sequence[str], styles: Sequence[str]) -> str:
     first, *others = (
         f'style="{style}">{escape(cell)}</' for cell, style in zip(cells, styles, strict=True)

@@ -13,8 +13,8 @@ SRC = Path(__file__).parents[2] / "src" / "starshade"
 #: from the ground up; a room imports only from floors below its own
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"_version", "errors", "naming", "progress"}),  # the ground: everybody stands on it
-    frozenset({"plain", "scratch", "setting"}),
-    frozenset({"arguments", "chart", "checksum", "figure", "kernels", "markup", "registry", "rng"}),
+    frozenset({"markup", "plain", "scratch", "setting"}),
+    frozenset({"arguments", "chart", "checksum", "figure", "kernels", "registry", "rng"}),
     frozenset({"budget", "stats"}),  # it loads Numba as the kernels need it
     frozenset({"ratings"}),
     frozenset({"release"}),

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from starshade._version import __version__
 from starshade.arguments import typed
-from starshade.attack.shown import found_html, payload
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.figure import Rate, Table
+from starshade.figure import Rate, Shown, Table, payload
 from starshade.plain import counted
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
@@ -45,7 +44,7 @@ class RiskStep:
 
 
 @dataclass(frozen=True)
-class RiskResult:
+class RiskResult(Shown):
     """How few known cells are enough, user by user: internal.
 
     Attributes
@@ -156,8 +155,8 @@ class RiskResult:
         head = ("known cells", "identified first by so many", "by so many or fewer", "tried")
         return (Table("How few known cells are enough", head, tuple(rows)),)
 
-    def _repr_html_(self) -> str:
-        return found_html("How few facts identify how many people", (), str(self), self.tables)
+    def _headline(self) -> str:
+        return "How few facts identify how many people"
 
 
 @typed

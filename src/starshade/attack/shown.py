@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
-from starshade.figure import Figure, Rate, Table
-from starshade.markup import block, paragraph, table
+from starshade.figure import Figure, Rate, Shown, payload
 
 #: figures of attacks on single targets, null where an attack is none
 NOT_ASKED = (
@@ -29,18 +28,6 @@ NOT_ASKED = (
 )
 _FIRST = ("attack", "records", "targets", "ineligible", "credit")
 _LAST = ("seconds", "read_seconds", "postings_per_second", "config", "digest", "version")
-_HEAD = ("figure", "value", "what it means")
-
-
-def found_html(title: str, found: Sequence[Figure], text: str, tables: Sequence[Table] = ()) -> str:
-    """Return figures as a table, other tables, and the paragraph that explains them."""
-    rows = [(each.title, each.text, each.meaning) for each in found if each.value is not None]
-    first = table(_HEAD, rows, numbers=(1,)) if rows else ""
-    others = (
-        table(each.head, each.rows, caption=each.title, numbers=range(1, len(each.head)))
-        for each in tables
-    )
-    return block(title, first, *others, paragraph(text))
 
 
 def found_chart(
@@ -55,23 +42,8 @@ def found_chart(
     return dot_chart(title, subtitle, dots, Axis("share of the targets", share=True), level)
 
 
-def payload(found: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as plain JSON values; internal ones are not in its repr."""
-    return {each.name: _plain(getattr(found, each.name)) for each in fields(found) if each.repr}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return payload(value)
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    return dict(value) if isinstance(value, dict) else value
-
-
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Found(Shown):
     """What the results of all attacks have in common.
 
     `targets`, `ineligible`: users attacked, and those who could not be. `credit`: whether an answer
@@ -97,31 +69,13 @@ class Found:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values; nothing in it is about a single user."""
-        first, last = (
-            {name: _plain(getattr(self, name)) for name in names} for names in (_FIRST, _LAST)
-        )
+        every = payload(self)
+        first, last = ({name: every[name] for name in names} for names in (_FIRST, _LAST))
         return first | dict.fromkeys(self.NULL) | self._own() | last
 
     def _own(self) -> dict[str, Any]:
         """Return the part of JSON that other attacks do not have."""
         return {k: v for k, v in payload(self).items() if k not in _FIRST + _LAST}
 
-    @property
-    def found(self) -> tuple[Figure, ...]:
-        """Every figure, with its title, its unit and what high and low mean."""
-        return ()
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Figures that are compared side by side."""
-        return ()
-
-    def _of(self, *figures: Figure) -> tuple[Figure, ...]:
-        """Return figures with the values that have their keys."""
-        return tuple(figure.of(getattr(self, figure.key)) for figure in figures)
-
     def _headline(self) -> str:
         return self.attack
-
-    def _repr_html_(self) -> str:
-        return found_html(self._headline(), self.found, str(self), self.tables)

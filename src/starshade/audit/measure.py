@@ -10,6 +10,7 @@ from starshade.figure import Figure, Value
 from starshade.naming import named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
+from starshade.release.figures import SMALLEST_GROUP
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
 
@@ -70,13 +71,7 @@ def figures_of(
 #: what is told of a release beside what measures find
 OF_RELEASES = (
     Figure("groups", "Groups", "count", False, "The records that the method put together."),
-    Figure(
-        "smallest_group",
-        "Smallest class",
-        "count",
-        None,
-        "The fewest records that are equal; k-anonymity asks for k at least.",
-    ),
+    SMALLEST_GROUP,
     Figure(
         "invented_cells",
         "Ratings invented, of those released",

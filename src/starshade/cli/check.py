@@ -18,7 +18,7 @@ from starshade.cli.options.shared import (
     to_options,
 )
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import command, figures, page, words
+from starshade.cli.show import command, describe, page, words
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES
 
@@ -160,14 +160,9 @@ def _summary(
     graph: Any,
     ratings: list[str] | None,
 ) -> Any:
-    parts: list[RenderableType | None] = []
-    for verdict in verdicts:
-        parts.append(words(str(verdict)))
-        failing = verdict.explain() if explain else ()
-        if failing:
-            parts.append(figures([("·", text) for text in failing], title="Where it fails worst"))
+    parts: list[RenderableType | None] = [describe(each, tables=explain) for each in verdicts]
     if graph is not None:
-        parts.append(words(str(graph)))
+        parts.append(describe(graph))
     if ratings is None:
         parts.append(_again(models, verdicts))
     elif not verdicts[0].satisfied:

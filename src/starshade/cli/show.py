@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from starshade.figure import Figure, number
+from starshade.figure import Figure, Shown, number
 from starshade.plain import counted
 
 if TYPE_CHECKING:
@@ -15,11 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from starshade.attack.auxiliary.result import AuxiliaryResult
-    from starshade.attack.link_result import LinkResult
-    from starshade.attack.padding.result import PaddingResult
-    from starshade.attack.result import AttackResult
     from starshade.attack.risk_result import RiskResult
-    from starshade.attack.tracker.result import TrackerResult
     from starshade.audit.reproduction.study import Check
 
 
@@ -155,20 +151,20 @@ _FEW = 5  # names whose candidates are shown in any case
 _LISTED = 100  # candidates shown at most
 
 
-def describe(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -> Any:
-    """Show what an attack found."""
-    return page(words(str(result)), figures(result.found), *_tables(result))
+def describe(result: Shown, *, tables: bool = True) -> Any:
+    """Show a result: its paragraph, its figures and, unless they are not wanted, its tables."""
+    found = [figures(result.found)] if any(f.value is not None for f in result.found) else []
+    return page(words(str(result)), *found, *(_tables(result) if tables else ()))
 
 
-def _tables(result: Any) -> list[Any]:
+def _tables(result: Shown) -> list[Any]:
     return [columns(each.head, each.rows, title=each.title) for each in result.tables]
 
 
 def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
     """Show how few facts identify how many users, and where the list is."""
     return page(
-        words(str(result)),
-        *_tables(result),
+        describe(result),
         words(
             f"{path}: {counted(listed, 'user')}, those found by fewest facts "
             "first. It names people: keep "

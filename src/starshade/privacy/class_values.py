@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
-from starshade.markup import figure_of
+from starshade.figure import Figure
 from starshade.naming import aside
 from starshade.plain import counted
 from starshade.privacy.classes import Classes, classes_of
-from starshade.privacy.verdict import SHOWN, Verdict, records_of
+from starshade.privacy.verdict import BY_SIZE, SHOWN, Verdict, records_of
 from starshade.ratings.table import Ratings
+from starshade.release.figures import COUNTED
 from starshade.release.table import Release
 
 if TYPE_CHECKING:
@@ -177,6 +178,21 @@ def _codes(column: pa.ChunkedArray) -> tuple[Ints, bool]:
     return code, numeric
 
 
+_FIGURES = (
+    *(figure for figure in COUNTED if figure.key in ("smallest_l", "largest_t")),
+    Figure(
+        "largest_share",
+        "Largest share of one value in a class",
+        "share",
+        True,
+        "High: who finds a class is almost sure of the value.",
+    ),
+    Figure("values", "Different values in the whole table", "count", False, "None has more."),
+    BY_SIZE,
+    Figure("failing_by_share", "Records in whose class one value is too frequent", "count", True),
+)
+
+
 @dataclass(frozen=True)
 class ClassVerdict(Verdict):
     """A verdict about the values of one attribute in each class.
@@ -201,9 +217,11 @@ class ClassVerdict(Verdict):
         meaning = self.empty_because if self.vacuous else self.meaning
         return f"{self.model} ({settings}) {self._outcome()}: {meaning}"
 
-    def _counts(self) -> list[tuple[str, str]]:
-        more = [(name.replace("_", " "), figure_of(value)) for name, value in self.figures.items()]
-        return super()._counts() + more
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """What was counted."""
+        own = (figure.of(self.figures.get(figure.key)) for figure in _FIGURES)
+        return (*super().found, *own)
 
     def _group(self, entry: dict[str, Any]) -> str:
         figures = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate
 from starshade.kernels.predictive.rated_sets import RatedTable, SetTally, count_sets, covers
 from starshade.naming import aside
 from starshade.plain import counted
@@ -152,6 +152,9 @@ def _worst(tally: SetTally, least: int) -> tuple[dict[str, Any], ...]:
     return tuple(seen.values())
 
 
+_PROFILES = Figure("groups", "Different profiles", "count", False, "A group shows one.")
+
+
 @dataclass(frozen=True)
 class DiversityVerdict(Verdict):
     """A verdict about sets of items; what a field of `Verdict` means here, and more fields.
@@ -180,6 +183,11 @@ class DiversityVerdict(Verdict):
     groups: int = 0
     sets: tuple[SetCount, ...] = ()
     undecided: tuple[int, ...] = ()
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """What was counted."""
+        return (*super().found, *self._of(_PROFILES))
 
     @property
     def exact(self) -> bool:

@@ -11,18 +11,25 @@ from typing import Any, ParamSpec, TypeVar
 
 from starshade._version import __version__
 from starshade.errors import ConfigError
-from starshade.markup import block, facts, figure_of, paragraph, table
+from starshade.figure import Figure, Shown, Table
 from starshade.naming import called
 from starshade.plain import counted, plain
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
+from starshade.release.figures import SMALLEST_GROUP
 from starshade.release.table import Release
 
 SHOWN = 5  # of the worst that a verdict names
+_FIGURES = (
+    Figure("records", "Records", "count", None, "Those looked at."),
+    Figure("failing_records", "Records it does not hold for", "count", True, "It holds at 0."),
+    SMALLEST_GROUP,
+)
+BY_SIZE = Figure("failing_by_size", "Records that are alike to too few", "count", True)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Shown):
     """Whether a table satisfies a privacy model, and where it fails.
 
     Attributes
@@ -124,18 +131,19 @@ class Verdict:
             return "holds, but says nothing"
         return "holds" if self.satisfied else "does not hold"
 
-    def _counts(self) -> list[tuple[str, str]]:
-        return [
-            ("records", figure_of(self.records)),
-            ("records it does not hold for", figure_of(self.failing_records)),
-            ("smallest group of records that are alike", figure_of(self.smallest_group)),
-        ]
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """What was counted."""
+        return self._of(*_FIGURES)
 
-    def _repr_html_(self) -> str:
-        title = f"{self.model} {self._outcome()}"
-        where = [(line,) for line in self.explain()]
-        worst = "" if self.satisfied or not where else table(("where it fails worst",), where)
-        return block(title, paragraph(str(self)), facts(self._counts()), worst)
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Where it fails worst."""
+        rows = tuple((line,) for line in self.explain())
+        return (Table("Where it fails worst", ("group",), rows),) if rows else ()
+
+    def _headline(self) -> str:
+        return f"{self.model} {self._outcome()}"
 
 
 SLACK = 1e-9  # by which a figure may miss what is asked for

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from starshade._version import __version__
-from starshade.figure import Figure
-from starshade.markup import block, facts, paragraph
+from starshade.figure import Figure, Shown
 from starshade.registry import find
 from starshade.setting import check
 from starshade.utility.registry import ENTRIES
@@ -17,7 +16,7 @@ Result = TypeVar("Result", bound="UtilityResult", covariant=True)
 
 
 @dataclass(frozen=True)
-class UtilityResult:
+class UtilityResult(Shown):
     """Figures of one measure on one release.
 
     Attributes
@@ -48,16 +47,14 @@ class UtilityResult:
         return dict(self.figures)
 
     def __str__(self) -> str:
-        figures = ", ".join(f"{figure.key} {_value_text(figure)}" for figure in self.found)
+        figures = ", ".join(
+            f"{figure.key} {'does not apply' if figure.value is None else figure.text}"
+            for figure in self.found
+        )
         return f"{self.measure}: {figures}. {self.meaning}"
 
-    def _repr_html_(self) -> str:
-        rows = [(figure.title, _value_text(figure)) for figure in self.found]
-        return block(self.measure, facts(rows), paragraph(self.meaning))
-
-
-def _value_text(figure: Figure) -> str:
-    return "does not apply" if figure.value is None else figure.text
+    def _headline(self) -> str:
+        return self.measure
 
 
 class Measure(Generic[Result]):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from unicodedata import category
 
 from starshade._version import __version__
-from starshade.attack.shown import payload
+from starshade.figure import payload
 from starshade.markup import block, paragraph, table
 from starshade.naming import aside, named
 from starshade.plain import counted

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.attack.settings import SparsitySettings
-from starshade.attack.shown import payload
 from starshade.attack.view import NO_DAYS
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.figure import Rate
+from starshade.figure import Rate, payload
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.neighbours import Likeness, Rows, nearest
 from starshade.markup import block, paragraph, table

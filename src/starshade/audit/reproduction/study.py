@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 from typing import Any, ClassVar, TypeVar
@@ -13,6 +13,7 @@ from starshade.audit.attempts import Attempt, attempt
 from starshade.audit.make import Anonymizer
 from starshade.audit.reproduction.figures import Figure, Point, Skipped
 from starshade.errors import UnmetError, UserError
+from starshade.figure import payload
 from starshade.markup import block, paragraph, table
 from starshade.ratings.table import Ratings
 
@@ -44,7 +45,7 @@ class PaperStudy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
-        return {"reproduces": self.key, **plain_facts(self)}
+        return {"reproduces": self.key, **payload(self)}
 
     def _said(self, checks: Sequence[Check], after: str, before: str = "") -> str:
         """Say what came of it; `before` and `after`: how many checks hold."""
@@ -60,32 +61,6 @@ class PaperStudy:
         rows = [(f"Fig. {figure.number}", figure.title) for figure in self.figures]
         shown = table(("figure", "what it shows"), rows) if rows else ""
         return block(f"{self.authors}, on these ratings", paragraph(str(self)), shown)
-
-
-def plain_facts(result: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are shown as plain JSON values, in their order.
-
-    Examples
-    --------
-    >>> from starshade.audit.reproduction.study import Check
-    >>> plain_facts(Check("1", "'more'", "here", "3 > 2", True))["holds"]
-    True
-    """
-    return {
-        field.name: _plain(getattr(result, field.name)) for field in fields(result) if field.repr
-    }
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return plain_facts(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    return value
 
 
 def attempts(

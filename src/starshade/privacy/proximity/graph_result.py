@@ -15,8 +15,8 @@ from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure, Shown
 from starshade.kernels.balls.cliques import components, grow_cliques
-from starshade.markup import block, facts, figure_of, paragraph
 from starshade.naming import named
 from starshade.plain import counted
 from starshade.privacy.proximity.balls import prepare
@@ -93,7 +93,7 @@ class Decomposition:
 
 
 @dataclass(frozen=True, eq=False)
-class GraphResult:
+class GraphResult(Shown):
     """Records as vertices, proximate pairs as edges (SR §6).
 
     Attributes
@@ -242,16 +242,28 @@ class GraphResult:
             Axis("others within ε"),
         )
 
-    def _repr_html_(self) -> str:
-        degrees, sizes = self.degrees, self.component_sizes
-        rows = (
-            ("records", figure_of(self.records)),
-            ("pairs within ε of each other", figure_of(self.edges)),
-            ("connected components", figure_of(len(sizes))),
-            ("fewest others within ε of a record", figure_of(int(degrees.min()))),
-            ("mean of that", figure_of(float(degrees.mean()))),
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """What was counted; a neighbour of a record is one within ε of it."""
+        degrees = self.degrees
+        values = (
+            *(self.records, self.edges, len(self.component_sizes)),
+            *(int(degrees.min()), float(degrees.mean()), int(degrees.max())),
         )
-        return block(f"Proximity graph, ε = {self.eps:g}", facts(rows), paragraph(str(self)))
+        return tuple(figure.of(value) for figure, value in zip(_FIGURES, values, strict=True))
+
+    def _headline(self) -> str:
+        return f"Proximity graph, ε = {self.eps:g}"
+
+
+_FIGURES = (
+    Figure("records", "Records", "count"),
+    Figure("edges", "Pairs within ε of each other", "count", False),
+    Figure("components", "Connected components", "count", True, "1: all hang together."),
+    Figure("degrees.min", "Fewest neighbours of a record", "count", False),
+    Figure("degrees.mean", "Neighbours of a record, on average", "ratio", False),
+    Figure("degrees.max", "Most neighbours of a record", "count"),
+)
 
 
 def _distribution(values: NDArray[np.int64], name: str, what: str) -> list[dict[str, int]]:

@@ -10,11 +10,38 @@ from typing import Any
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure
 from starshade.naming import named
 from starshade.plain import counted, plain
-from starshade.privacy.verdict import Verdict
+from starshade.privacy.verdict import BY_SIZE, Verdict
 
 _POOLS = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)  # where a bin of sizes begins
+_FIGURES = (
+    BY_SIZE,
+    Figure(
+        "patterns",
+        "Sets of items that records rated",
+        "count",
+        None,
+        "Those that are not sensitive; a null is near nulls alone.",
+    ),
+    Figure(
+        "records_in_small_patterns",
+        "Records whose set of items too few rated",
+        "count",
+        True,
+        "They fail, whatever their ratings.",
+    ),
+    Figure("distinct_balls", "Distinct balls", "count", None, "A ball: who is near a record."),
+    Figure(
+        "balls_with_one_rating",
+        "Records in whose ball one alone rated a sensitive item",
+        "count",
+        True,
+        "They pass all the same.",
+    ),
+    Figure("balls_without_rating", "Records in whose ball nobody rated a sensitive item", "count"),
+)
 
 
 @dataclass(frozen=True)
@@ -36,21 +63,14 @@ class ProximityVerdict(Verdict):
         False: no ball is smaller than `smallest_group`, but the search stopped there.
     everyone_proximate : bool
         ε is so large that every record is proximate to every other.
-    patterns : int or None
-        Where a null is near nulls alone: how many sets of non-sensitive items records rated.
-    records_in_small_patterns : int or None
-        Records whose set fewer than k records rated: they fail, whatever their ratings.
-    distinct_balls : int or None
+    patterns, records_in_small_patterns, distinct_balls : int or None
+    failing_by_size, balls_with_one_rating, balls_without_rating : int or None
+        As `found` says.
     sizes : tuple of (int, int), or None
         Each size of a ball and how many records have one of it, ascending.
-    failing_by_size : int or None
-        Records whose ball is smaller than k.
     failing_by_spread : tuple of int, or None
         For each sensitive item the records in whose ball it spreads too little. A record may
         be counted here and by size; in `failing_records` it counts once.
-    balls_with_one_rating, balls_without_rating : int or None
-        Records in whose ball a sensitive item was rated by one member alone, yet passes; by
-        nobody.
     warnings : tuple of str
     witness : dict or None
         One failing record: ``row``, ``size``, the first ``records`` of its ball, and ``sd`` of
@@ -69,6 +89,11 @@ class ProximityVerdict(Verdict):
     balls_without_rating: int | None = None
     warnings: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """What was counted."""
+        return (*super().found, *self._of(*_FIGURES))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
