@@ -25,6 +25,7 @@ class Entry:
     cls: str
     summary: str
     source: str  # paper and section
+    title: str = ""  # in a few plain words, for who does not know the name
     # dotted path of the module that declares its settings, in a class called as it is with
     # ``Settings`` behind; empty: the class itself declares them
     settings: str = ""

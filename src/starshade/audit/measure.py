@@ -10,7 +10,12 @@ from starshade.figure import Figure, Value
 from starshade.naming import named
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
-from starshade.release.figures import SMALLEST_GROUP
+from starshade.release.figures import (
+    INVENTED_CELLS,
+    LEFT_OUT,
+    SINGLE_RATER_CELLS,
+    SMALLEST_GROUP,
+)
 from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES, PROBED
 
@@ -72,35 +77,9 @@ def figures_of(
 OF_RELEASES = (
     Figure("groups", "Groups", "count", False, "The records that the method put together."),
     SMALLEST_GROUP,
-    Figure(
-        "invented_cells",
-        "Ratings invented, of those released",
-        "share",
-        True,
-        "Released ratings that rest on predictions alone, or that nobody gave.",
-    ),
-    Figure(
-        "single_rater_cells",
-        "Ratings that rest on one member's, of those released",
-        "share",
-        True,
-        "High means risk: a mean of one rating is that rating.",
-    ),
-    Figure(
-        "users_deleted",
-        "People left out by the method",
-        "count",
-        True,
-        "People who could not be hidden among the others; low keeps more people.",
-        short="users left out",
-    ),
-    Figure(
-        "rare_items_dropped",
-        "Items left out because too few rated them",
-        "count",
-        True,
-        "That an item is listed says that somebody rated it; low keeps more items.",
-    ),
+    INVENTED_CELLS,
+    SINGLE_RATER_CELLS,
+    *(figure for figure in LEFT_OUT if figure.key != "users_without_rating"),
 )
 
 

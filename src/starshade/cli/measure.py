@@ -11,12 +11,10 @@ from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted
-from starshade.release.band import in_words
+from starshade.release.figures import private_figures
 
 if TYPE_CHECKING:
     from starshade.release.table import Release
-
-_BANDS = ("users_deleted", "rare_items_dropped")
 
 
 @click.command()
@@ -59,10 +57,10 @@ def _known(
     values: dict[str, float | int | None], release: Release
 ) -> dict[str, float | int | str | None]:
     """Leave out what does not apply; say in bands what only the receipt has in figures."""
-    hidden = [name for name in _BANDS if name in values and values[name] is None]
     bands = {
-        name: f"{in_words(getattr(release.manifest, name))} (a band; the receipt has the figure)"
-        for name in hidden
+        each.key: f"{each.text} (a band; the receipt has the figure)"
+        for each in private_figures(release.manifest)
+        if values.get(each.key, 0) is None
     }
     return {name: value for name, value in {**values, **bands}.items() if value is not None}
 

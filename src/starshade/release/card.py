@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 from starshade.plain import counted
-from starshade.release.band import in_words
+from starshade.release.figures import private_figures
 from starshade.release.manifest import Manifest, ScaleModel
 from starshade.release.promise import (
     cells_are,
     how_to_read,
     level_bytes,
     promise,
-    stands_behind,
 )
 
 _QUERY = (
@@ -136,33 +135,14 @@ def _about(manifest: Manifest) -> str:
         f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every "
         f"cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
     ]
-    left_out = [
-        ("People who could not be hidden among the others", manifest.users_deleted),
-        ("People without a rating on these items", manifest.users_without_rating),
-    ]
-    if manifest.rare_items != "keep":
-        left_out.append((f"Items that {_too_few(manifest)} rated", manifest.rare_items_dropped))
-    lines += [f"- {who}: left out, {in_words(n)}" for who, n in left_out if n != "none"]
+    inside = {each.key: each for each in private_figures(manifest)}
+    if manifest.rare_items == "keep":
+        del inside["rare_items_dropped"]
+    shown = [f for f in inside.values() if f.value != "none" or f.unit == "share"]
+    lines += [f"- {each.title}: {each.text}. {each.meaning}" for each in shown]
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
-    if manifest.invented_cells is not None:
-        what, of = "were rated by nobody", "all"
-        if manifest.layout == "record":
-            what = "their own person did not rate"
-        if manifest.layout == "profile":
-            what, of = stands_behind(manifest), "those that are not null"
-        lines.append(f"- Cells that {what}: {in_words(manifest.invented_cells)} of {of}")
-    if manifest.single_rater_cells is not None:
-        share = in_words(manifest.single_rater_cells)
-        lines.append(f"- Cells that one of their class rated: {share} of those that are not null")
     return "\n".join(lines) + "\n"
-
-
-def _too_few(manifest: Manifest) -> str:
-    """Say of whom there were too few; of those who were left out there may be more."""
-    if manifest.method == "suppress" and manifest.claimed_k is not None:
-        return f"fewer than {manifest.claimed_k} of those who stay"
-    return "too few people"
 
 
 def _cells(manifest: Manifest) -> str:

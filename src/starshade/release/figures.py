@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
-from starshade.figure import Figure
+from collections.abc import Mapping
 
+from starshade.figure import Figure
+from starshade.release.band import Exact, in_words
+from starshade.release.manifest import Manifest
+
+LAYOUT = Figure("layout", "Layout", "text")
+LAYOUTS = {
+    "generalized": "The records of a class have equal cells. A cell says what a rating may be: "
+    "one value, one of several, or that there is none.",
+    "record": "Each person has a record of their own, whose ratings may have been moved.",
+    "profile": "The people of a group share one profile: one rating for each item.",
+}
+AUDIENCE = Figure("audience", "May be shown to", "text")
+AUDIENCES = {
+    "publish": "Everybody.",
+    "query": "Nobody: it may only stand behind a query service.",
+}
+CLASSES = Figure("classes", "Classes of equal records", "count", False)
 SMALLEST_GROUP = Figure(
     "smallest_group",
     "Smallest group of records that are alike",
@@ -49,3 +66,104 @@ COUNTED = (
         short="farthest away",
     ),
 )
+LEFT_OUT = (
+    Figure(
+        "users_deleted",
+        "People left out by the method",
+        "count",
+        True,
+        "They could not be hidden among the others; low keeps more people. A band is of these and "
+        "the released people.",
+        short="users left out",
+    ),
+    Figure(
+        "users_without_rating",
+        "People left out without a rating on these items",
+        "count",
+        True,
+        "A band is of these and the released people.",
+    ),
+    Figure(
+        "rare_items_dropped",
+        "Items left out because too few rated them",
+        "count",
+        True,
+        "That an item is listed says that somebody rated it; low keeps more items. A band is of "
+        "these and the released items.",
+    ),
+)
+INVENTED_CELLS = Figure(
+    "invented_cells",
+    "Cells invented",
+    "share",
+    True,
+    "They rest on nobody's rating, or where people have records of their own, not on theirs. Of "
+    "all cells; where a class shows a profile, of those with a rating.",
+)
+SINGLE_RATER_CELLS = Figure(
+    "single_rater_cells",
+    "Cells that rest on the rating of one person",
+    "share",
+    True,
+    "High means risk: a mean of one rating is that rating. Of the cells with a rating.",
+)
+SHARES = (
+    Figure(
+        "users_rating_disclosed",
+        "People of whom a rating is disclosed",
+        "share",
+        True,
+        "High means risk: they are in a class that shows one of their ratings plainly, however "
+        "many they hide among.",
+        short="rating disclosed",
+    ),
+    Figure(
+        "users_rating_exists",
+        "People of whom it is shown that they rated something",
+        "share",
+        True,
+        "High means risk: their class shows that each of its members rated some item.",
+    ),
+    Figure(
+        "records_alone_with_sensitive",
+        "Records alone in their class with their sensitive attributes",
+        "share",
+        True,
+        "High means risk: by ratings and quasi-identifiers they hide among others; who knows "
+        "their sensitive attributes, too, finds them.",
+    ),
+)
+_PRIVATE = (*LEFT_OUT, INVENTED_CELLS, SINGLE_RATER_CELLS)
+
+
+def private_figures(manifest: Manifest, exact: Exact | None = None) -> tuple[Figure, ...]:
+    """Return figures of private data: exact for their owner, in bands for everybody else."""
+    applying = (each for each in _PRIVATE if getattr(manifest, each.key) is not None)
+    return tuple(
+        each.of(
+            in_words(getattr(manifest, each.key)) if exact is None else getattr(exact, each.key)
+        )
+        for each in applying
+    )
+
+
+def shares(manifest: Manifest) -> tuple[Figure, ...]:
+    """Return of how many people a release shows what; those that do not apply are left out."""
+    found = (each.of(getattr(manifest, each.key)) for each in SHARES)
+    return tuple(each for each in found if each.value is not None)
+
+
+def counted_of(verified: Mapping[str, float | int]) -> str:
+    """Say what was counted on the files for a claim; keys may hold anything.
+
+    Examples
+    --------
+    >>> counted_of({"smallest_group": 5, "smallest_sd": 0.81649})
+    'smallest group 5, smallest spread 0.8165'
+    """
+    declared = {each.key: each for each in COUNTED}
+    found = (
+        declared.get(key, Figure(key, key.replace("_", " "), "ratio")).of(value)
+        for key, value in verified.items()
+    )
+    return ", ".join(f"{each.head} {each.text}" for each in found)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from starshade.plain import counted, percent
+from starshade.plain import counted
+from starshade.release.figures import counted_of, shares
 from starshade.release.manifest import Claim, Manifest
 
 _RULES: dict[Any, str] = {
@@ -14,15 +16,15 @@ _RULES: dict[Any, str] = {
     "zero": "a null counting as the level below the scale",
 }
 _NEAR = (
-    ": every record has at least {others} whose rating of {of} is within {eps:g} of its own, {rule}"
+    "every record has at least {others} whose rating of {of} is within {eps:g} of its own, {rule}"
 )
 _MEANINGS = {
-    "k-anonymity": ": every record equals at least {others} on every cell{beside}",
-    "review-graph": ": every record equals at least {others}, item by item",
-    "diversity": ": every set of up to b items that somebody rated together is covered by the "
-    "profiles of at least l different groups",
-    "l-diversity": ": every class has at least this many different values of it",
-    "t-closeness": ": no class's values of it are distributed more than this far from those of all "
+    "k-anonymity": "every record equals at least {others} on every cell{beside}",
+    "review-graph": "every record equals at least {others}, item by item",
+    "diversity": "every set of up to {b} items that somebody rated together is covered by the "
+    "profiles of at least {l} different groups",
+    "l-diversity": "every class has at least this many different values of it",
+    "t-closeness": "no class's values of it are distributed more than this far from those of all "
     "records (earth mover's distance, 0 to 1)",
     "k-eps": _NEAR,
     "k-eps-l": _NEAR
@@ -44,10 +46,7 @@ def promise(manifest: Manifest, smallest_class: int) -> str:
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",
-        f"- for {percent(manifest.users_rating_disclosed)} of the people here, at least one "
-        "rating can be read off their class",
-        f"- for {percent(manifest.users_rating_exists)}, it is certain of at least one item that "
-        "they rated it, if not how",
+        *(f"- {each.title}: {each.text}. {each.meaning}" for each in shares(manifest)),
         *_sensitive(manifest),
         _NOT_DP,
     ]
@@ -63,9 +62,7 @@ def _sensitive(manifest: Manifest) -> list[str]:
         "\nSensitive attributes stand here as they were. Whoever finds a person's class knows "
         "that theirs is one of the values in it, and how often each occurs; how different these "
         f"are is promised only where a line above says so. By ratings{beside} the records of a "
-        "class are equal; with these attributes they are not: "
-        f"{percent(manifest.records_alone_with_sensitive)} of the records here are alone in their "
-        "class with their values of them, and who knows these of a person, too, finds their record."
+        "class are equal; with these attributes they need not be."
     ]
 
 
@@ -98,20 +95,29 @@ def _proximity(manifest: Manifest, smallest_class: int) -> list[str]:
 
 
 def _claim(claim: Claim, beside: bool) -> str:
-    """Word a claim; `beside`: there are quasi-identifiers that records are equal on too."""
-    counts = ", ".join(f"{name} {value:,}" for name, value in claim.verified.items())
     parameters = ", ".join(
         f"{name} = {_in_words(value)}" for name, value in claim.parameters.items()
     )
-    meaning = _MEANINGS.get(claim.model, "").format(
-        **claim.parameters,
-        others=counted(int(claim.parameters.get("k", 1)) - 1, "other"),  # type: ignore[arg-type]
-        beside=" and quasi-identifier" * beside,
-        of="every item" + " that is not sensitive" * bool(claim.parameters.get("sensitive")),
-        rule=_RULES.get(claim.parameters.get("nulls")),
-    )
-    text = f"- {claim.model} ({parameters}){meaning}"
-    return f"{text}; counted on these files: {counts.replace('_', ' ')}"
+    meaning = requirement(claim.model, claim.parameters, beside=beside)
+    text = f"- {claim.model} ({parameters}){meaning and ': '}{meaning}"
+    return f"{text}; counted on these files: {counted_of(claim.verified)}"
+
+
+def requirement(model: str, parameters: Mapping[str, Any], *, beside: bool) -> str:
+    """Say what a model requires; empty where it is none of ours, or lacks a parameter.
+
+    `beside`: there are quasi-identifiers that records are equal on too.
+    """
+    try:
+        return _MEANINGS[model].format(
+            **parameters,
+            others=counted(int(parameters.get("k", 1)) - 1, "other"),
+            beside=" and quasi-identifier" * beside,
+            of="every item" + " that is not sensitive" * bool(parameters.get("sensitive")),
+            rule=_RULES.get(parameters.get("nulls")),
+        )
+    except (KeyError, TypeError, ValueError):
+        return ""
 
 
 def _in_words(value: float | int | str | list[str]) -> str:
@@ -190,10 +196,3 @@ def level_bytes(manifest: Manifest) -> str:
         "one byte per item in the order of items.parquet: 0 = null, "
         f"1 = {manifest.scale.minimum:g}, each further level {manifest.profile_step:g} more"
     )
-
-
-def stands_behind(manifest: Manifest) -> str:
-    """Say what is not known of invented cells of a profile."""
-    if manifest.profile != "simple":
-        return "were rated by nobody of their class"
-    return "are not the mean of ratings of their class, but filled in so that groups are alike"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,22 @@ from numpy.typing import NDArray
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart
 from starshade.errors import ConfigError
-from starshade.markup import block, facts, paragraph, table
+from starshade.figure import Figure, Table, found_html
 from starshade.plain import counted
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
-from starshade.release.band import in_words
 from starshade.release.cells import Symbols
+from starshade.release.figures import (
+    AUDIENCE,
+    AUDIENCES,
+    CLASSES,
+    LAYOUT,
+    LAYOUTS,
+    SMALLEST_GROUP,
+    counted_of,
+    private_figures,
+    shares,
+)
 from starshade.release.profiles import Profiles, refuse_large
 
 if TYPE_CHECKING:
@@ -28,50 +39,27 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
-_LAYOUTS = {
-    "generalized": "cells are what the members of a class said, all of it",
-    "record": "a row per person, some ratings moved",
-    "profile": "one profile for all members of a class",
-}
-_AUDIENCES = {
-    "publish": "everybody (publish)",
-    "query": "nobody: it may only stand behind a query service",
-}
-_LEFT_OUT = {
-    "users_deleted": "people left out by the method",
-    "users_without_rating": "people left out, without a rating on these items",
-    "rare_items_dropped": "items left out, rated by too few",
-}
 _CLASSES = 12  # bars of class sizes; larger ones share the last
 
 
 def release_html(release: Release) -> str:
     """Say what a release is, what it claims, and what it still tells."""
     manifest = release.manifest
-    sizes = release.classes.sizes
-    rows = [
-        ("layout", f"{manifest.layout}: {_LAYOUTS[manifest.layout]}"),
-        ("classes of equal records", f"{release.classes.n_groups:,}"),
-        ("smallest class", counted(int(sizes.min()) if len(sizes) else 0, "record")),
-        ("may be shown to", _AUDIENCES[manifest.audience]),
-        ("personal attributes", ", ".join(manifest.attribute_columns) or "none"),
-    ]
-    exact = release.exact  # to whoever is not the owner: bands
-    rows += [
-        (head, in_words(getattr(manifest, name)) if exact is None else f"{getattr(exact, name):,}")
-        for name, head in _LEFT_OUT.items()
-    ]
-    shares = (
-        ("users in a class that shows one of their ratings", manifest.users_rating_disclosed),
-        ("users in a class that shows that they rated something", manifest.users_rating_exists),
-        (
-            "records alone in their class with their sensitive attributes",
-            manifest.records_alone_with_sensitive,
-        ),
+    sizes, names = release.classes.sizes, ", ".join(manifest.attribute_columns)
+    found = (
+        replace(LAYOUT, meaning=LAYOUTS[manifest.layout]).of(manifest.layout),
+        replace(AUDIENCE, meaning=AUDIENCES[manifest.audience]).of(manifest.audience),
+        Figure("attribute_columns", "Personal attributes", "text").of(names or "none"),
+        CLASSES.of(release.classes.n_groups),
+        SMALLEST_GROUP.of(int(sizes.min()) if len(sizes) else 0),
+        *private_figures(manifest, release.exact),
+        *shares(manifest),
     )
-    rows += [(name, f"{share:.1%}") for name, share in shares if share is not None]
-    claims = [(c.model, _parameters(c), _counted(c)) for c in manifest.claims]
-    head = ("promise", "with", "counted on the files")
+    claims = tuple(
+        (c.model, _parameters(c), counted_of(c.verified) or "not yet: when it is saved")
+        for c in manifest.claims
+    )
+    promises = Table("What it promises", ("promise", "with", "counted on the files"), claims)
     where = (
         "Just made and not saved: save() counts the promises again on what was written. The link "
         "to the people is in memory only."
@@ -82,8 +70,7 @@ def release_html(release: Release) -> str:
         f"{manifest.method}: {counted(release.n_records, 'record')}, "
         f"{counted(release.classes.n_items, 'item')}"
     )
-    promises = table(head, claims, caption="What it promises") if claims else ""
-    return block(title, promises, facts(rows, "What it is"), paragraph(where))
+    return found_html(title, found, where, [promises] if claims else ())
 
 
 def release_chart(release: Release) -> Chart:
@@ -116,13 +103,6 @@ def _parameters(claim: Claim) -> str:
         return f"{len(value)} items" if isinstance(value, list) else f"{value}"
 
     return ", ".join(f"{name} = {spelled(value)}" for name, value in claim.parameters.items())
-
-
-def _counted(claim: Claim) -> str:
-    counted = ", ".join(
-        f"{name.replace('_', ' ')} {value:,}" for name, value in claim.verified.items()
-    )
-    return counted or "not yet: when it is saved"
 
 
 def write_csv(release: Release, path: Where) -> None:

@@ -15,6 +15,7 @@ from starshade.progress import announced
 from starshade.query.statement import shown
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
+from starshade.release.figures import LEFT_OUT
 from starshade.report.dossier_charts import palette_css, pictures
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
         pictures=pictures(content),
         palette=palette_css(),
         policy=POLICY,
+        left_out=LEFT_OUT,
     )
 
 

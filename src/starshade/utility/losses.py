@@ -19,6 +19,7 @@ from starshade.release.attributes import (
 )
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
+from starshade.release.figures import SHARES
 from starshade.release.match.match import Changes, Match, not_made_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
@@ -221,32 +222,7 @@ class DisclosureShares(Measure[UtilityResult]):
         "in their class with their sensitive attributes."
     )
 
-    FIGURES: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "users_rating_disclosed",
-            "People of whom a rating is disclosed",
-            "share",
-            True,
-            "High means risk: they are in a class that shows one of their ratings plainly, however "
-            "many they hide among.",
-            short="rating disclosed",
-        ),
-        Figure(
-            "users_rating_exists",
-            "People of whom it is shown that they rated something",
-            "share",
-            True,
-            "High means risk: their class shows that each of its members rated some item.",
-        ),
-        Figure(
-            "records_alone_with_sensitive",
-            "Records alone in their class with their sensitive attributes",
-            "share",
-            True,
-            "High means risk: by ratings and quasi-identifiers they hide among others; who knows "
-            "their sensitive attributes, too, finds them.",
-        ),
-    )
+    FIGURES: ClassVar[tuple[Figure, ...]] = SHARES
 
     @typed
     @announced("measuring disclosure-shares")

@@ -309,16 +309,16 @@ def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> Non
 
 def test_claims_say_what_they_ask(dossier: Dossier) -> None:
     (claim,) = dossier.public()["claims"]
-    assert claim["asked"] == "k = 5: every record equals at least 4 others"
-    assert claim["verified"].startswith("the smallest group of such records has ")
+    assert claim["asked"] == "k = 5: every record equals at least 4 others on every cell"
+    assert claim["verified"].startswith("smallest group ")
     odd = (
         {"model": "of-elsewhere", "parameters": {"q": 2}, "verified": {}, "holds": False},
         {"model": "k-eps", "parameters": {"k": 3}, "verified": {"x": 1}, "holds": False},
     )
-    assert [row["asked"] for row in claim_rows(odd, "")] == ["q = 2", "k = 3"]
-    assert [row["verified"] for row in claim_rows(odd, "")] == [
+    assert [row["asked"] for row in claim_rows(odd, beside=False)] == ["q = 2", "k = 3"]
+    assert [row["verified"] for row in claim_rows(odd, beside=False)] == [
         "nothing that the files would show",
-        "x = 1",
+        "x 1",
     ]
 
 

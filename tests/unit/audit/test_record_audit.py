@@ -182,14 +182,14 @@ def test_items_that_those_who_stay_did_not_rate(tmp_path: Path) -> None:
     n = made.figures["rare_items_dropped"]
     assert n == 1, "the example is to drop an item"
     assert "1 item that fewer than 5 of those who stay rated" in str(made)
-    assert "Items that fewer than 5 of those who stay rated: left out, under 20 %" in card(tmp_path)
+    assert "Items left out because too few rated them: under 20 %" in card(tmp_path)
 
 
 def test_items_that_few_rated_where_everybody_stays(tmp_path: Path) -> None:
     rows = [{0: 3.0, 1: 3.0}] * 5 + [{0: 3.0, 2: 1.0}]
     made = saved(tmp_path, KLikeness(k=3), table(rows, STARS))
     assert "1 item that fewer than 3 users rated" in str(made)
-    assert "Items that too few people rated: left out, 20 % or more" in card(tmp_path)
+    assert "Items left out because too few rated them: 20 % or more" in card(tmp_path)
 
 
 def spread() -> Ratings:

@@ -68,9 +68,9 @@ def test_what_the_card_promises(tmp_path):
     assert 'some-method (k = 2, hierarchy = "ndgh")' in card
     assert "every record equals at least 1 other on every cell" in card
     assert "smallest group 2" in card
-    assert "for 40.0% of the people here, at least one rating can be read off" in card
-    assert "for 40.0%, it is certain of at least one item" in card
-    assert "People without a rating on these items: left out, 20 % or more" in card
+    assert "- People of whom a rating is disclosed: 40.0%." in card
+    assert "- People of whom it is shown that they rated something: 40.0%." in card
+    assert "- People left out without a rating on these items: 20 % or more." in card
     assert "do not cover a second release" in card
     assert "not hiding what you rated" in card
     assert "Licence" in card
@@ -91,15 +91,15 @@ def test_what_was_left_out_is_said():
     facts = {"records": 1, "items": 1, "classes": 1}
     scale = {"minimum": 1, "maximum": 5, "step": 1}
     dropped = Manifest(method="m", scale=scale, rare_items_dropped="under 5 %", **facts)
-    assert "Items that too few people rated: left out, under 5 %" in dataset_card(dropped)
+    assert "- Items left out because too few rated them: under 5 %." in dataset_card(dropped)
     card = dataset_card(dropped.model_copy(update={"users_without_rating": "more"}))
     assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
     assert "- 1 class of records that are equal in every cell\n" in card
-    assert "People without a rating on these items: left out, 20 % or more" in card
+    assert "- People left out without a rating on these items: 20 % or more." in card
     facts |= {"rare_items": "keep", "invented_cells": "under 20 %"}
     kept = Manifest(method="m", scale=scale, **facts)
     assert "rated were kept" in dataset_card(kept)
-    assert "Cells that were rated by nobody: under 20 % of all" in dataset_card(kept)
+    assert "- Cells invented: under 20 %." in dataset_card(kept)
     assert "No privacy model is claimed" in dataset_card(kept)
 
 

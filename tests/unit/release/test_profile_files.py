@@ -123,10 +123,10 @@ def test_the_card(tmp_path, monkeypatch, kind):
     assert "Every class has one profile" in head
     assert ("null means that nobody of the class did" in head) == (kind == "simple")
     assert "every record equals at least 1 other, item by item" in card
-    assert "shown by the profiles of at least l different groups" in card or "covered by" in card
-    assert "rating can be read off" not in card
+    assert "shown by the profiles of at least 1 different groups" in card or "covered by" in card
+    assert "a rating is disclosed" not in card
     assert "null alone has no row" not in card
-    assert ("Cells that one of their class rated" in head) == (kind in ("padded", "simple"))
+    assert ("rest on the rating of one person" in head) == (kind in ("padded", "simple"))
     assert ("as if it were one person" in head) == (kind == "pooled")
     assert ("as if it were one person" in card.split("## What is promised")[1]) == (
         kind == "pooled"
@@ -424,8 +424,7 @@ def test_fake_edges_are_declared_and_counted(tmp_path):
     release.save(tmp_path / "out")
     assert read_release(tmp_path / "out").manifest.invented_cells == "more"
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "Cells that are not the mean of ratings of their class" in card
-    assert "groups are alike: 20 % or more of those that are not null" in card
+    assert "Cells invented: 20 % or more. They rest on nobody's rating" in card
 
 
 @pytest.mark.parametrize("min_raters", [1, 2, 3])

@@ -103,7 +103,7 @@ def test_suppression_invents_nothing_and_says_who_is_gone(tmp_path) -> None:
     assert release.exact.users_deleted == 3
     release.save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "People who could not be hidden among the others: left out, 20 % or more" in card
+    assert "People left out by the method: 20 % or more" in card
     assert "Every record is one person's ratings, unchanged" in card
     moved = [{**ROWS[0], 1: 4}, *ROWS[1:]]
     with pytest.raises(InternalError, match="a rating changed by a method that changes none"):

@@ -285,7 +285,7 @@ def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str
     data = data_section(ratings, audited, release.scale)
     return {
         "verdict": verdict_section(result, release, audited.n_users),
-        "claims": claim_rows(result.claims, result.alike_by),
+        "claims": claim_rows(result.claims, beside=bool(release.manifest.quasi_identifiers)),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),
         "data": data,

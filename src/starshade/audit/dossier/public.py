@@ -38,7 +38,7 @@ from starshade.audit.findings import (
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
-from starshade.release.band import in_words
+from starshade.release.figures import private_figures
 from starshade.release.profiles import Profiles
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release
@@ -103,7 +103,9 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
         "limits": _limits(release, judgement),
         "findings": _findings(release, judgement),
         "warnings": list(of_release(release)),
-        "claims": claim_rows(_claims(release, judgement), release.manifest.alike_by),
+        "claims": claim_rows(
+            _claims(release, judgement), beside=bool(release.manifest.quasi_identifiers)
+        ),
         "holds": _holds(release) if judgement.passed else None,
         "open": list(_open(release, judgement)),
         "method": method_section(release),
@@ -290,26 +292,10 @@ def _histogram(release: Release) -> list[dict[str, Any]]:
 
 
 def _inside(release: Release) -> list[dict[str, Any]]:
-    rows = ((getattr(release.manifest, name), *said) for name, said in _INSIDE.items())
     return [
-        {"title": title, "value": in_words(value), "unit": "", "meaning": f"Of {whole}."}
-        for value, title, whole in rows
-        if value is not None
+        {"title": each.title, "value": each.value, "unit": "", "meaning": each.meaning}
+        for each in private_figures(release.manifest)
     ]
-
-
-_PEOPLE, _CELLS = "these and the released people", "the cells that have a rating"
-#: figure of the manifest → what it is, and of what
-_INSIDE = {
-    "users_deleted": ("People left out because they could not be hidden", _PEOPLE),
-    "users_without_rating": ("People without a rating on the released items", _PEOPLE),
-    "rare_items_dropped": (
-        "Items left out because too few rated them",
-        "these and the released items",
-    ),
-    "invented_cells": ("Cells invented", _CELLS),
-    "single_rater_cells": ("Cells that rest on the rating of one person", _CELLS),
-}
 
 
 def _open(release: Release, judgement: Judgement) -> Iterator[str]:

@@ -11,22 +11,18 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES as METHODS
+from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.audit.evidence import Evidence
 from starshade.audit.findings import limit_of, records_differ
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.figure import Rate
 from starshade.plain import counted
-from starshade.release.band import in_words
+from starshade.release.figures import LAYOUTS, LEFT_OUT, counted_of, private_figures
 from starshade.release.manifest import FORMAT_VERSION
+from starshade.release.promise import requirement
 from starshade.release.table import Release
 
-_LAYOUTS = {
-    "generalized": "The records of a class have equal cells. A cell says what a rating may be: "
-    "one value, one of several, or that there is none.",
-    "record": "Each person has a record of their own, whose ratings may have been moved.",
-    "profile": "The people of a group share one profile: one rating for each item.",
-}
 _PROFILES = {
     "padded": "A cell is a mean over a group, in which real ratings and predictions are mixed.",
     "simple": "A cell is the mean of the ratings that members of a group really gave.",
@@ -37,39 +33,18 @@ _HOW = {
     True: "Counted on the written files, by a check that shares no code with the method.",
     False: "Counted on the written files, which do not bear the claim out.",
 }
-#: what a model requires, in words; its parameters stand in braces
-_REQUIREMENTS = {
-    "k-anonymity": "every record equals at least {others}{by}",
-    "review-graph": "every record has at least {others} with the same items and ratings",
-    "k-eps": "every record has at least {others} whose ratings differ from its own by no "
-    "more than {eps}",
-    "k-eps-l": "every record has at least {others} whose ratings differ from its own by no "
-    "more than {eps}, and among these each sensitive rating spreads by {l} or more",
-    "diversity": "whatever {b} items somebody rated together stand in at least {l} profiles",
-    "l-diversity": "among equal records {attribute} has at least {l} different values",
-    "t-closeness": "among equal records {attribute} is spread almost as among all, no more than "
-    "{t} away",
-}
-_COUNTED = {
-    "smallest_group": "the smallest group of such records has {}",
-    "smallest_group_at_least": "the smallest group of such records has {} or more",
-    "smallest_sd": "the smallest spread is {}",
-    "smallest_l": "the fewest different values are {}",
-    "largest_t": "the farthest away is {}",
-}
 
 
-def claim_rows(claims: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
-    """Return each claim: what it requires, what was counted, and how; `by`: `Manifest.alike_by`."""
+def claim_rows(claims: Iterable[Mapping[str, Any]], *, beside: bool) -> list[dict[str, Any]]:
+    """Return each claim: what it requires, what was counted, and how.
+
+    `beside`: there are quasi-identifiers that records are equal on too.
+    """
     return [
         {
             "model": claim["model"],
-            "asked": _requirement(claim["model"], claim["parameters"], by),
-            "verified": "; ".join(
-                _COUNTED.get(name, f"{name} = {{}}").format(_value(count))
-                for name, count in claim["verified"].items()
-            )
-            or "nothing that the files would show",
+            "asked": ": ".join(filter(None, (_settings(claim), _requirement(claim, beside)))),
+            "verified": counted_of(claim["verified"]) or "nothing that the files would show",
             "holds": bool(claim["holds"]),
             "how": _HOW[bool(claim["holds"])],
         }
@@ -77,17 +52,12 @@ def claim_rows(claims: Iterable[Mapping[str, Any]], by: str) -> list[dict[str, A
     ]
 
 
-def _requirement(model: str, parameters: Mapping[str, Any], by: str) -> str:
-    """Say what a claim requires: its parameters, and what they mean where that is known."""
-    text = ", ".join(f"{name} = {_value(value)}" for name, value in parameters.items())
-    words = {name: _value(value) for name, value in parameters.items()} | {"by": by}
-    k = parameters.get("k")
-    if type(k) is int:
-        words["others"] = counted(k - 1, "other")
-    try:
-        return f"{text}: {_REQUIREMENTS[model].format(**words)}"
-    except KeyError:  # no model of ours, or not all of its parameters: the claim does not hold
-        return text
+def _settings(claim: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_value(value)}" for name, value in claim["parameters"].items())
+
+
+def _requirement(claim: Mapping[str, Any], beside: bool) -> str:
+    return requirement(claim["model"], claim["parameters"], beside=beside)
 
 
 def model_rows(result: AuditResult) -> list[dict[str, Any]]:
@@ -98,8 +68,8 @@ def model_rows(result: AuditResult) -> list[dict[str, Any]]:
 
 def method_section(release: Release) -> dict[str, Any]:
     """Say how the release was made, as it says itself; with its receipt in figures, not bands."""
-    manifest, exact = release.manifest, release.exact
-    names = ("users_deleted", "users_without_rating", "rare_items_dropped")
+    manifest = release.manifest
+    left_out = private_figures(manifest, release.exact)[: len(LEFT_OUT)]
     return {
         "name": manifest.method,
         "summary": next((e.summary for e in METHODS if e.name == manifest.method), ""),
@@ -107,16 +77,13 @@ def method_section(release: Release) -> dict[str, Any]:
             {"name": name, "value": _value(value)} for name, value in manifest.config.items()
         ],
         "layout": manifest.layout,
-        "layout_meaning": _LAYOUTS[manifest.layout],
+        "layout_meaning": LAYOUTS[manifest.layout],
         "profile": manifest.profile,
         "profile_meaning": _PROFILES.get(manifest.profile or "", ""),
         "audience": manifest.audience,
         "k": manifest.claimed_k,
         **{name: getattr(manifest, name) for name in ("records", "items", "classes")},
-        **{
-            name: in_words(getattr(manifest, name)) if exact is None else getattr(exact, name)
-            for name in names
-        },
+        **{figure.key: figure.value for figure in left_out},
     }
 
 
@@ -158,21 +125,16 @@ ATTACK_MEANING = (
     "what a release is made for."
 )
 
-_TITLES = {
-    "scoreboard-rh": "best match, rare items counting more",
-    "label": "records that agree with all that is known",
-    "structure": "records that rated the same items",
-}
-
 
 def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict[str, Any]]:
     """Return a row for each attack and knowledge; `people`: whom the release is of."""
+    titles = {entry.name: entry.title or entry.summary for entry in ATTACKS}
     limit = limit_of(result.config["max_success"], result.k, differ=records_differ(release))
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     return [
         {
             "attack": evidence.after.attack,
-            "title": _TITLES.get(evidence.after.attack, evidence.after.attack),
+            "title": titles.get(evidence.after.attack, ""),
             "knowledge": _knowledge_text(evidence),
             "known": evidence.knowledge.known,
             "exact": not (evidence.knowledge.rating_error or evidence.knowledge.wrong),

@@ -15,27 +15,21 @@ from starshade.server.ask.asking import SEED, Asking, Facts, config_of, field_fr
 from starshade.server.forms import Choice, Setting
 from starshade.setting import settings_of
 
-_PLAIN = {
-    "scoreboard-rh": "Best match, even if some facts are wrong",
-    "scoreboard": "Whoever fits every fact, roughly",
-    "label": "Whoever fits every fact exactly",
-    "structure": "Whoever rated the same items",
-}
 #: need something else than ratings and what is known of people: a release, items, attributes
 _ELSEWHERE = ("homogeneity", "link-existence", "padding", "tracker")
-#: what can be chosen, the suggested one first
+_FIRST = ("scoreboard-rh", "scoreboard", "label", "structure")  # the suggested one first
+#: what can be chosen
 ATTACKS = tuple(
     sorted(
         (entry for entry in ENTRIES if entry.name not in _ELSEWHERE),
-        key=lambda entry: [*_PLAIN, entry.name].index(entry.name),
+        key=lambda entry: [*_FIRST, entry.name].index(entry.name),
     )
 )
 _USUAL = 8  # facts, if the data have so many
 _DATED = ("scoreboard-rh", "scoreboard")
 
 _CHOICES = tuple(
-    Choice(e.name, f"{_PLAIN[e.name]} ({e.name})" if e.name in _PLAIN else e.name, e.summary)
-    for e in ATTACKS
+    Choice(e.name, f"{e.title} ({e.name})" if e.title else e.name, e.summary) for e in ATTACKS
 )
 _OWN = {setting.name for setting in settings_of(KnowledgeSettings)}  # mean what is known
 _of = partial(field_from, KnowledgeSettings)
