@@ -11,7 +11,6 @@ from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import figures, page, words
 from starshade.plain import counted
-from starshade.release.figures import private_figures
 
 if TYPE_CHECKING:
     from starshade.release.table import Release
@@ -57,6 +56,8 @@ def _known(
     values: dict[str, float | int | None], release: Release
 ) -> dict[str, float | int | str | None]:
     """Leave out what does not apply; say in bands what only the receipt has in figures."""
+    from starshade.release.figures import private_figures
+
     bands = {
         each.key: f"{each.text} (a band; the receipt has the figure)"
         for each in private_figures(release.manifest)

@@ -14,12 +14,13 @@ from starshade.arguments import typed
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure, Shown, Table
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.knowledge import count_marked
-from starshade.markup import block, facts, paragraph
 from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.scale import Scale
+from starshade.ratings.shape import bars_of, figures_of, spread_of
 from starshade.ratings.table import UNKNOWN_DAY, Ratings, ReadReport
 
 _BINS = 10  # of a real scale's histogram
@@ -27,7 +28,7 @@ _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 @dataclass(frozen=True)
-class Description:
+class Description(Shown):
     """What `describe` found.
 
     `sparsity`: share of cells that are null, in [0, 1]. `first_day`, `last_day`: ISO dates; None
@@ -75,6 +76,29 @@ class Description:
             "mapping": report["mapping"],
             "notes": list(report["notes"]),
         }
+
+    def __str__(self) -> str:
+        parts = ((self.users, "user"), (self.items, "item"), (self.ratings, "rating"))
+        return ", ".join(counted(n, what) for n, what in parts)
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Size, scale, sparsity, long tail, dates, and what reading left out."""
+        report = self.report
+        mapping = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
+        read = Figure("mapping", "Read as", "text").of(
+            f"{report.format}: {mapping}" if mapping else None
+        )
+        return (read, *figures_of(self.to_dict()))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """How many ratings people give, and items get."""
+        spread = spread_of(self.to_dict())
+        return () if spread is None else (spread,)
+
+    def _headline(self) -> str:
+        return "; ".join(["Ratings", *self.report.notes])
 
 
 @announced("describing")
@@ -162,22 +186,12 @@ def _histogram(ratings: Ratings) -> tuple[tuple[float, float, int], ...]:
 _POINTS = 100  # of the long tail
 
 
-def ratings_html(ratings: Ratings) -> str:
-    """Say what there is, and what reading left out."""
-    description = describe(ratings)
-    notes = "".join(paragraph(note) for note in description.report.notes)
-    return block(_size(description), facts(_rows(description)), notes)
-
-
 def ratings_chart(ratings: Ratings) -> Chart:
     """Draw how often each rating was given, and how much the most rated items hold."""
     description = describe(ratings)
     total = max(description.ratings, 1)
-    bars = [
-        Bar(f"{low:g}" if low == high else f"{low:.3g} to {high:.3g}", n / total)
-        for low, high, n in description.histogram
-    ]
-    size = _size(description)
+    bars = [Bar(name, share) for name, _, share in bars_of(description.to_dict())]
+    size = str(description)
     histogram = bar_chart(
         "How often each rating was given", size, bars, "rating", Axis("share", share=True)
     )
@@ -192,45 +206,6 @@ def ratings_chart(ratings: Ratings) -> Chart:
         Axis("share of all ratings", share=True),
     )
     return histogram.beside(tail, title="Ratings, and their long tail", subtitle=size)
-
-
-def _size(of: Description) -> str:
-    parts = ((of.users, "user"), (of.items, "item"), (of.ratings, "rating"))
-    return ", ".join(counted(n, what) for n, what in parts)
-
-
-def _rows(description: Description) -> list[tuple[str, str]]:
-    """Name each figure, with what it means where the name does not say it."""
-    report = description.report
-    rows = [
-        ("scale", f"{description.scale}{' (found in the data)' if report.scale_inferred else ''}"),
-        ("not rated", f"{description.sparsity:.1%} of all users × items"),
-    ]
-    rows += [
-        (f"ratings per {what}", f"{of['median']:,.0f} (median; 5 % have up to {of['q05']:,.0f}, "
-         f"5 % have {of['q95']:,.0f} or more)")
-        for what, of in (
-            ("user", description.ratings_per_user),
-            ("item", description.ratings_per_item),
-        )
-        if of
-    ]  # fmt: skip
-    top = description.long_tail["top_10_percent"]
-    rows.append(("long tail", f"the most rated 10 % of the items hold {top:.1%} of the ratings"))
-    if description.first_day is not None:
-        unknown = f", {description.days_unknown:.1%} without" if description.days_unknown else ""
-        rows.append(("dates", f"{description.first_day} to {description.last_day}{unknown}"))
-    if description.attributes:
-        rows.append(("personal attributes", ", ".join(description.attributes)))
-    if report.mapping:
-        mapping = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
-        rows.append(("read as", f"{report.format}: {mapping}"))
-    left_out = (
-        ("users left out (no rating)", report.dropped_users),
-        ("items left out", report.dropped_items),
-        ("repeated ratings merged", report.merged_duplicates),
-    )
-    return rows + [(name, f"{n:,}") for name, n in left_out if n]
 
 
 @dataclass(frozen=True)

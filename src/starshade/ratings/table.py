@@ -290,9 +290,9 @@ class Ratings:
         return ratings_chart(self)
 
     def _repr_html_(self) -> str:
-        from starshade.ratings.describe import ratings_html
+        from starshade.ratings.describe import describe
 
-        return ratings_html(self)
+        return describe(self)._repr_html_()
 
     def __repr__(self) -> str:
         return (

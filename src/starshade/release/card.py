@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from starshade.plain import counted
+from starshade.ratings.shape import scale_text
 from starshade.release.figures import private_figures
-from starshade.release.manifest import Manifest, ScaleModel
+from starshade.release.manifest import Manifest
 from starshade.release.promise import (
     cells_are,
     how_to_read,
@@ -124,12 +125,14 @@ def _contents(manifest: Manifest) -> dict[str, str]:
 
 
 def _about(manifest: Manifest) -> str:
+    scale = manifest.scale
     config = ", ".join(
         f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
     )
     lines = [
         f"Ratings of {counted(manifest.items, 'item')} by "
-        f"{counted(manifest.records, 'person', 'people')} on the scale {_scale(manifest.scale)}, "
+        f"{counted(manifest.records, 'person', 'people')} on the scale from "
+        f"{scale_text(scale.minimum, scale.maximum, scale.step)}, "
         f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
         f"- {counted(manifest.classes, 'class', 'classes')} of records that are equal in every "
@@ -196,11 +199,6 @@ _LICENCE = """\
 
 Not stated here: it is for the owner of the data to choose one and to write it down.
 """
-
-
-def _scale(scale: ScaleModel) -> str:
-    bounds = f"from {scale.minimum:g} to {scale.maximum:g}"
-    return bounds if scale.step is None else f"{bounds} in steps of {scale.step:g}"
 
 
 def _cell(text: str) -> str:

@@ -160,7 +160,7 @@ def attack_outcome(result: Result) -> Outcome:
     """Say what an attack found."""
     success, records = top1_of(result), result.get("records") or 0
     figures = sorted(result.get("figures") or (), key=lambda figure: figure["unit"] != "share")
-    first, *rest = [*map(_figure, figures)] or [
+    first, *rest = [*map(Figure.of, figures)] or [
         Figure("Right when it must answer", percent(success))
     ]
     guess = Figure(
@@ -249,8 +249,3 @@ def _rests_on(result: Result) -> str:
     if tried < (result.get("records") or 0) - left_out:
         return "The people were drawn at random, and so were the facts known of each."
     return "Everybody of whom so much can be known was tried; the facts were drawn at random."
-
-
-def _figure(row: Mapping[str, Any]) -> Figure:
-    share = row["value"] if row["unit"] == "share" else None
-    return Figure(row["title"], row["text"], row["meaning"], share)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from starshade.figure import Table
 from starshade.plain import counted, percent
 from starshade.report.page import ends
 
@@ -39,14 +40,11 @@ class Figure:
     meaning: str = ""  # what a high or a low value means; may be empty
     share: float | None = None  # the same from 0 to 1, where a bar may be drawn of it
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table; the first cell of each row is its head."""
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    @classmethod
+    def of(cls, figure: Mapping[str, Any]) -> Figure:
+        """Show what `starshade.figure.Figure.to_dict` says."""
+        share = figure["value"] if figure["unit"] == "share" else None
+        return cls(figure["title"], figure["text"], figure["meaning"], share)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def test_the_card_says_how_to_read_a_real_scale(tmp_path, monkeypatch, ranges):
     assert cells[0]["members"] == ([(-3.5, 4.25)] if ranges else [-3.5, 4.25])
     assert cells[1]["members"] == ([None, (-10.0, 2.0)] if ranges else [None, 2.0])
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "by 2 people on the scale from -10 to 10, anonymized" in card
+    assert "by 2 people on the scale from -10 to 10, any value between, anonymized" in card
 
 
 def test_the_card_says_how_to_read_profiles(tmp_path, monkeypatch):

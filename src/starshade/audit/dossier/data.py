@@ -12,6 +12,7 @@ from starshade.attack.risk_result import RiskResult
 from starshade.plain import counted
 from starshade.ratings.describe import describe
 from starshade.ratings.scale import SLACK, Scale
+from starshade.ratings.shape import SPARSITY, scale_text
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.match.match import Match
@@ -40,14 +41,12 @@ def data_section(ratings: Ratings, released: Ratings, scale: Scale) -> dict[str,
             "minimum": scale.minimum,
             "maximum": scale.maximum,
             "step": scale.step,
-            "text": scale_text(scale),
+            "text": scale_text(scale.minimum, scale.maximum, scale.step),
         },
         "attributes": list(names),
         "sparsity": {
             "value": shape["sparsity"],
-            "meaning": "The share of all user-item pairs without a rating. The nearer to 100%, "
-            "the rarer it is that two people rated the same things, and the easier a person is "
-            "told apart by a few ratings.",
+            "meaning": SPARSITY.meaning,
         },
         "histogram": {
             "bins": _shares(ratings, Bins.of(scale)),
@@ -73,13 +72,6 @@ def shape_of(ratings: Ratings) -> dict[str, Any]:
         "text": f"{counted(ratings.n_ratings, 'rating')} by "
         f"{counted(ratings.n_users, 'person', 'people')} on {counted(ratings.n_items, 'item')}",
     }
-
-
-def scale_text(scale: Scale) -> str:
-    """Say a scale in words."""
-    if scale.step is None:
-        return f"{scale.minimum:g} to {scale.maximum:g}, any value between"
-    return f"{scale.minimum:g} to {scale.maximum:g} in steps of {scale.step:g}"
 
 
 @dataclass(frozen=True)

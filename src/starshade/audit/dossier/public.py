@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.audit.dossier.data import Bins, scale_text
+from starshade.audit.dossier.data import Bins
 from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
 from starshade.audit.dossier.verdict import (
@@ -38,6 +38,7 @@ from starshade.audit.findings import (
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
+from starshade.ratings.shape import scale_text
 from starshade.release.figures import private_figures
 from starshade.release.profiles import Profiles
 from starshade.release.show import sizes_shown
@@ -115,9 +116,9 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
 
 
 def _holds(release: Release) -> dict[str, Any]:
-    shares = DisclosureShares().measure(release).figures
+    shares, scale = DisclosureShares().measure(release).figures, release.scale
     return {
-        "scale": scale_text(release.scale),
+        "scale": scale_text(scale.minimum, scale.maximum, scale.step),
         "attributes": list(release.manifest.attribute_columns),
         "classes": _classes(release),
         "cells": _cells(release),

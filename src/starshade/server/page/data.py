@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from starshade.plain import counted, percent
-from starshade.report.page import count as whole
+from starshade.figure import Table
+from starshade.plain import percent
+from starshade.ratings.shape import bars_of, figures_of, spread_of
 from starshade.server.ask.asking import Asking, Facts, form
 from starshade.server.ask.data import MAPPING, values_before
 from starshade.server.ask.labels import ASKINGS, FORM_OF
@@ -18,7 +19,7 @@ from starshade.server.forms import Form, Sent
 from starshade.server.jobs.store import DataRow, JobKind, JobRow, Store
 from starshade.server.page.frame import KINDS, Shown, frame, job_line, latest_reading, shape_of
 from starshade.server.page.job import field_at_fault, files_of, job_view, source_of
-from starshade.server.parts import Chart, Figure, Next, Table, sentence, without_paths
+from starshade.server.parts import Chart, Figure, Next, sentence, without_paths
 from starshade.server.uploads import columns_of
 
 #: the forms of a data set, by the end of their address
@@ -66,11 +67,11 @@ def data_page(
         ok=ok,
         reading=None if shown is None else job_view(shown, files),
         intro=_intro(data, shown),
-        figures=_figures(facts) if ok else (),
+        figures=[Figure.of(each.to_dict()) for each in figures_of(facts)] if ok else (),
         columns=_columns(facts, options),
         histogram=_histogram(facts) if ok else None,
-        per_user=_spread(facts) if ok else None,
-        notes=[without_paths(note, files) for note in _notes(facts)],
+        per_user=spread_of(facts) if ok else None,
+        notes=[without_paths(note, files) for note in map(str, facts.get("notes") or ())],
         next=_next(data, shown, jobs),
         jobs=[*map(job_line, jobs)],
         jobs_left_out=store.job_count(data.id, kinds=_WORK) - len(jobs),
@@ -136,57 +137,6 @@ def _next(data: DataRow, reading: JobRow | None, jobs: tuple[JobRow, ...]) -> tu
     return () if data.facts is None else with_data(data, jobs)
 
 
-def _figures(facts: Facts) -> list[Figure]:
-    scale, tail = facts["scale"], facts.get("long_tail") or {}
-    step = f" in steps of {scale['step']:g}" if scale.get("step") else ""
-    seen = (
-        "Found in the data: its ends may be two people's ratings. Declare it under “Read it "
-        "differently” if you know it."
-        if scale.get("inferred")
-        else "As it was declared."
-    )
-    figures = [
-        Figure("People", whole(facts["users"]), "Everybody who gave a rating."),
-        Figure("Items", whole(facts["items"]), "Whatever was rated: films, products, questions."),
-        Figure("Ratings", whole(facts["ratings"]), ""),
-        Figure("Scale", f"{scale['min']:g} to {scale['max']:g}{step}", seen),
-        Figure(
-            "Empty cells",
-            percent(facts["sparsity"]),
-            "Pairs of a person and an item without a rating. High is usual, and it is what makes "
-            "people easy to recognise: hardly two rated the same items.",
-            facts["sparsity"],
-        ),
-    ]
-    if "top_10_percent" in tail:
-        figures.append(
-            Figure(
-                "Ratings on the 10% most rated items",
-                percent(tail["top_10_percent"]),
-                "High means a long tail of rare items. A rare item gives a person away more than "
-                "a popular one.",
-                tail["top_10_percent"],
-            )
-        )
-    if facts.get("first_day"):
-        figures.append(
-            Figure(
-                "Dates",
-                f"{facts['first_day']} to {facts['last_day']}",
-                "Attackers may know them roughly. No release has any.",
-            )
-        )
-    if facts.get("attributes"):
-        figures.append(
-            Figure(
-                "Personal attributes",
-                ", ".join(facts["attributes"]),
-                "They single people out; a release leaves them out unless you ask for more.",
-            )
-        )
-    return figures
-
-
 def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:
     mapping = facts.get("mapping")
     if not mapping:
@@ -200,11 +150,11 @@ def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:
 
 
 def _histogram(facts: Facts) -> Chart | None:
-    bins, total = facts.get("histogram") or [], max(facts["ratings"], 1)
-    if not bins:
+    bars = list(bars_of(facts))
+    if not bars:
         return None
-    values = [{"rating": _label(b), "share": b["ratings"] / total} for b in bins]
-    most = max(values, key=lambda value: value["share"])
+    values = [{"rating": name, "share": share} for name, _, share in bars]
+    most, _, highest = max(bars, key=lambda bar: bar[2])
     return Chart(
         title="How the ratings spread",
         spec={
@@ -221,45 +171,13 @@ def _histogram(facts: Facts) -> Chart | None:
                 "tooltip": [{"field": "rating"}, {"field": "share", "format": ".1%"}],
             },
         },
-        text=f"The most frequent rating is {most['rating']}, with {percent(most['share'])} of all.",
+        text=f"The most frequent rating is {most}, with {percent(highest)} of all.",
         table=Table(
             "How the ratings spread",
             ("Rating", "Ratings", "Share"),
-            tuple((_label(b), whole(b["ratings"]), percent(b["ratings"] / total)) for b in bins),
+            tuple((name, f"{n:,}", percent(share)) for name, n, share in bars),
         ),
     )  # fmt: skip
-
-
-def _label(one: Mapping[str, Any]) -> str:
-    low, high = one["low"], one["high"]
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
-
-
-def _spread(facts: Facts) -> Table | None:
-    names = ("q05", "q25", "median", "q75", "q95", "mean")
-    rows = tuple(
-        (label, *(f"{facts[name][q]:,.1f}".removesuffix(".0") for q in names))
-        for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item"))
-        if facts.get(name)
-    )
-    head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
-    return Table("How many ratings", head, rows) if rows else None
-
-
-def _notes(facts: Facts) -> list[str]:
-    sentences = []
-    if facts.get("users_dropped"):
-        people = counted(facts["users_dropped"], "person", "people")
-        sentences.append(f"{people} left out: no rating of theirs was left.")
-    if facts.get("items_dropped"):
-        sentences.append(f"{counted(facts['items_dropped'], 'item')} left out: nobody rated them.")
-    if facts.get("duplicates_merged"):
-        sentences.append(
-            f"{counted(facts['duplicates_merged'], 'rating')} merged with another one."
-        )
-    if facts.get("days_unknown"):
-        sentences.append(f"{percent(facts['days_unknown'])} of the ratings have no date.")
-    return sentences + [str(note) for note in facts.get("notes") or ()]
 
 
 def _delete(data: DataRow) -> Form:

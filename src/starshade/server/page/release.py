@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from starshade.figure import Table
 from starshade.plain import percent
 from starshade.report.page import figure, size
 from starshade.server.ask.labels import address, form_values
 from starshade.server.jobs.store import DataRow, JobRow, Store
 from starshade.server.page.frame import HOME, Shown, frame, title_of
-from starshade.server.parts import Figure, Link, Next, Table, interval
+from starshade.server.parts import Figure, Link, Next, interval
 
 Result = Mapping[str, Any]
 
