@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from starshade.audit.measure import figures_of
-from starshade.audit.result import SHARES, alone_with_sensitive
+from starshade.audit.measure import figures_found, figures_of
+from starshade.audit.result import SHARES, rated_in_words
 from starshade.errors import ConfigError
+from starshade.figure import Figure, Shown
 from starshade.naming import called
 from starshade.plain import counted, percent
 from starshade.ratings.places.place import Place, Where
@@ -37,7 +38,7 @@ class Anonymizer(Protocol):
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(Shown):
     """A release that was saved, and its figures."""
 
     release: Release
@@ -46,15 +47,21 @@ class Made:
     # users_rating_disclosed, users_rating_exists, records_alone_with_sensitive, seconds,
     # peak_rss_mb, out``; None where a figure does not apply; ``median_group`` and
     # ``largest_group``, of the sets of equal records as `smallest_group`; ``single_rater_cells``;
-    # ``fake_edges``, released cells (of a class and an item) that were invented for
-    # (b, l)-diversity, None where that was not requested. `users_dropped` had no rating on the
-    # released items, `users_deleted` could not be hidden among the others.
+    # ``fake_edges``, released cells invented for (b, l)-diversity, None where it was not requested
     figures: dict[str, Any]
     claims: tuple[Claim, ...] = ()  # what the release promises, with what was counted on its files
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures."""
         return dict(self.figures)
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """The figures that apply, as they are declared."""
+        return figures_found(self.figures)
+
+    def _headline(self) -> str:
+        return f"{self.figures['method']}: {self.figures['out']}"
 
     def __str__(self) -> str:
         f = self.figures
@@ -140,13 +147,7 @@ class Made:
             return f"whoever finds a {what} reads its ratings" + (
                 ", sensitive ones included." if self.release.manifest.sensitive_items else "."
             )
-        alone = f["records_alone_with_sensitive"]
-        return (
-            f"{percent(f['users_rating_disclosed'])} of the "
-            "users are in a class that shows one of their ratings, "
-            f"{percent(f['users_rating_exists'])} in one that shows that they rated an item."
-            + (f" {alone_with_sensitive(percent(alone))}" if alone is not None else "")
-        )
+        return rated_in_words(f)
 
     def _averaged(self) -> str:
         manifest, f = self.release.manifest, self.figures

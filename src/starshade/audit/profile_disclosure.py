@@ -21,13 +21,21 @@ from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate
 from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.stats import bootstrap
+
+GROUP_FOUND = Figure(
+    "group_found",
+    "Right group named by who must name one",
+    "share",
+    True,
+    "High means risk: whoever finds a person's group reads its profile.",
+)
 
 
 @dataclass(frozen=True)

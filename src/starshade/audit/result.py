@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,11 +34,17 @@ _AS_THEY_ARE = (
 )
 
 
-def alone_with_sensitive(share: str) -> str:
-    """Say what records that differ in sensitive attributes mean."""
+def rated_in_words(shares: Mapping[str, Any]) -> str:
+    """Say of how many people a class shows a rating, or that there is one."""
+    shown, exists, alone = (shares.get(name) for name in SHARES)
     return (
-        f"Of the records, {share} are alone in their class with their sensitive attributes: who "
-        "knows these of a person, too, finds their record."
+        f"{percent(shown)} of the people are in a class that shows one of their ratings, "
+        f"{percent(exists)} in one that shows that they rated an item."
+        + (
+            f" Of the records, {percent(alone)} are alone in their class with their sensitive "
+            "attributes: who knows these of a person, too, finds their record."
+        )
+        * (alone is not None)
     )
 
 
@@ -228,16 +235,12 @@ class AuditResult:
         shown, exists = (
             self.disclosure[f"users_rating_{what}"] for what in ("disclosed", "exists")
         )
-        alone = self.disclosure.get("records_alone_with_sensitive")
         if self.profile_disclosure is not None:
             return f"{_PROFILES.get(self.profile or '', '')}{self.profile_disclosure}"
         if shown is None or exists is None:
             return "whoever finds a person's class reads its profile."
         return (
-            f"{percent(shown)} of the users are in a class that shows one of their ratings, "
-            f"{percent(exists)} in one that shows that they rated an item; to hide among others is "
-            "not to hide what one rated."
-            + ("" if alone is None else f" {alone_with_sensitive(percent(alone))}")
+            f"{rated_in_words(self.disclosure)} To hide among others is not to hide what one rated."
         )
 
     @property

@@ -20,7 +20,7 @@ from starshade.cli.options.shared import (
 )
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import command, figures, page, words
+from starshade.cli.show import command, describe, page, words
 from starshade.errors import ConfigError
 from starshade.registry import find
 
@@ -100,7 +100,6 @@ def _refuse_without_receipt(name: str, method: Any) -> None:
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
     from starshade.audit.findings import needs_receipt
-    from starshade.audit.measure import figures_found
 
     receipt = (
         f"The receipt {private} says who is which record: keep it, and keep it secret."
@@ -119,8 +118,8 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
             "leave, make it again with --private FILE."
         )
     return page(
-        words(str(made) + _advice(made)),
-        figures(figures_found(made.figures)),
+        describe(made),
+        words(_advice(made)) if _advice(made) else None,
         words(receipt),
         *([words(following), shown] if audit else ()),
     )
@@ -130,7 +129,7 @@ def _advice(made: Made) -> str:
     if made.release.manifest.profile != "padded" or "profile" in given():
         return ""
     return (
-        " Nothing was said about profiles, so these are padded, as in the paper; --profile pooled "
+        "Nothing was said about profiles, so these are padded, as in the paper; --profile pooled "
         "loses less on MovieLens and puts no rating into a cell (docs/prediction.md)."
     )
 

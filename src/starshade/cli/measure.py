@@ -63,7 +63,7 @@ def _known(
         for each in private_figures(release.manifest)
         if values.get(each.key, 0) is None
     }
-    return {name: value for name, value in {**values, **bands}.items() if value is not None}
+    return {**values, **bands}
 
 
 def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:

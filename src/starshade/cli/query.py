@@ -12,7 +12,6 @@ from starshade.cli.options.shared import gathered, said
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, page, words
 from starshade.errors import ConfigError
-from starshade.figure import number
 from starshade.query.settings import QuerySettings
 
 if TYPE_CHECKING:
@@ -57,25 +56,6 @@ def _ends(name: str, text: str) -> tuple[float, float]:
 
 
 def _summary(result: QueryResult) -> Any:
-    if not result.groups and len(result.results) <= 1:
-        return words(str(result))
-    first, rows = "", [("", *_cells(each)) for each in result.results]
-    if result.groups:
-        first = "null, then each rating"
-        rows = [
-            ("null" if entry.group is None else f"{entry.group:g}", *_cells(each))
-            for entry in result.groups
-            for each in entry.results
-        ]
-    head = (first, "", "expected", "low", "high", "records")
-    return page(columns(head, rows), words(result.reason) if result.reason else None)
-
-
-def _cells(entry: QueryResult) -> tuple[str, ...]:
-    if entry.refused:
-        return (entry.aggregate, "refused", "", "", "")
-    return (entry.aggregate, *map(_value, (entry.value, entry.low, entry.high, entry.records)))
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else number(value)
+    answers = [columns(each.head, each.rows) for each in result.tables]
+    text = (result.reason or "") if answers else str(result)
+    return page(*answers, words(text) if text else None)

@@ -146,7 +146,6 @@ def _titled(title: str, table: RenderableType) -> RenderableType:
     return Group(Text(title, style="bold"), table) if title else table
 
 
-_NAMES = 50  # shown at most; --json has all
 _FEW = 5  # names whose candidates are shown in any case
 _LISTED = 100  # candidates shown at most
 
@@ -176,18 +175,9 @@ def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
 
 def describe_people(result: AuxiliaryResult, *, candidates: bool) -> Any:
     """Show the answer for each name; also the candidates of few names, or where asked for."""
-    shown = result.per_name[:_NAMES]
-    more = len(result.per_name) - len(shown)
     listed: list[tuple[str, str, str, str]] = []
     if candidates or len(result.per_name) <= _FEW:
-        listed = [row for answer in shown for row in answer.candidate_rows()]
-    left = [f"{more:,} more names, with their candidates"] if more else []
-    left += [f"{len(listed) - _LISTED:,} more candidates"] if len(listed) > _LISTED else []
-    return page(
-        words(str(result)),
-        columns(result.head, [answer.row() for answer in shown], align="left"),
-        columns(result.candidate_head, listed[:_LISTED], title="Candidates", align="left")
-        if listed
-        else None,
-        words(f"… and {' and '.join(left)}: --json has all") if left else None,
-    )
+        listed = [row for answer in result.per_name for row in answer.candidate_rows()]
+    title = f"Candidates; --json has all {len(listed):,}" if listed[_LISTED:] else "Candidates"
+    drawn = columns(result.candidate_head, listed[:_LISTED], title=title, align="left")
+    return page(describe(result), drawn if listed else None)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
-from starshade.markup import paragraph
+from starshade.figure import Shown, Table, found_html, number
 
 Value = float | int | str | None
 
 
 @dataclass(frozen=True)
-class QueryResult:
+class QueryResult(Shown):
     """The answer to a query.
 
     Attributes
@@ -113,8 +113,30 @@ class QueryResult:
         n = self.records or 0
         return f"resting on {n:,} record{'s' * (n != 1)}"
 
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Several answers side by side."""
+        first, rows = "", [("", *each._cells()) for each in self.results]
+        if self.groups:
+            first = "null, then each rating"
+            rows = [
+                ("null" if entry.group is None else f"{entry.group:g}", *each._cells())
+                for entry in self.groups
+                for each in entry.results
+            ]
+        head = (first, "", "expected", "low", "high", "records")
+        return (Table("", head, tuple(rows)),) if len(rows) > 1 else ()
+
+    def _cells(self) -> tuple[str, ...]:
+        if self.refused:
+            return (self.aggregate, "refused", "", "", "")
+        values = (self.value, self.low, self.high, self.records)
+        return (self.aggregate, *(v if isinstance(v, str) else number(v) for v in values))
+
     def _repr_html_(self) -> str:
-        return "".join(map(paragraph, str(self).splitlines()))
+        tables = self.tables
+        text = (self.reason or "") if tables else str(self)
+        return found_html(self.aggregate, (), text, tables)
 
 
 def _spelled(value: Value) -> str:

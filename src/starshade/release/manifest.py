@@ -95,11 +95,9 @@ class Manifest(_Closed):
     records: int = Field(ge=0)
     items: int = Field(ge=0)
     classes: int = Field(ge=0)
-    #: users of the input that had no rating left on the released items, of them and the released
+    #: what these and the shares below are: `starshade.release.figures`
     users_without_rating: Band = "none"
-    #: users whom the method left out because it could not hide them among the others, likewise
     users_deleted: Band = "none"
-    #: items of the input rated by fewer than k users and therefore left out, likewise
     rare_items_dropped: Band = "none"
     rare_items: Literal["drop", "keep"] = "drop"
     attributes: Literal["none", "generalized", "exact"] = "none"
@@ -109,19 +107,14 @@ class Manifest(_Closed):
     quasi_identifiers: tuple[str, ...] = ()
     sensitive_attributes: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
-    #: share of cells that no original user rated (layout "record": whose own user did not); None
-    #: where a method invents none by design
+    #: None where a method invents none by design
     invented_cells: Band | None = None
-    #: layout "profile": share of cells that rest on the rating of one member; None where none
-    #: rests on ratings
+    #: layout "profile" alone; None where no cell rests on ratings
     single_rater_cells: Band | None = None
-    #: share of users whose class has a cell with one single member that is a rating; None on
-    #: layout "profile", whose cells are means or predictions
+    #: these two are None on layout "profile", whose cells are means or predictions
     users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
-    #: share of users whose class has a cell without a null member; None on layout "profile"
     users_rating_exists: float | None = Field(default=0.0, ge=0, le=1)
-    #: share of records that are alone with their class and their values of all sensitive
-    #: attributes; None without any
+    #: None without any
     records_alone_with_sensitive: float | None = Field(default=None, ge=0, le=1)
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)

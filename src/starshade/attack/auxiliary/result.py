@@ -7,12 +7,17 @@ from typing import Any, Literal
 from unicodedata import category
 
 from starshade._version import __version__
-from starshade.figure import payload
-from starshade.markup import block, paragraph, table
+from starshade.figure import Figure, Shown, Table, payload
 from starshade.naming import aside, named
 from starshade.plain import counted
 
-_SHOWN = 100  # names in the table of a notebook
+_SHOWN = 100  # names in the table
+_FIGURES = (
+    Figure("names", "Names", "count"),
+    Figure("answered", "One record stands out", "count", True, "It is taken for theirs."),
+    Figure("no_answer", "No answer", "count", False, "Nothing known, a tie, or no clear lead."),
+    Figure("profiles", "A profile stands out", "count", True, "Identical records being one."),
+)
 _CALM = 3.0  # an eccentricity that none of forty strangers had (docs/attacks.md)
 _CHANCE = (
     " At φ = 1.5 a record stood out by chance for 4 of 40 strangers to made-up data of MovieLens"
@@ -117,7 +122,7 @@ class NameAnswer:
 
 
 @dataclass(frozen=True)
-class AuxiliaryResult:
+class AuxiliaryResult(Shown):
     """What public ratings gave away (NS §5).
 
     Attributes
@@ -183,15 +188,23 @@ class AuxiliaryResult:
         """Names for which a profile stands out, identical records being one."""
         return sum(answer.profile is not None for answer in self.per_name)
 
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """For how many names there is an answer."""
+        names = len(self.per_name)
+        values = (names, self.answered, names - self.answered, self.profiles)
+        return tuple(figure.of(value) for figure, value in zip(_FIGURES, values, strict=True))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The answer for each of the first names."""
+        rows, more = tuple(answer.row() for answer in self.per_name[:_SHOWN]), len(self.per_name)
+        title = f"The first {_SHOWN} of {more:,} names" if more > _SHOWN else "Names"
+        return (Table(title, self.head, rows),)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        counts = {
-            "names": len(self.per_name),
-            "answered": self.answered,
-            "no_answer": len(self.per_name) - self.answered,
-            "profiles": self.profiles,
-        }
-        return counts | payload(self)
+        return {figure.key: figure.value for figure in self.found} | payload(self)
 
     def __str__(self) -> str:
         n, phi = len(self.per_name), self.config["phi"]
@@ -240,14 +253,8 @@ class AuxiliaryResult:
         )
         return f"Record N is row N, from 0, of the ratings in canonical order; {say}."
 
-    def _repr_html_(self) -> str:
-        rows = [answer.row() for answer in self.per_name[:_SHOWN]]
-        more = len(self.per_name) - _SHOWN
-        shown = table(self.head, rows, numbers=(1, 2, 3, 4))
-        rest = paragraph(f"… {more:,} more" if more > 0 else "")
-        names = counted(len(self.per_name), "name")
-        title = f"{self.attack}: an answer for {self.answered:,} of {names}"
-        return block(title, shown, rest, paragraph(str(self)))
+    def _headline(self) -> str:
+        return self.attack
 
 
 def _visible(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from starshade.arguments import numbers, typed
 from starshade.attack.sparsity.sparsity import Neighbours, SparsityResult
 from starshade.errors import ConfigError
+from starshade.figure import payload
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
@@ -61,7 +62,7 @@ class FewFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain JSON values."""
-        return asdict(self) | {"lineup": _LINEUP}
+        return payload(self) | {"lineup": _LINEUP}
 
     def __str__(self) -> str:
         if self.facts is None:

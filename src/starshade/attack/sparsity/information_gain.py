@@ -13,9 +13,9 @@ from starshade.attack.sparsity.sparsity import about_one_star
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
+from starshade.figure import Figure, Shown
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.neighbours import mean_log_neighbours
-from starshade.markup import block, paragraph
 from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.levels import near_levels
@@ -25,7 +25,7 @@ _RANKS = 200  # of the curve in to_dict, spaced evenly on a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
-class InformationGain:
+class InformationGain(Shown):
     """Bits that one known item is worth, from the most rated item down.
 
     `records`: N: before, log2(N) bits are missing. `day_error`: None: the data have no dates.
@@ -105,8 +105,18 @@ class InformationGain:
             Axis("bits"),
         )
 
-    def _repr_html_(self) -> str:
-        return block("What one known rating is worth", paragraph(str(self)))
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """What the most rated item is worth, by what is known of it."""
+        if not len(self.support):
+            return ()
+        return tuple(
+            Figure(f"bits.{name}", f"The most rated item, {name}", "bits", True).of(float(bits[0]))
+            for name, bits in self.curves().items()
+        )
+
+    def _headline(self) -> str:
+        return "What one known rating is worth"
 
 
 @typed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -16,10 +16,9 @@ from starshade.attack.view import NO_DAYS
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.errors import ConfigError
-from starshade.figure import Rate, payload
+from starshade.figure import Figure, Rate, Shown, payload
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.neighbours import Likeness, Rows, nearest
-from starshade.markup import block, paragraph, table
 from starshade.plain import counted
 from starshade.progress import announced, task
 from starshade.ratings.holdout import sample_users
@@ -80,8 +79,18 @@ class Neighbours:
         }
 
 
+_DELTA = Figure(
+    "delta",
+    "Records with another one that shares more than half",
+    "share",
+    False,
+    "Low: a handful of facts stands for one person.",
+    "NS §3, Def 1",
+)
+
+
 @dataclass(frozen=True)
-class SparsityResult:
+class SparsityResult(Shown):
     """What `Sparsity` found.
 
     Attributes
@@ -145,16 +154,14 @@ class SparsityResult:
             Axis("share of records with such a neighbour", share=True),
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (curve.name, f"{rate.rate:.1%}", f"{rate.low:.1%} to {rate.high:.1%}")
-            for curve in self.neighbours
-            for rate in [curve.delta(0.5)]
-        ]
-        head = ("alike in", "records with a neighbour that shares half", "95 % interval")
-        return block(
-            "How alone records are", table(head, rows, numbers=(1, 2)), paragraph(str(self))
-        )
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """How many records are not alone, by what counts as shared."""
+        named = ((curve, f"{_DELTA.title}: {curve.name}") for curve in self.neighbours)
+        return tuple(replace(_DELTA, title=title).of(curve.delta(0.5)) for curve, title in named)
+
+    def _headline(self) -> str:
+        return "How alone records are"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from starshade.attack.risk_result import RiskResult
 from starshade.plain import counted
 from starshade.ratings.describe import describe
 from starshade.ratings.scale import SLACK, Scale
-from starshade.ratings.shape import SPARSITY, scale_text
+from starshade.ratings.shape import LONG_TAIL, SPARSITY, scale_text
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.match.match import Match
@@ -141,8 +141,7 @@ def _long_tail(ratings: Ratings) -> dict[str, Any]:
         "points": [{"items": share, "ratings": rated} for share, rated in shown.items()],
         "top_1_percent": shown[0.01],
         "top_10_percent": shown[0.1],
-        "meaning": "The share of all ratings that the most rated items hold. The higher, the "
-        "longer the tail of seldom rated items; who rated one of those stands out.",
+        "meaning": LONG_TAIL.meaning,
     }
 
 

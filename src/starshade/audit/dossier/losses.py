@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.dossier.data import Bins
+from starshade.audit.dossier.release import row_of
 from starshade.audit.measure import figures_found
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure
@@ -47,14 +48,7 @@ def loss_rows(utility: Mapping[str, float | int | None]) -> list[dict[str, Any]]
 
 
 def _row(figure: Figure) -> dict[str, Any]:
-    return {
-        "name": figure.key,
-        "title": figure.title,
-        "value": figure.mean,
-        "unit": figure.unit,
-        "meaning": figure.meaning,
-        "low_is_good": figure.low_is_good,
-    }
+    return row_of(figure) | {"low_is_good": figure.low_is_good}
 
 
 def disclosure_rows(shares: Mapping[str, float | None], release: Release) -> list[dict[str, Any]]:

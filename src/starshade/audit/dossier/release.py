@@ -14,21 +14,15 @@ from starshade.anonymize.registry import ENTRIES as METHODS
 from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.audit.evidence import Evidence
 from starshade.audit.findings import limit_of, records_differ
-from starshade.audit.profile_disclosure import ProfileDisclosure
+from starshade.audit.profile_disclosure import GROUP_FOUND, ProfileDisclosure
 from starshade.audit.result import AuditResult
-from starshade.figure import Rate
+from starshade.figure import Figure, Rate, Shown
 from starshade.plain import counted
 from starshade.release.figures import LAYOUTS, LEFT_OUT, counted_of, private_figures
 from starshade.release.manifest import FORMAT_VERSION
-from starshade.release.promise import requirement
+from starshade.release.promise import cells_are, requirement
 from starshade.release.table import Release
 
-_PROFILES = {
-    "padded": "A cell is a mean over a group, in which real ratings and predictions are mixed.",
-    "simple": "A cell is the mean of the ratings that members of a group really gave.",
-    "model": "A cell is what a model predicts, averaged over a group; no real rating is in it.",
-    "pooled": "A cell is what a model predicts for a group as if it were one person.",
-}
 _HOW = {
     True: "Counted on the written files, by a check that shares no code with the method.",
     False: "Counted on the written files, which do not bear the claim out.",
@@ -79,7 +73,7 @@ def method_section(release: Release) -> dict[str, Any]:
         "layout": manifest.layout,
         "layout_meaning": LAYOUTS[manifest.layout],
         "profile": manifest.profile,
-        "profile_meaning": _PROFILES.get(manifest.profile or "", ""),
+        "profile_meaning": cells_are(manifest) if manifest.profile else "",
         "audience": manifest.audience,
         "k": manifest.claimed_k,
         **{name: getattr(manifest, name) for name in ("records", "items", "classes")},
@@ -185,42 +179,26 @@ def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
     """Return what averaged profiles tell beyond who is who; no model limits it."""
     if disclosure is None:
         return None
-    group, links, padding = disclosure.group, disclosure.links, disclosure.padding
-    rows = [
-        (
-            "group_found",
-            "Right group named by who must name one",
-            group and group.share.rate,
-            "High means risk: whoever finds a person's group reads its profile.",
-        ),
-        (
-            "member_rated",
-            "Filled cell that a given member of the group rated",
-            links and links.confidence,
-            "High means risk: a filled cell then says that this person rated the item.",
-        ),
-        (
-            "everybody_rated",
-            "Filled cells that everybody of the group rated",
-            links and links.everybody,
-            "High means risk: for these it is certain that a member rated the item.",
-        ),
-        (
-            "auc",
-            "Cells with a real rating told from the others",
-            padding and padding.auc and padding.auc.rate,
-            "50% is not at all, 100% every time; high means that real ratings can be told from "
-            "predictions.",
-        ),
-    ]
-    return {
-        "rows": [
-            {"name": name, "title": title, "value": value, "unit": "share", "meaning": meaning}
-            for name, title, value, meaning in rows
-            if value is not None
-        ],
-        "text": str(disclosure),
+    group = disclosure.group
+    figures = {
+        "group_found": GROUP_FOUND.of(None if group is None else group.share),
+        "member_rated": _figure_of(disclosure.links, "confidence"),
+        "everybody_rated": _figure_of(disclosure.links, "everybody"),
+        "auc": _figure_of(disclosure.padding, "auc"),
     }
+    rows = [row_of(each) | {"name": name} for name, each in figures.items() if each is not None]
+    return {"rows": [row for row in rows if row["value"] is not None], "text": str(disclosure)}
+
+
+def row_of(figure: Figure) -> dict[str, Any]:
+    """Return what a report shows of a figure."""
+    names = ("title", "unit", "meaning")
+    return {"name": figure.key, "value": figure.mean, **{n: getattr(figure, n) for n in names}}
+
+
+def _figure_of(result: Shown | None, key: str) -> Figure | None:
+    found = () if result is None else result.found
+    return next((figure for figure in found if figure.key == key), None)
 
 
 def _knowledge_text(evidence: Evidence) -> str:

@@ -10,7 +10,7 @@ from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import limit_of, records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.result import AuditResult, Finding, alone_with_sensitive
+from starshade.audit.result import AuditResult, Finding, rated_in_words
 from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.release.table import Release
@@ -234,14 +234,7 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator
     elif shown is None or exists is None:
         yield "Whoever finds a person's group reads its profile."
     else:
-        yield (
-            f"To hide among others is not to hide what one rated: {percent(shown)} of the people "
-            "are in a class of equal records that shows one of their ratings, "
-            f"{percent(exists)} in one that shows that they rated something."
-        )
-        alone = shares.get("records_alone_with_sensitive")
-        if alone is not None:
-            yield alone_with_sensitive(percent(alone))
+        yield f"To hide among others is not to hide what one rated: {rated_in_words(shares)}"
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
