@@ -178,6 +178,11 @@ def describe_people(result: AuxiliaryResult, *, candidates: bool) -> Any:
     listed: list[tuple[str, str, str, str]] = []
     if candidates or len(result.per_name) <= _FEW:
         listed = [row for answer in result.per_name for row in answer.candidate_rows()]
-    title = f"Candidates; --json has all {len(listed):,}" if listed[_LISTED:] else "Candidates"
-    drawn = columns(result.candidate_head, listed[:_LISTED], title=title, align="left")
-    return page(describe(result), drawn if listed else None)
+    more = len(listed) - _LISTED
+    return page(
+        describe(result),
+        columns(result.candidate_head, listed[:_LISTED], title="Candidates", align="left")
+        if listed
+        else None,
+        words(f"… and {more:,} more candidates: --json has all") if more > 0 else None,
+    )

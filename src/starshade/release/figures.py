@@ -23,22 +23,20 @@ AUDIENCES = {
 CLASSES = Figure("classes", "Classes of equal records", "count", False)
 SMALLEST_GROUP = Figure(
     "smallest_group",
-    "Smallest group of records that are alike",
+    "Smallest group",
     "count",
     None,
-    "The fewest records that look the same, as a model means it; who asks for k wants k or more.",
-    short="smallest group",
+    "The fewest records that are alike, as a model means it; who asks for k wants k or more.",
 )
 #: what is counted on the files of a release for its claims
 COUNTED = (
     SMALLEST_GROUP,
     Figure(
         "smallest_group_at_least",
-        "Smallest group of records that are alike, at least",
+        "Smallest group, at least",
         "count",
         None,
         "The search stopped there.",
-        short="smallest group, at least",
     ),
     Figure(
         "smallest_sd",
@@ -46,7 +44,6 @@ COUNTED = (
         "ratings",
         False,
         "The least standard deviation among records that are near each other.",
-        short="smallest spread",
     ),
     Figure(
         "smallest_l",
@@ -54,7 +51,6 @@ COUNTED = (
         "ratio",
         False,
         "High: of whoever's class is found the value is not known.",
-        short="fewest values",
     ),
     Figure(
         "largest_t",
@@ -63,7 +59,6 @@ COUNTED = (
         True,
         "By how much values in a class are distributed otherwise than among all records, 0 to 1; "
         "high: who finds a class learns more.",
-        short="farthest away",
     ),
 )
 LEFT_OUT = (
@@ -159,11 +154,11 @@ def counted_of(verified: Mapping[str, float | int]) -> str:
     Examples
     --------
     >>> counted_of({"smallest_group": 5, "smallest_sd": 0.81649})
-    'smallest group 5, smallest spread 0.8165'
+    'smallest group 5, smallest spread of a sensitive item 0.8165'
     """
     declared = {each.key: each for each in COUNTED}
     found = (
         declared.get(key, Figure(key, key.replace("_", " "), "ratio")).of(value)
         for key, value in verified.items()
     )
-    return ", ".join(f"{each.head} {each.text}" for each in found)
+    return ", ".join(f"{each.title[:1].lower()}{each.title[1:]} {each.text}" for each in found)

@@ -565,7 +565,7 @@ def test_what_the_card_says(saved: tuple[Path, Any]) -> None:
     assert "| records.parquet | ill | sensitive personal attribute, exactly as it was |" in card
     assert "every record equals at least 1 other on every cell and quasi-identifier;" in card
     assert "l-diversity (l = 2, attribute = ill): every class has at least this many" in card
-    assert "fewest values 2" in card
+    assert "fewest different values in a class 2" in card
     assert "Sensitive attributes stand here as they were." in card
     assert "By ratings and quasi-identifiers the records of a class are equal; with these" in card
     assert "- Records alone in their class with their sensitive attributes: 50.0%." in card
