@@ -28,16 +28,6 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>" if text else ""
 
 
-def facts(rows: Iterable[tuple[str, str]], caption: str = "") -> str:
-    """Return a table of names and what they are."""
-    lines = "".join(
-        f'<tr style="background:none"><th scope="row" style="{_CELL}">{escape(name)}</th>'
-        f'<td style="{_CELL}">{escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return _table("", lines, caption)
-
-
 def table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],

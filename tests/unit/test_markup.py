@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from starshade.markup import block, facts, figure_of, paragraph, table
+from starshade.markup import block, paragraph, table
 
 NASTY = "<script>alert('x')</script> & \"quoted\""
 
@@ -32,14 +32,13 @@ def test_everything_is_text() -> None:
         block(
             NASTY,
             paragraph(NASTY),
-            facts([(NASTY, NASTY)], NASTY),
             table([NASTY, "n"], [[NASTY, NASTY]], caption=NASTY, numbers=(1,)),
         )
     )
     assert {tag for tag, _ in read.tags} <= {
         "div", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td",
     }  # fmt: skip
-    assert read.words.count(NASTY) == 9
+    assert read.words.count(NASTY) == 6
 
 
 def test_tables_say_what_heads_what_and_scroll_in_their_own_box() -> None:
@@ -51,12 +50,9 @@ def test_tables_say_what_heads_what_and_scroll_in_their_own_box() -> None:
 
 
 def test_no_colour_but_the_pages_own() -> None:
-    text = block("t", table(["a"], [["b"]]), facts([("c", "d")]))
+    text = block("t", table(["a"], [["b"]]))
     assert not [colour for colour in ("#", "rgb(", "color:#") if colour in text]
 
 
-def test_figures_are_short_and_a_dash_is_what_does_not_apply() -> None:
-    assert [figure_of(v) for v in (None, 1234567, 0.123456, "k")] == [
-        "–", "1,234,567", "0.1235", "k",
-    ]  # fmt: skip
+def test_an_empty_paragraph_is_none() -> None:
     assert paragraph("") == ""
