@@ -43,7 +43,12 @@ def table(
         for name, style in zip(head, styles, strict=True)
     )
     lines = "".join(_row(row, styles) for row in rows)
-    return _table(f"<thead><tr>{heads}</tr></thead>", lines, caption)
+    title = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    return (
+        '<div style="overflow-x:auto" tabindex="0" role="group" '
+        f'aria-label="{escape(caption) or "table"}"><table style="{_TABLE}">'
+        f"{title}<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
 
 
 def _row(cells: Sequence[str], styles: Sequence[str]) -> str:
@@ -52,12 +57,3 @@ def _row(cells: Sequence[str], styles: Sequence[str]) -> str:
     )
     rest = "".join(f"<td {cell}td>" for cell in others)
     return f'<tr style="background:none"><th scope="row" {first}th>{rest}</tr>'
-
-
-def _table(head: str, lines: str, caption: str) -> str:
-    title = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
-    return (
-        '<div style="overflow-x:auto" tabindex="0" role="group" '
-        f'aria-label="{escape(caption) or "table"}"><table style="{_TABLE}">'
-        f"{title}{head}<tbody>{lines}</tbody></table></div>"
-    )

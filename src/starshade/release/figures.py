@@ -100,7 +100,8 @@ SINGLE_RATER_CELLS = Figure(
     "Cells that rest on the rating of one person",
     "share",
     True,
-    "High means risk: a mean of one rating is that rating. Of the cells with a rating.",
+    "High means risk: a mean over the ratings given shows such a rating as it is. Of the cells "
+    "with a rating.",
 )
 SHARES = (
     Figure(
