@@ -662,3 +662,22 @@ def test_a_zip_with_broken_names_is_damaged(tmp_path, names):
     file.write_bytes(broken)
     with pytest.raises(InputError, match=r"cannot be unpacked|archive is damaged"):
         read_ratings(file)
+
+
+@pytest.mark.parametrize("kind", ["text", "Categorical", "Enum"])
+def test_texts_of_polars_are_read_in_every_column(kind):
+    polars = pytest.importorskip("polars")
+    types = {
+        "text": polars.String,
+        "Categorical": polars.Categorical,
+        "Enum": polars.Enum(["m", "f"]),
+    }
+    people = polars.DataFrame({"user": ["1", "2"], "sex": ["m", "f"]})
+    people = people.with_columns(polars.col("sex").cast(types[kind]))
+    rated = polars.DataFrame({"user": ["1", "2"], "item": ["a", "b"], "rating": [1, 2]})
+    assert read_ratings(rated, users=people).attributes["sex"].to_pylist() == ["m", "f"]
+    wide = people.with_columns(q1=polars.Series([1, 2]), q2=polars.Series([2, 1]))
+    read = read_ratings(wide, wide=True, id_col="user", attribute_cols=["sex"])
+    assert read.attributes["sex"].to_pylist() == ["m", "f"]
+    with pytest.raises(InputError, match="rows without user id"):
+        read_ratings(rated.with_columns(user=polars.Series([None, "2"])))
