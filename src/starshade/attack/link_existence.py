@@ -16,7 +16,7 @@ from starshade.arguments import numbers
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_result import LinkResult, Tally
 from starshade.attack.settings import LinkExistenceSettings
-from starshade.attack.targets import Asked, Attack
+from starshade.attack.targets import Attack, Request
 from starshade.attack.view import (
     NO_DAYS,
     Groups,
@@ -85,10 +85,10 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
 
     name: ClassVar[str] = "link-existence"
 
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> LinkResult:
-        asked.refuse_targets("link existence counts the edges of every group")
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> LinkResult:
+        request.refuse_targets("link existence counts the edges of every group")
         started = perf_counter()
-        shown = _shown(data, asked.original, asked.link)
+        shown = _shown(data, request.original, request.link)
         if shown is None:
             raise ConfigError(
                 "link existence: without a link nobody can say whose rating an edge was",

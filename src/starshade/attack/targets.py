@@ -70,7 +70,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What an attack is run with, beside data and knowledge; see `Attack.run`."""
 
     original: Ratings | None
@@ -128,26 +128,26 @@ class Attack(Generic[Result]):
             Arguments that do not fit together, or nobody to attack.
         """
         with task(f"attacking: {self.name}"):
-            asked = Asked(original, targets, rng, link)
-            return self._run(data, knowledge or Knowledge(), asked)
+            request = Request(original, targets, rng, link)
+            return self._run(data, knowledge or Knowledge(), request)
 
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> Result:
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
         raise NotImplementedError
 
 
-def draw(data: Ratings | Release, knowledge: Knowledge, asked: Asked, *, absent: bool) -> Drawn:
+def draw(data: Ratings | Release, knowledge: Knowledge, request: Request, *, absent: bool) -> Drawn:
     """Look at the data, choose the targets and draw what is known of them."""
-    seed, started = resolve_seed(asked.rng), perf_counter()
-    view = look(data, asked.original, asked.link)
+    seed, started = resolve_seed(request.rng), perf_counter()
+    view = look(data, request.original, request.link)
     if absent and view.credit == "compatible":
         raise ConfigError(
             f"{called('absent')}: without a link nobody can say which record to take out",
             advice="Give the private receipt, or leave absent out.",
         )
     knowledge = usable(knowledge, view)
-    users, ineligible = choose_targets(view, knowledge, asked.targets, seed)
+    users, ineligible = choose_targets(view, knowledge, request.targets, seed)
     known = knowledge.draw(view.original, users, seed)
-    return Drawn(view, knowledge, known, asked.targets, ineligible, seed, started)
+    return Drawn(view, knowledge, known, request.targets, ineligible, seed, started)
 
 
 def choose_targets(

@@ -196,11 +196,11 @@ def what_it_gives_away(
         return None
     exact = [knowledge for knowledge in tries if not knowledge.rating_error]
     linked = release.private is not None
-    told: dict[str, Any] = {"original": original, "targets": targets, "rng": seed}
+    run: dict[str, Any] = {"original": original, "targets": targets, "rng": seed}
     with task("looking for what is given away", len(exact) + 2 * linked) as step:
         results = []
         for knowledge in exact:
-            results.append(HomogeneityAttack().run(release, knowledge, **told))
+            results.append(HomogeneityAttack().run(release, knowledge, **run))
             step(1)
         links = LinkExistence().run(release, original=original) if linked else None
         step(linked)

@@ -67,8 +67,8 @@ LEFT_OUT = (
         "People left out by the method",
         "count",
         True,
-        "They could not be hidden among the others; low keeps more people. A band is of these and "
-        "the released people.",
+        "They could not be hidden among the others; low keeps more people. A band says how large "
+        "a share of all people they are.",
         short="users left out",
     ),
     Figure(
@@ -76,15 +76,15 @@ LEFT_OUT = (
         "People left out without a rating on these items",
         "count",
         True,
-        "A band is of these and the released people.",
+        "They cannot be shown. A band says how large a share of all people they are.",
     ),
     Figure(
         "rare_items_dropped",
         "Items left out because too few rated them",
         "count",
         True,
-        "That an item is listed says that somebody rated it; low keeps more items. A band is of "
-        "these and the released items.",
+        "That an item is listed says that somebody rated it; low keeps more items. A band says "
+        "how large a share of all items they are.",
     ),
 )
 INVENTED_CELLS = Figure(

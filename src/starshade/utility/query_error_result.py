@@ -100,8 +100,8 @@ class QueryErrorResult(UtilityResult):
             ours = [step for step in steps if step.kind == kind]
             figures[f"query_error_{kind}"] = _mean([step.error for step in ours])
             figures[f"query_error_{kind}_of_truth"] = _mean([s.error_of_truth for s in ours])
-        asked = sum(step.conditions for step in steps)
-        figures["query_error_conditions"] = None if attribute is None else asked
+        requested = sum(step.conditions for step in steps)
+        figures["query_error_conditions"] = None if attribute is None else requested
         return cls(
             measure="query-error",
             figures=figures,

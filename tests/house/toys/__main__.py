@@ -34,7 +34,7 @@ def called(*words: str) -> str:
 
 
 def commands(ratings: str, out: str, receipt: str) -> dict[str, str]:
-    asked = ["--private", receipt, "--seed", "1"]
+    requested = ["--private", receipt, "--seed", "1"]
     return {
         **{f"list {kind}": called("list", kind) for kind in ("attacks", "models", "methods")},
         "list measures": called("list", "measures"),
@@ -51,15 +51,15 @@ def commands(ratings: str, out: str, receipt: str) -> dict[str, str]:
         "check lacks": called("check", ratings, "--model", "toy-model"),
         "anonymize run": called(
             *("anonymize", ratings, "--method", "toy-method", "--k", "3", "--pace", "5"),
-            *("--out", out, *asked),
+            *("--out", out, *requested),
         ),
         "attack shown": called("attack", ratings, "--attack", "toy-attack", "--known", "2"),
         "measure shown": called("measure", ratings, out, "--private", receipt),
-        "audit shown": called("audit", ratings, out, *asked),
+        "audit shown": called("audit", ratings, out, *requested),
         "compare shown": called("compare", ratings, "--k", "3", "--seed", "1"),
         "measure run": called("measure", ratings, out, "--private", receipt, "--json"),
-        "audit run": called("audit", ratings, out, *asked, "--json"),
-        "report run": called("report", ratings, out, *asked, "--out", f"{out}.html"),
+        "audit run": called("audit", ratings, out, *requested, "--json"),
+        "report run": called("report", ratings, out, *requested, "--out", f"{out}.html"),
         "compare run": called("compare", ratings, "--k", "3", "--seed", "1", "--json"),
     }
 

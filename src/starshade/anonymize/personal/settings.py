@@ -183,16 +183,16 @@ def _without(
 
 def claims_of(k: int, sensitive: Sequence[str], l: int, t: float | None) -> tuple[Claim, ...]:  # noqa: E741
     """Return what a release promises: k, and l and t of each sensitive attribute."""
-    asked: list[tuple[str, dict[str, float]]] = []
+    requested: list[tuple[str, dict[str, float]]] = []
     if l:
-        asked.append(("l-diversity", {"l": int(l)}))
+        requested.append(("l-diversity", {"l": int(l)}))
     if t is not None:
-        asked.append(("t-closeness", {"t": float(t)}))
+        requested.append(("t-closeness", {"t": float(t)}))
     return (
         Claim(model="k-anonymity", parameters={"k": int(k)}),
         *(
             Claim(model=model, parameters={**bound, "attribute": name})
-            for model, bound in asked
+            for model, bound in requested
             for name in sensitive
         ),
     )

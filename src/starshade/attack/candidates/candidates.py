@@ -20,7 +20,7 @@ from starshade.attack.settings import (
     ScoreboardSettings,
     StructureAttackSettings,
 )
-from starshade.attack.targets import Asked, Attack, Drawn, draw
+from starshade.attack.targets import Attack, Drawn, Request, draw
 from starshade.attack.view import NO_DAYS, View, averaged, rows_of, support_of, tolerance_of
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
@@ -92,9 +92,9 @@ class CandidateAttack(Attack[Result]):
     absent: bool
     k: int
 
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> Result:
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
         plan = self._plan(knowledge, data)
-        drawn = draw(data, plan.knowledge, asked, absent=self.absent)
+        drawn = draw(data, plan.knowledge, request, absent=self.absent)
         hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
         found: Result = self._result(data, drawn, hunt, plan.used)
         return found

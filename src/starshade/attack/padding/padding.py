@@ -15,7 +15,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
 from starshade.attack.padding.result import OfRank, PaddingResult
 from starshade.attack.settings import PaddingAttackSettings
-from starshade.attack.targets import Asked, Attack
+from starshade.attack.targets import Attack, Request
 from starshade.attack.view import Roles, roles_of, shown_values, truth_on
 from starshade.errors import ConfigError
 from starshade.figure import Rate
@@ -76,14 +76,16 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
 
     name: ClassVar[str] = "padding"
 
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> PaddingResult:
-        asked.refuse_targets(
+    def _run(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request
+    ) -> PaddingResult:
+        request.refuse_targets(
             "padding looks at groups, not at single users",
             f"Leave {named('targets')} out; {named('groups')} says how many are looked at.",
         )
-        started, seed = perf_counter(), resolve_seed(asked.rng)
+        started, seed = perf_counter(), resolve_seed(request.rng)
         shown = _shown(data)
-        roles = roles_of(data, asked.original, asked.link)
+        roles = roles_of(data, request.original, request.link)
         if roles.credit == "compatible":
             raise ConfigError(
                 "padding: without a link nobody can say whose group rated what",

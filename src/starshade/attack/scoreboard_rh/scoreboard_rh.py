@@ -15,7 +15,7 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoring import Pricing, score_all
 from starshade.attack.scoreboard_rh.tradeoff import SLACK, TradeOff, trade_off
 from starshade.attack.settings import ScoreboardRHSettings
-from starshade.attack.targets import Asked, Attack, draw
+from starshade.attack.targets import Attack, Request, draw
 from starshade.attack.view import View
 from starshade.kernels.attack.summary import mass_unit, sigmas
 from starshade.ratings.table import Ratings
@@ -86,8 +86,8 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
         """Return it as an audit tries it, whatever is known and of whatever release."""
         return cls()
 
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> AttackResult:
-        drawn = draw(data, knowledge, asked, absent=self.absent)
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> AttackResult:
+        drawn = draw(data, knowledge, request, absent=self.absent)
         since = perf_counter()
         outcomes, postings = self.judge(drawn.view, drawn.known)
         absent = outcomes.matched_absent

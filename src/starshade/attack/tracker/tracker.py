@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import TrackerAttackSettings
-from starshade.attack.targets import Asked, Attack
+from starshade.attack.targets import Attack, Request
 from starshade.attack.tracker.background import verify
 from starshade.attack.tracker.result import Condition, TrackerResult
 from starshade.attack.view import View, look
@@ -97,10 +97,12 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
         if len(set(names)) < len(names):
             raise ConfigError(f"{called('background')}: an attribute is named more than once")
 
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, asked: Asked) -> TrackerResult:
-        asked.refuse_targets("the tracker attack counts everybody at once")
+    def _run(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request
+    ) -> TrackerResult:
+        request.refuse_targets("the tracker attack counts everybody at once")
         started = perf_counter()
-        view = look(data, asked.original, asked.link)
+        view = look(data, request.original, request.link)
         if not view.original.n_ratings or not view.cells.n_records:
             raise ConfigError("nobody can be attacked: no user has a record and a rating")
         floor, attributes = 1, None

@@ -138,7 +138,7 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
         "the mean dissimilarity of two people's padded rows."
     )
 
-    def _asked(self, release: Release, original: Ratings, probe: Ratings | None) -> PairwiseResult:
+    def _judged(self, release: Release, original: Ratings, probe: Ratings | None) -> PairwiseResult:
         """Compare pairs; the probe is not used, but without one nothing is trained here either."""
         rows = linked_users(release, original)
         if rows is None or probe is None or not original.n_ratings:

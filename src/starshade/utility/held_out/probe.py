@@ -155,9 +155,9 @@ class HeldOut(Measure[Result]):
             The probe does not belong to these ratings, or they to the release.
         """
         with task(f"measuring {self.name}"):
-            return self._asked(release, original, probe)
+            return self._judged(release, original, probe)
 
-    def _asked(self, release: Release, original: Ratings, probe: Ratings | None) -> Result:
+    def _judged(self, release: Release, original: Ratings, probe: Ratings | None) -> Result:
         linked = linked_probe(release, original, probe)
         return self._unmeasured() if linked is None else self._found(release, original, linked)
 
