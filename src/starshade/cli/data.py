@@ -38,28 +38,38 @@ def data() -> None:
     """Look at ratings, convert or split them, or make some up."""
 
 
-@click.command()
-@click.argument("ratings", metavar="RATINGS")
-@click.option("--out", required=True, metavar="PATH", help="Where to write.")
-@click.option(
+_to_option = click.option(
     "--to",
     "kind",
     metavar="NAME",
     help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
     "without one a store]",
 )
+
+
+def _format_of(out: str, kind: str | None) -> str:
+    from starshade.ratings.write import WRITTEN, format_of
+
+    kind = format_of(out) if kind is None else kind
+    if kind not in WRITTEN:
+        raise ConfigError(
+            f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
+        )
+    return kind
+
+
+@click.command()
+@click.argument("ratings", metavar="RATINGS")
+@click.option("--out", required=True, metavar="PATH", help="Where to write.")
+@_to_option
 @reading(dates=True)
 @running()
 def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run) -> None:
     """Write RATINGS in another format; a store opens at once, whatever its size."""
     place = ensure_free(out)
-    from starshade.ratings.write import WRITTEN, format_of, write_ratings
+    from starshade.ratings.write import write_ratings
 
-    kind = format_of(out) if kind is None else kind  # before the long work
-    if kind not in WRITTEN:
-        raise ConfigError(
-            f"--to {kind}: no format that can be written", advice=f"Known: {', '.join(WRITTEN)}."
-        )
+    kind = _format_of(out, kind)  # before the long work
     table = reading.read(ratings)
     written = write_ratings(table, place, kind)
     wrote(place)
@@ -164,11 +174,18 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
     "--out",
     required=True,
     metavar="PATH",
-    help="Where to write: a store, or by the ending .csv, .parquet, .inter.",
+    help="Where to write.",
 )
+@_to_option
 @running(seed=True)
 def synth(
-    like: Like, n_users: int | None, n_items: int | None, n_ratings: int | None, out: str, run: Run
+    like: Like,
+    n_users: int | None,
+    n_items: int | None,
+    n_ratings: int | None,
+    out: str,
+    kind: str | None,
+    run: Run,
 ) -> None:
     """Make up ratings that behave like real ones: long tails, tastes, dates, attributes.
 
@@ -176,9 +193,9 @@ def synth(
     """
     place = ensure_free(out)
     from starshade.ratings.synth.synth import synthesize
-    from starshade.ratings.write import format_of, write_ratings
+    from starshade.ratings.write import write_ratings
 
-    kind = format_of(out)  # before the long work
+    kind = _format_of(out, kind)  # before the long work
     table = synthesize(like, n_users=n_users, n_items=n_items, n_ratings=n_ratings, rng=run.seed)
     written = write_ratings(table, place, kind)
     wrote(place)
