@@ -188,11 +188,12 @@ def judge_earlier(
     """
     if not earlier:
         return None
-    others = [read_release(path) for path in earlier]
+    places = list(dict.fromkeys(map(str, earlier)))
+    others = [read_release(place) for place in places]
     relations = [relation_to(release, other, ratings) for other in others]
     sentences = []
     for relation in dict.fromkeys(relations):
-        own = [str(path) for path, its in zip(earlier, relations, strict=True) if its == relation]
+        own = [place for place, its in zip(places, relations, strict=True) if its == relation]
         sentences.append(_SENTENCES[relation][len(own) > 1].format(_listed(own, "and")))
     passed = _APART.issuperset(relations)
     if not passed:
