@@ -106,7 +106,18 @@ def test_an_audit_that_finds_values_of_few_or_addresses_fails(
         original = ratings.annotate(attributes=people)
         made = covering(original, np.arange(ratings.n_users) // 4, ranges=False)
         generalized(made, ("town",), ("job",)).save(tmp_path / name)
-        result = call("audit", ratings_csv, tmp_path / name, "--targets", 5, "--json")
+        result = call(
+            *(
+                "audit",
+                ratings_csv,
+                "--users",
+                people_csv,
+                tmp_path / name,
+                "--targets",
+                5,
+                "--json",
+            )
+        )
         assert result.exit_code == 1
         failed = [f["name"] for f in json.loads(result.stdout)["findings"] if not f["pass"]]
         assert failed == [name]

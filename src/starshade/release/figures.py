@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from starshade.figure import Figure
 from starshade.release.band import Exact, in_words
-from starshade.release.manifest import Manifest
+
+if TYPE_CHECKING:
+    from starshade.release.manifest import Manifest
 
 LAYOUT = Figure("layout", "Layout", "text")
 LAYOUTS = {

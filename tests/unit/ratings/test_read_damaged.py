@@ -492,7 +492,7 @@ def test_what_is_wrong_is_said_once_and_of_the_right_file(tmp_path) -> None:
     with pytest.raises(InputError, match=r"mv_1\.txt: no ratings in it"):
         read_ratings(write(tmp_path / "n" / "mv_1.txt", "7:\n"))
     german = write(tmp_path / "g.csv", HEAD + "a,b,4,31.12.2003\n")
-    with pytest.raises(InputError, match="best as YYYY-MM-DD"):
+    with pytest.raises(InputError, match="Write all dates as YYYY-MM-DD"):
         read_ratings(german)
 
 

@@ -363,7 +363,7 @@ def test_progress_adds_up() -> None:
 @pytest.mark.parametrize(
     ("request_", "says"),
     [
-        ({"like": "movielens"}, "like 'movielens': allowed are movielens-100k, netflix"),
+        ({"like": "movielens"}, "like = 'movielens': allowed are movielens-100k, netflix"),
         ({"n_users": 0}, "n_users 0"),
         ({"n_items": -3}, "n_items -3"),
         ({"n_ratings": 1.5}, "n_ratings 1.5"),
