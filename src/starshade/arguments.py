@@ -112,8 +112,8 @@ def _known(parts: tuple[str, ...]) -> bool:
 
 
 def _taken(name: str, value: Any, wanted: Mapping[str, tuple[str, ...]]) -> Any:
-    parts = wanted.get(name, ("None",))
-    if name not in wanted or (value is None and "None" in parts):
+    parts = wanted.get(name)
+    if parts is None or (value is None and "None" in parts):
         return value
     if isinstance(value, str | os.PathLike) and set(parts) & set(_PLACES):
         return _a_path(name, value)

@@ -8,6 +8,7 @@ from tests.house.floors import SRC
 ROOT = SRC.parents[1]
 FILES = sorted(SRC.rglob("*.py"))
 MOST_LINES = 400
+FILE = re.compile(r"\b\w+\.py\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 #: notes that no reader of the repository has; definitions and papers are cited
 ELSEWHERE = re.compile(r"\b(SPE[C]|GOLDE[N])\b|\bDESIG[N] §")
@@ -48,3 +49,10 @@ def test_what_is_cited_is_the_readers_too() -> None:
         if ELSEWHERE.search(line)
     ]
     assert not cited, "\n".join(cited)
+
+
+def test_every_file_that_a_source_names_is_there() -> None:
+    there = {file.name for file in (*FILES, *(ROOT / "benchmarks").glob("*.py"))}
+    named = {(file.name, name) for file in FILES for name in FILE.findall(file.read_text("utf-8"))}
+    assert len(named) > 10
+    assert {(file, name) for file, name in named if name not in there} == set()

@@ -48,7 +48,7 @@ Step 3 fails for two things, and *strict* mode (the default, for strangers) clos
 MAX, and the extremes in the bounds of SUM and AVG, are the values of single people: at k ≤ 3 MIN,
 MAX and SUM of a class give away every value in it. Strict mode refuses the first and computes the
 second from bounds that the owner declares. And where attributes have nulls, the total of a class
-can rest on one known value. Strict mode therefore adds classes up to *blocks* (`blocks.py`): a
+can rest on one known value. Strict mode therefore adds classes up to *blocks* (`strict.py`): a
 block has no known value, or at least k of them; only totals of blocks are ever looked at, and
 within a block of several classes they are shared out by size (`strict.py`). The declared bounds are
 the owner's setting: whoever may choose them could find the greatest value by trying. *Paper* mode,

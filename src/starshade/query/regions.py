@@ -133,7 +133,7 @@ class Located:
     A range is a part that stands for null and a closed stretch of ratings, either of which may be
     missing. The stretch may be one point: it then has no length, but its rating can be meant.
 
-    `of_members` (int64): region of each of ``symbols.members``. `ranges` (int64 (n_ranges,)): which
+    `of_members` (int64): region of each of ``Symbols.members``. `ranges` (int64 (n_ranges,)): which
     symbols are ranges; what follows is of them. `start`, `end` (float64 (n_ranges,)): least and
     greatest rating. `null_length` (float64 (n_ranges,)). `null`, `rated` (bool (n_ranges,)):
     whether null can be meant, whether a rating can. `first`, `last` (int64 (n_ranges,)): regions of

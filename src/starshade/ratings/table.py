@@ -120,7 +120,7 @@ class Ratings:
         scale: Scale | str | None = None,
         on_duplicate: Literal["error", "first", "last", "mean"] = "error",
     ) -> Ratings:
-        """Build a table from arrays of equal length; see `arrays.ratings_from_arrays`."""
+        """Build a table from arrays of equal length; see `ratings_from_arrays`."""
         from starshade.ratings.read import ratings_from_arrays
 
         return ratings_from_arrays(

@@ -3,8 +3,8 @@
 The padding of predictive anonymization stands on this room, and so does the measure that trains
 a recommender on a release.
 
-A *recommender* (`recommender.Recommender`) is a small frozen dataclass of settings; fitting it to
-ratings gives something that predicts (`recommender.Fitted`). Ours is the `RegularizedSVD`. Its
+A *recommender* (`registry.Recommender`) is a small frozen dataclass of settings; fitting it to
+ratings gives something that predicts (`registry.Fitted`). Ours is the `RegularizedSVD`. Its
 result, `Factors`, is a low-rank matrix plus biases::
 
     rating(u, i)  ~  mean + user_bias[u] + item_bias[i] + user_factors[u] . item_factors[i]

@@ -3,16 +3,16 @@
 A release is made, written, counted again, and read by different files that meet only in the
 format::
 
-    build ── content ──▶ Release ──▶ store ──▶ folder ──▶ read ──▶ Release
-    groups   one symbol              columns     ▲          layouts
+    build ── content ──▶ Release ──▶ write ──▶ folder ──▶ read ──▶ Release
+    groups   one symbol              columns     ▲
     → classes, one order             card        │
-    link                             croissant   verify ◀── original and link (in memory)
+    link                                         verify ◀── original and link (in memory)
                                      receipt ──▶ the owner's file, outside the folder
 
 - `content` gives every content one symbol and all rows one order. Groups that say the same are
   written once, sorted by what they say, so nothing in a folder depends on the order of the
   input, the seed's draws beyond the groups themselves, or the number of threads.
-- `store` writes into a hidden sibling, lets `verify` count what is there, and renames. `verify`
+- `write` writes into a hidden sibling, lets `verify` count what is there, and renames. `verify`
   shares no code with the other files: it reads masks, orders and shares in its own way, so that
   an error must be made twice to go unnoticed.
 - `receipt` keeps what may never enter the folder: the link from users to records, the seed, the

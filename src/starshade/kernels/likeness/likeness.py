@@ -10,7 +10,7 @@ changes the time, never the groups.
 
 How the lists are made depends on the table::
 
-    likeness.py ──full table──▶ bits.py ──▶ blocks.py ──▶ search.py
+    likeness.py ──full table──▶ blocks.py ──▶ search.py
         └───────sparse rows───▶ sparse.py
 
 Records are known by their *position* in the permutation, so a tie goes to the lower position.

@@ -37,7 +37,7 @@ def half_sweep(
 ) -> None:
     """Solve every row of one side.
 
-    All arrays but the last are read-only views (`readonly.fixed`).
+    All arrays but the last are read-only views (`arrays.fixed`).
 
     `targets` (float64 (n_levels,)): what a code is worth: the rating less the mean. `penalty`
     (float64 (n_rows, 2)): on the squares of a row's factors and of its bias; at least 0. `solved`

@@ -63,7 +63,7 @@ class Nearness(NearnessSettings, HeldOut[Result]):
     def compared(
         self, release: Release, original: Ratings, users: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Compare users with every distinct profile; see `similarity.compared`."""
+        """Compare users with every distinct profile; see `compared`."""
         manifest = release.manifest
         full = manifest.layout == "profile" and manifest.profile != "simple"
         fitted = trained(chosen(self.recommender, release), original, self.seed) if full else None

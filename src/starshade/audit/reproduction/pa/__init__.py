@@ -4,13 +4,11 @@ Tables 1 to 3 have numbers, of Netflix: ours stand beside them. The figures are 
 text says of them is held against the curves found here. Beside the paper's two ways of
 homogenizing, `padded` and `simple`, stand starshade's own. ::
 
-    ratings ──plan────▶ the lines: how a group becomes a profile; k = 5 and 50, as in the paper
-            ──errors──▶ a tenth held out, the rest anonymized by every line at every k: how well
-                        what was held out is predicted (Tables 1 and 3), self-ranks (Fig 5)
-            ──padding─▶ the padded table: histogram (Table 2), bins around virtual and real
-                        centres (Fig 3), dissimilarities of pairs (Fig 4)
-    paper      the paper's numbers
-    charted    figures out of what was measured
+    ratings ──measured─▶ the lines: how a group becomes a profile; k = 5 and 50, as in the paper
+                         a tenth held out, the rest anonymized by every line at every k: how well
+                         what was held out is predicted (Tables 1 and 3), self-ranks (Fig 5)
+            ──figures──▶ the padded table: histogram (Table 2), bins around virtual and real
+                         centres (Fig 3), dissimilarities of pairs (Fig 4)
     checks     the paper's sentences against tables and figures
     reproduce  all of it, as a `PredictiveStudy`
 

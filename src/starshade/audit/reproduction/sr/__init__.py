@@ -3,15 +3,16 @@
 The paper's figures are pictures; its text says how the curves run. So every figure is made anew
 on the data at hand, and each sentence about a curve becomes a check with the figures it rests on.
 
-Three things are measured, each in its own file::
+Three things are measured::
 
-    ratings ──workload──▶ the same ratings, as many of the users and items as a figure asks for
-            ──timing────▶ how long a check takes: over share of data, ε, k, l (Figs 3-6)
-            ──loss──────▶ how far the interval anonymizer moves ratings: over ε, k (Fig 7)
-            ──accuracy──▶ what ratings tell of a person, before and after (Fig 8)
+    ratings ──measured──▶ as many of the users and items as a figure asks for
+                          how long a check takes: over share of data, ε, k, l (Figs 3-6)
+                          how far the interval anonymizer moves ratings: over ε, k (Fig 7)
+                          what ratings tell of a person, before and after (Fig 8)
               └ prediction: one experiment of naive Bayes, 50 times over
+    charted     figures out of what was measured
     checks      the paper's sentences against those figures
-    reproduce   all of it, as a `Study`
+    study       all of it, as a `Study`
 
 Under the paper's null rule two records are alike only when they rated the same items, and on all
 of MovieLens no two users did: every check fails at once and every curve is flat. So the most rated
