@@ -1,4 +1,7 @@
-"""The rivals that KL compares with: Mondrian (strict and relaxed cuts) and k-Member."""
+"""The rivals that KL compares with: Mondrian (strict and relaxed cuts) and k-Member.
+
+See the definitions, "mondrian".
+"""
 
 from __future__ import annotations
 

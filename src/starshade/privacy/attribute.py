@@ -1,4 +1,7 @@
-"""Models of a personal attribute within classes: l-diversity, t-closeness, (α, k)-anonymity."""
+"""Models of a personal attribute within classes: l-diversity, t-closeness, (α, k)-anonymity.
+
+See the definitions, "l-diversity", "t-closeness" and "alpha-k".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""k-anonymity of cells (KL Def. 9) and of the review graph (PA Def. 3.3)."""
+"""k-anonymity of cells and of the review graph (KL Def. 9, PA Def. 3.3).
+
+See the definitions, "k-anonymity" and "review-graph".
+"""
 
 from __future__ import annotations
 

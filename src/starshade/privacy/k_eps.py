@@ -1,4 +1,4 @@
-"""(k, ε)- and (k, ε, l)-anonymity of ratings (Sun & Sun 2013, Def. 2, 3; definitions, "k-eps")."""
+"""(k, ε)- and (k, ε, l)-anonymity (SR Def. 2, 3; definitions, "k-eps" and "k-eps-l")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a release loses: class sizes, GenILoss, distortion, and whom it shows plainly."""
+"""What a release loses: class sizes, GenILoss, distortion, and whom it shows plainly.
+
+See the definitions, "distortion".
+"""
 
 from __future__ import annotations
 
