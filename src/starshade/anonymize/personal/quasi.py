@@ -11,8 +11,8 @@ A null takes the place below all values: one step below, as with ratings.
 
 **Generalized.** A numeric one becomes a range around a group's values, from edge to edge of bands
 that k people share (`band_edges`), and whether a null is among them; a categorical one the set of
-its values, null first; with a hierarchy all values that share their name on the first level where they
-have one that k people share.
+its values, null first; with a hierarchy all values that share their name on the first level where
+they have one that k people share.
 """
 
 from __future__ import annotations
