@@ -66,22 +66,27 @@ class Series:
     measure: str  # what its y is, in a few words; lines of one measure share a panel
     points: tuple[Point, ...]  # ascending in x
     mistakes: str = ""  # "all right", "2 wrong", …; empty where nothing is attacked
+    configuration: str = ""  # under which it was run; empty: the data as they are
 
     @classmethod
-    def of(cls, name: str, measure: str, xs: Iterable[float], ys: Iterable[float]) -> Series:
+    def of(
+        cls, name: str, measure: str, xs: Iterable[float], ys: Iterable[float], **beside: Any
+    ) -> Series:
         """Make a line of points without intervals; what is no number is left out."""
-        pairs = zip(xs, ys, strict=True)
-        return cls(name, measure, tuple(Point(x, y) for x, y in pairs if not math.isnan(y)))
+        points = (Point(x, y) for x, y in zip(xs, ys, strict=True) if not math.isnan(y))
+        return cls(name, measure, tuple(points), **beside)
 
     @property
     def full_name(self) -> str:
-        """The name with the mistakes."""
-        return ", ".join(part for part in (self.name, self.mistakes) if part)
+        """The name with the mistakes, and the configuration."""
+        name = ", ".join(part for part in (self.name, self.mistakes) if part)
+        return f"{name} ({self.configuration})" if self.configuration else name
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain JSON values."""
         return {
             "name": self.full_name,
+            "configuration": self.configuration,
             "measure": self.measure,
             "points": [point.to_dict() for point in self.points],
         }

@@ -9,6 +9,8 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from starshade.audit.attempts import Attempt, attempt
 from starshade.audit.make import Anonymizer
 from starshade.audit.reproduction.figures import Figure, Point, Skipped
@@ -95,6 +97,30 @@ def points_of(
         if row[y] is not None and all(row[name] == value for name, value in where.items()):
             ys[row[x]].append(float(row[y]))
     return tuple(Point(at, middle(own), min(own), max(own)) for at, own in ys.items())
+
+
+#: a data set that papers speak of → users, items, and how many of each rating there are
+_KNOWN = {
+    "MovieLens 100K": (943, 1_682, (6_110, 11_370, 27_145, 34_174, 21_201)),
+    "the Netflix Prize's ratings": (
+        480_189,
+        17_770,
+        (4_617_990, 10_132_080, 28_811_247, 33_750_958, 23_168_232),
+    ),
+}
+
+
+def known_data(ratings: Ratings) -> str:
+    """Return the name of the data set that these ratings are; empty: none that papers speak of.
+
+    Told by counts alone: made-up ratings of the same size are not taken for it.
+    """
+    for name, (users, items, counts) in _KNOWN.items():
+        if (ratings.n_users, ratings.n_items, ratings.n_ratings) == (users, items, sum(counts)):
+            found = np.bincount(ratings.codes, minlength=len(counts)).tolist()
+            if found == list(counts):
+                return name
+    return ""
 
 
 _DUST = 1e-9

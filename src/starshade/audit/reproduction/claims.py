@@ -1,0 +1,289 @@
+"""A paper's claims: what would count as true, what was measured, whether it holds, and why not.
+
+A claim is one sentence of the paper, counted once, with a criterion that was written down before
+the run: one statistic, and the least and the most that it may be. It *holds* when the whole 95 %
+interval of the statistic lies within, *does not hold* when all of it lies without, and *cannot be
+tested* where the interval reaches across, where data are missing, or where it speaks of a data
+set that this is not. Of a claim that does not hold the cause is sought by intervention: the same
+statistic under another reading, or on data of which one property was changed. The first under
+which it holds is the cause; where none is, it is unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.progress import task
+
+Floats: TypeAlias = NDArray[np.float64]
+Verdict = Literal["holds", "does not hold", "cannot be tested"]
+_BLOCKS = 400  # of users, drawn together: as good as users, and no dearer with many
+_DUST = 1e-9
+
+
+class Untestable(Exception):  # noqa: N818  (no error: the answer)
+    """What is missing for a claim to be tested; the reason, for a person."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    seeds: int = 1  # runs it rests on
+    users: int | None = None  # users it is an interval over; None: a count of all
+
+    @classmethod
+    def exact(cls, value: float) -> Estimate:
+        """Return what was counted and not drawn."""
+        return cls(value, value, value)
+
+    @property
+    def text(self) -> str:
+        """The value and its interval."""
+        if self.low == self.high:
+            return f"{self.value:.4g}"
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def estimate(
+    runs: Sequence[Mapping[str, Floats]],
+    statistic: Callable[[Mapping[str, float]], float],
+    *,
+    seed: int,
+    draws: int = 1000,
+) -> Estimate:
+    """Return a statistic of means over users, with an interval over runs and over users.
+
+    `runs`: of each run, figures of its users by name, all equally long; a figure of the whole
+    release is an array of one. `statistic` takes the means. The interval is a percentile bootstrap
+    that draws runs and, in each, blocks of users with replacement.
+
+    Examples
+    --------
+    >>> runs = [{"a": np.array([1.0, 3.0]), "b": np.array([2.0, 6.0])}]
+    >>> estimate(runs, lambda mean: mean["b"] / mean["a"], seed=0).value
+    2.0
+    """
+    names = list(runs[0])
+    rng = np.random.default_rng(seed)
+    blocks = [_blocks(run, names, rng) for run in runs]
+
+    def of(means: Floats) -> float:
+        return float(statistic(dict(zip(names, means.tolist(), strict=True))))
+
+    value = of(np.mean([sums.sum(1) / count.sum(1) for sums, count in blocks], axis=0))
+    drawn = []
+    for _ in range(draws):
+        means = []
+        for run in rng.integers(len(runs), size=len(runs)).tolist():
+            sums, count = blocks[run]
+            weight = rng.multinomial(sums.shape[1], np.full(sums.shape[1], 1 / sums.shape[1]))
+            means.append((sums @ weight) / (count @ weight))
+        drawn.append(of(np.mean(means, axis=0)))
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    users = max(len(run[name]) for run in runs for name in names)
+    return Estimate(value, min(float(low), value), max(float(high), value), len(runs), users)
+
+
+def _blocks(
+    run: Mapping[str, Floats], names: Sequence[str], rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Sum users by random blocks: a row for each name, its sums and its numbers of users."""
+    users = max(len(run[name]) for name in names)
+    size = min(_BLOCKS, users)
+    block = rng.permutation(users) % size
+    sums, counts = np.empty((len(names), size)), np.empty((len(names), size))
+    for row, name in enumerate(names):
+        figures = np.asarray(run[name], np.float64)
+        if len(figures) == users:
+            sums[row] = np.bincount(block, figures, size)
+            counts[row] = np.bincount(block, minlength=size)
+        else:
+            sums[row], counts[row] = figures.mean(), 1.0
+    return sums, counts
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper, or of ours."""
+
+    number: str  # "kl-07", for good
+    place: str  # in the paper: "§5.2, Fig. 12"
+    says: str  # in a few words of ours, at most half a sentence quoted
+    statistic: str  # what is measured, in words
+    # `least`, `most`: what it may be, both included; None: no such end
+    least: float | None
+    most: float | None
+    why: str  # the reason for these numbers
+    configuration: str  # under which it is judged
+    # (what measures, a way of `ways` or "" for the configuration) → the statistic; may raise
+    # `Untestable`
+    measure: Callable[[Any, str], Estimate] | None = field(default=None, repr=False)
+    ways: tuple[str, ...] = ()  # interventions, in the order in which they are tried
+    # a data set that it speaks of: on others it is measured, and not judged; empty: of any
+    about: str = ""
+    lost: str = ""  # why nobody can test it; nothing is measured then
+    ours: bool = False  # a promise of ours, not counted among the paper's
+
+    @property
+    def holds_if(self) -> str:
+        """The criterion in words."""
+        if self.least is not None and self.most is not None:
+            if self.least == self.most:
+                return f"{self.statistic}: {self.least:g}"
+            return f"{self.statistic}: from {self.least:g} to {self.most:g}"
+        end = f"at least {self.least:g}" if self.most is None else f"at most {self.most:g}"
+        return f"{self.statistic}: {end}"
+
+    def met(self, found: Estimate) -> bool | None:
+        """Tell whether the criterion is met by all of the interval; None: by a part of it."""
+        least = -math.inf if self.least is None else self.least - _DUST
+        most = math.inf if self.most is None else self.most + _DUST
+        if least <= found.low and found.high <= most:
+            return True
+        return False if found.high < least or found.low > most else None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An intervention, and what came of it."""
+
+    way: str
+    words: str  # what was changed
+    found: Estimate | None  # None: it could not be tried
+    met: bool | None
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        own = {"way": self.way, "changed": self.words, "met": self.met, "reason": self.reason}
+        return own | _figures(self.found)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim held against what was measured."""
+
+    claim: Claim
+    verdict: Verdict
+    found: Estimate | None
+    met: bool | None  # whether these data meet the criterion, whatever the claim speaks of
+    reason: str = ""  # why it cannot be tested
+    tried: tuple[Tried, ...] = ()
+
+    @property
+    def cause(self) -> str:
+        """Why it does not hold: what was changed alone so that it does; empty where it holds."""
+        if self.verdict != "does not hold":
+            return ""
+        for each in self.tried:
+            if each.met and each.found is not None:
+                return f"holds {each.words}: {each.found.text}"
+        done = [each for each in self.tried if each.found is not None]
+        return "unknown" + "".join(f"; {t.words}: {t.found.text}" for t in done if t.found)
+
+    @property
+    def ours(self) -> str:
+        """What was measured, in words."""
+        return "–" if self.found is None else self.found.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        claim = self.claim
+        return {
+            "claim": claim.number,
+            "place": claim.place,
+            "says": claim.says,
+            "holds_if": claim.holds_if,
+            "why": claim.why,
+            "configuration": claim.configuration,
+            "about": claim.about,
+            "ours": claim.ours,
+            **_figures(self.found),
+            "met": self.met,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "cause": self.cause,
+            "tried": [each.to_dict() for each in self.tried],
+        }
+
+
+def _figures(found: Estimate | None) -> dict[str, Any]:
+    if found is None:
+        return dict.fromkeys(("value", "low", "high", "seeds", "users"))
+    names = ("value", "low", "high", "seeds", "users")
+    return {name: getattr(found, name) for name in names}
+
+
+def judge(
+    claims: Sequence[Claim], bench: Any, *, data: str, ways: Mapping[str, str]
+) -> tuple[Judged, ...]:
+    """Hold every claim against what `bench` measures, and seek causes.
+
+    `data`: the name of a data set that claims are about, where these ratings are one; `ways`:
+    interventions by name, in words that go on after "holds".
+    """
+    judged = []
+    with task("holding claims against the data", len(claims)) as step:
+        for claim in claims:
+            judged.append(_judge(claim, bench, data, ways))
+            step(1)
+    return tuple(judged)
+
+
+def _judge(claim: Claim, bench: Any, data: str, ways: Mapping[str, str]) -> Judged:
+    if claim.lost or claim.measure is None:
+        return Judged(claim, "cannot be tested", None, None, claim.lost)
+    try:
+        found = claim.measure(bench, "")
+    except Untestable as missing:
+        return Judged(claim, "cannot be tested", None, None, str(missing))
+    met = claim.met(found)
+    if claim.about and claim.about != data:
+        reason = f"it speaks of {claim.about}, and these are other ratings"
+        return Judged(claim, "cannot be tested", found, met, reason)
+    if met is None:
+        reason = "the interval reaches across: more users or runs would tell"
+        return Judged(claim, "cannot be tested", found, met, reason)
+    if met:
+        return Judged(claim, "holds", found, met)
+    tried = tuple(_try(claim, bench, way, ways[way]) for way in claim.ways)
+    return Judged(claim, "does not hold", found, met, tried=tried)
+
+
+def _try(claim: Claim, bench: Any, way: str, words: str) -> Tried:
+    assert claim.measure is not None
+    try:
+        found = claim.measure(bench, way)
+    except Untestable as missing:
+        return Tried(way, words, None, None, str(missing))
+    return Tried(way, words, found, claim.met(found))
+
+
+def counts(judged: Iterable[Judged]) -> Counter[Verdict]:
+    """Count verdicts."""
+    return Counter(each.verdict for each in judged)
+
+
+def told(judged: Sequence[Judged]) -> str:
+    """Say how many of the paper's claims hold, and how many of ours."""
+    papers = [each for each in judged if not each.claim.ours]
+    ours = [each for each in judged if each.claim.ours]
+    count = counts(papers)
+    text = (
+        f"Of {len(papers)} claims of the paper {count['holds']} hold, {count['does not hold']} do "
+        f"not, {count['cannot be tested']} cannot be tested here."
+    )
+    if ours:
+        text += f" Of {len(ours)} claims of ours {counts(ours)['holds']} hold."
+    return text

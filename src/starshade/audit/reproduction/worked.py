@@ -1,0 +1,50 @@
+"""A table that a paper works out by hand, computed here, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Cells = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Worked:
+    """The paper's cells and ours; needs no data."""
+
+    number: str  # "Table 4", "§6.1, example"
+    title: str
+    head: tuple[str, ...]
+    # rows of cells as texts, in the same order; an empty cell of the paper is one that it lacks
+    paper: tuple[tuple[str, ...], ...]
+    ours: tuple[tuple[str, ...], ...]
+    note: str = ""  # why cells differ: an erratum, a tie that falls otherwise
+
+    def __post_init__(self) -> None:
+        shapes = [[len(row) for row in cells] for cells in (self.paper, self.ours)]
+        assert shapes[0] == shapes[1] == [len(self.head)] * len(self.paper), self.number
+
+    @property
+    def cells(self) -> int:
+        """How many cells the paper has."""
+        return sum(bool(cell) for row in self.paper for cell in row)
+
+    @property
+    def equal(self) -> int:
+        """How many of them are the same here."""
+        pairs = zip(self.paper, self.ours, strict=True)
+        return sum(bool(a) and a == b for row, own in pairs for a, b in zip(row, own, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain JSON values."""
+        return {
+            "number": self.number,
+            "title": self.title,
+            "head": list(self.head),
+            "paper": [list(row) for row in self.paper],
+            "ours": [list(row) for row in self.ours],
+            "cells": self.cells,
+            "equal": self.equal,
+            "note": self.note,
+        }

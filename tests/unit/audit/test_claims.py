@@ -1,0 +1,90 @@
+"""Claims: criteria, intervals, causes."""
+
+import numpy as np
+import pytest
+
+from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, estimate, judge, told
+
+
+def _claim(measure, *, least=1.0, most=None, **beside):
+    return Claim(
+        "x-01",
+        "§1",
+        "rises",
+        "times as high",
+        least,
+        most,
+        "a margin",
+        "as-read",
+        measure,
+        **beside,
+    )
+
+
+def _always(*figures):
+    return lambda bench, way: Estimate(*figures)
+
+
+def test_the_interval_of_a_ratio_holds_the_truth_and_narrows_with_users():
+    widths = []
+    for users in (40, 4000):
+        rng = np.random.default_rng(users)
+        runs = [{"a": rng.uniform(0, 2, users), "b": rng.uniform(0, 4, users)} for _ in range(5)]
+        found = estimate(runs, lambda mean: mean["b"] / mean["a"], seed=1)
+        assert found.low < 2 < found.high
+        assert (found.seeds, found.users) == (5, users)
+        widths.append(found.high - found.low)
+    assert widths[1] < widths[0] / 3
+
+
+def test_runs_that_differ_widen_the_interval_though_users_agree():
+    same = [{"a": np.ones(50)} for _ in range(5)]
+    apart = [{"a": np.full(50, float(run))} for run in range(5)]
+    assert estimate(same, lambda mean: mean["a"], seed=1).text == "1"
+    found = estimate(apart, lambda mean: mean["a"], seed=1)
+    assert found.value == 2
+    assert found.low <= 1
+    assert found.high >= 3
+
+
+def test_a_figure_of_the_whole_stands_beside_figures_of_users():
+    run = {"all": np.array([3.0]), "each": np.array([1.0, 2.0, 3.0])}
+    assert estimate([run], lambda mean: mean["all"] * mean["each"], seed=1).value == 6
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(1.0, 2.0, "holds"), (0.5, 0.9, "does not hold"), (0.9, 1.1, "cannot be tested")],
+)
+def test_all_of_the_interval_decides(low, high, verdict):
+    (found,) = judge([_claim(_always((low + high) / 2, low, high))], None, data="", ways={})
+    assert found.verdict == verdict
+    assert bool(found.reason) == (verdict == "cannot be tested")
+
+
+def test_a_claim_about_other_data_is_measured_and_not_judged():
+    claim = _claim(_always(2.0, 2.0, 2.0), about="MovieLens 100K")
+    (here,) = judge([claim], None, data="MovieLens 100K", ways={})
+    (there,) = judge([claim], None, data="", ways={})
+    assert (here.verdict, there.verdict, there.met) == ("holds", "cannot be tested", True)
+
+
+def test_what_is_lost_or_missing_cannot_be_tested_and_says_why():
+    def undated(bench, way):
+        raise Untestable("the data have no dates")
+
+    claims = [_claim(None, lost="stands in a picture"), _claim(undated)]
+    found = judge(claims, None, data="", ways={})
+    assert [each.reason for each in found] == ["stands in a picture", "the data have no dates"]
+    assert told(found).startswith("Of 2 claims of the paper 0 hold, 0 do not, 2 cannot")
+
+
+def test_the_cause_is_the_first_change_under_which_it_holds():
+    values = {"": 0.5, "thin": 0.7, "nulls": 1.5}
+    claim = _claim(lambda bench, way: Estimate.exact(values[way]), ways=("thin", "nulls"))
+    words = {"thin": "on thinned data", "nulls": "with nulls left out"}
+    (found,) = judge([claim], None, data="", ways=words)
+    assert found.cause == "holds with nulls left out: 1.5"
+    (found,) = judge([_claim(claim.measure, ways=("thin",))], None, data="", ways=words)
+    assert found.cause == "unknown; on thinned data: 0.7"
+    assert found.to_dict()["tried"][0]["value"] == 0.7
