@@ -61,6 +61,10 @@ _ROOMS = {
         "Dossier",
         "compile_dossier",
     ),
+    "starshade.audit.reproduction.everything": (
+        "Everything",
+        "reproduce_all",
+    ),
     "starshade.audit.reproduction.kl.study": (
         "GeneralizationStudy",
         "reproduce_kl",
@@ -124,12 +128,8 @@ _ROOMS = {
     "starshade.release.table": ("Release",),
     "starshade.report.folder": ("save_comparison",),
     "starshade.report.page": ("save_report",),
-    "starshade.report.reproduction": ("save_reproduction",),
-    "starshade.report.studies": (
-        "save_kl",
-        "save_pa",
-        "save_sr",
-    ),
+    "starshade.report.reproduction": ("save_study",),
+    "starshade.report.site": ("save_site",),
     "starshade.utility.held_out.nearest": ("SelfRankResult",),
     "starshade.utility.held_out.pairwise_dissimilarity": ("PairwiseResult",),
     "starshade.utility.naive_bayes": ("naive_bayes_accuracy",),

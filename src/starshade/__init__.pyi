@@ -44,6 +44,8 @@ from starshade.audit.compare.compare import compare as compare
 from starshade.audit.compare.result import Comparison as Comparison
 from starshade.audit.dossier.dossier import Dossier as Dossier
 from starshade.audit.dossier.dossier import compile_dossier as compile_dossier
+from starshade.audit.reproduction.everything import Everything as Everything
+from starshade.audit.reproduction.everything import reproduce_all as reproduce_all
 from starshade.audit.reproduction.kl.study import GeneralizationStudy as GeneralizationStudy
 from starshade.audit.reproduction.kl.study import reproduce_kl as reproduce_kl
 from starshade.audit.reproduction.ns.study import Reproduction as Reproduction
@@ -99,10 +101,8 @@ from starshade.release.folder.read import read_release as read_release
 from starshade.release.table import Release as Release
 from starshade.report.folder import save_comparison as save_comparison
 from starshade.report.page import save_report as save_report
-from starshade.report.reproduction import save_reproduction as save_reproduction
-from starshade.report.studies import save_kl as save_kl
-from starshade.report.studies import save_pa as save_pa
-from starshade.report.studies import save_sr as save_sr
+from starshade.report.reproduction import save_study as save_study
+from starshade.report.site import save_site as save_site
 from starshade.utility.held_out.nearest import SelfRank as SelfRank
 from starshade.utility.held_out.nearest import SelfRankResult as SelfRankResult
 from starshade.utility.held_out.nearest import SimilarUserDeviation as SimilarUserDeviation

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from starshade.attack.auxiliary.result import AuxiliaryResult
     from starshade.attack.risk_result import RiskResult
-    from starshade.audit.reproduction.study import Check
+    from starshade.audit.reproduction.claims import Claim, Judged
+    from starshade.audit.reproduction.papers import Paper
+    from starshade.audit.reproduction.worked import Worked
 
 
 def page(*parts: RenderableType | None) -> RenderableType:
@@ -119,23 +121,69 @@ def _widest(texts: Iterable[str]) -> int:
     return max(map(cell_len, texts), default=0)
 
 
-def judged(checks: Sequence[Check]) -> RenderableType:
-    """Show what a paper says of its curves and whether it holds, then what we say of ours."""
-    from starshade.audit.reproduction.study import apart
+def judged(claims: Sequence[Judged]) -> RenderableType:
+    """Show a paper's claims and whether they hold, then ours; how many do in a line."""
+    from starshade.audit.reproduction.claims import told
 
-    titles = ("What the paper says", "What we say of our own methods")
-    head = ("figure", "what is said", "on", "here", "holds")
+    titles = ("What the paper claims", "What we claim of our own methods")
+    head = ("claim", "what is said", "holds if", "here", "verdict")
     return page(
+        words(told(claims)),
         *(
-            columns(
-                head,
-                [(c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no") for c in own],
-                title=title,
-                align="left",
-            )
-            for title, own in zip(titles, apart(checks), strict=True)
+            columns(head, [_judged(each) for each in own], title=title, align="left", names=True)
+            for title, own in zip(titles, _whose(claims), strict=True)
             if own
-        )
+        ),
+    )
+
+
+def _whose(claims: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
+    papers = [each for each in claims if not each.claim.ours]
+    return papers, [each for each in claims if each.claim.ours]
+
+
+def _judged(each: Judged) -> tuple[str, ...]:
+    claim, why = each.claim, each.cause or each.reason
+    return (
+        claim.number,
+        f"{claim.place}: {claim.says}",
+        claim.holds_if,
+        each.ours,
+        f"{each.verdict}: {why}" if why else each.verdict,
+    )
+
+
+def worked(tables: Sequence[Worked]) -> RenderableType:
+    """Show in a line each how many cells of a table worked by hand are the same here."""
+    rows = [(each.number, f"{each.equal} of {each.cells} cells") for each in tables]
+    return figures(rows, "Worked by hand in the paper, and equal here")
+
+
+def explained(paper: Paper) -> RenderableType:
+    """Show how a paper is read, and what would count as true of each of its claims."""
+    from starshade.audit.reproduction.configurations import explained as table
+
+    choices = table(paper.choices)
+    return page(
+        words(f"{paper.authors}, {paper.title}", style="bold"),
+        columns(choices.head, choices.rows, title=choices.title, align="left"),
+        *(_explained(claim, paper.words(claim)) for claim in paper.claims),
+    )
+
+
+def _explained(claim: Claim, ways: Sequence[str]) -> RenderableType:
+    about = f" Judged on {claim.about} alone." if claim.about else ""
+    tests = f"Cannot be tested: {claim.lost}" if claim.lost else f"Holds if {claim.holds_if}."
+    return page(
+        words(f"{claim.number}  {claim.place}: {claim.says}", style="bold"),
+        figures(
+            [
+                ("ours" if claim.ours else "the paper's", f"{tests}{about}"),
+                ("why", claim.why or None),
+                ("run", claim.configuration),
+                ("else", "; ".join(f"holds {way}?" for way in ways) or None),
+            ]
+        ),
     )
 
 

@@ -47,13 +47,20 @@ def chart(figure: Figure, subtitle: str) -> Spec:
     }
 
 
-def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
+def layers(figure: Figure, measure: str) -> list[Spec]:
+    """Draw one panel of a figure."""
     lines = [series for series in figure.series if series.measure == measure]
     if figure.unit == "users":
-        layers = [_bars(figure, lines)]
-    else:
-        layers = [*_lines(figure, lines), *_levels(figure), *_marks(figure, measure)]
-    panel: Spec = {"width": 300 if titled else 460, "height": 280, "layer": layers}
+        return [_bars(figure, lines)]
+    return [*_lines(figure, lines), *_levels(figure), *_marks(figure, measure)]
+
+
+def _panel(figure: Figure, measure: str, *, titled: bool) -> Spec:
+    panel: Spec = {
+        "width": 300 if titled else 460,
+        "height": 280,
+        "layer": layers(figure, measure),
+    }
     if titled:
         panel["title"] = small_title(measure)
     return panel
@@ -70,7 +77,7 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
             "y": point.y,
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
-            "line": series.name,
+            "line": series.label,
             "mistakes": series.mistakes,
             "right": point.label,
         }
@@ -82,15 +89,15 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
     encoding = plain | ({"strokeDash": _dash(figure)} if any(s.mistakes for s in lines) else {})
     ends = {"y": _y_axis(figure, "low"), "y2": {"field": "high"}}
     interval = {"type": "rule", "strokeWidth": 1.2} if dotted else {"type": "area", "opacity": 0.2}
-    layers: list[Spec] = [
+    drawn: list[Spec] = [
         {"mark": interval, "encoding": plain | ends},
         marks("line", encoding | {"y": _y_axis(figure, "y")}),
     ]
     if dotted:
         fields = [{"field": name} for name in ("line", "mistakes", "right", "y", "low", "high")]
         encoding = plain | {"y": _y_axis(figure, "y"), "tooltip": fields}
-        layers.append(marks("circle", encoding, size=30, opacity=1))
-    return [{"data": {"values": values}, "layer": layers}]
+        drawn.append(marks("circle", encoding, size=30, opacity=1))
+    return [{"data": {"values": values}, "layer": drawn}]
 
 
 def _bars(figure: Figure, lines: list[Series]) -> Spec:
@@ -120,7 +127,7 @@ def _marks(figure: Figure, measure: str) -> list[Spec]:
             "label",
             "nominal",
             scale={"domain": every, "range": _SHAPES[: len(every)]},
-            legend={"title": "the paper (Netflix)", "symbolFillColor": "black"},
+            legend={"title": "the paper", "symbolFillColor": "black"},
         ),
         "tooltip": {"field": "label"},
     }
@@ -133,11 +140,11 @@ def _levels(figure: Figure) -> list[Spec]:
     y = _y_axis(figure, "y")
     text = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "color": "#555"}
     label = {"y": y, "x": {"value": 0}, "text": {"field": "label"}}
-    layers = [
+    drawn = [
         marks("rule", {"y": y}, color="#777", strokeDash=[3, 3]),
         marks("text", label, **text, fontSize=10),
     ]
-    return [{"data": {"values": [asdict(level) for level in figure.levels]}, "layer": layers}]
+    return [{"data": {"values": [asdict(level) for level in figure.levels]}, "layer": drawn}]
 
 
 def _x_axis(figure: Figure, field: str) -> Spec:
@@ -162,7 +169,7 @@ def _y_axis(figure: Figure, field: str) -> Spec:
 
 
 def _colour(figure: Figure) -> Spec:
-    names = list(dict.fromkeys(series.name for series in figure.series))
+    names = list(dict.fromkeys(series.label for series in figure.series))
     legend = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
     return encoded(
         "line",

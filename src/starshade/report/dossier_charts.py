@@ -32,7 +32,7 @@ _INK, _MUTED, _GRID, _BEFORE, _AFTER, _LIMIT = (light for light, _ in PALETTE.va
 _SIDES = ("before", "after")
 _WIDTH = 400  # of a picture, all in all
 _ROW = 24  # height of a bar with its space
-_CONFIG: Spec = {
+CONFIG: Spec = {
     "font": "sans-serif",
     "background": None,
     "view": {"stroke": None},
@@ -67,7 +67,7 @@ def pictures(content: Mapping[str, Any]) -> dict[str, str]:
     drawn = {}
     with task("drawing the report", len(specs)) as step:
         for name, spec in specs.items():
-            drawn[name] = _inline(spec)
+            drawn[name] = inline(spec)
             step(1)
     return drawn
 
@@ -124,7 +124,7 @@ def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
     return drawn
 
 
-def _inline(spec: Spec) -> str:
+def inline(spec: Spec) -> str:
     """Draw, and keep what is seen: one picture with one name, no parts that are read out."""
     spec = _visible(spec)
     svg = _NOISE.sub("", svg_of(spec))
@@ -149,7 +149,7 @@ def _chart(description: str, body: Spec) -> Spec:
         "padding": {"left": 12, "right": 12, "top": 4, "bottom": 4},  # fonts differ in width
         "width": _WIDTH,
         **body,
-        "config": _CONFIG,
+        "config": CONFIG,
     }
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -15,7 +16,7 @@ from starshade.arguments import typed
 from starshade.audit.compare.frontier import frontier_chart
 from starshade.audit.compare.result import Comparison, Row
 from starshade.chart import Spec, svg_of
-from starshade.figure import Figure
+from starshade.figure import Figure, Table
 from starshade.progress import announced, note, task
 from starshade.ratings.places.atomic import atomic_folder
 from starshade.ratings.places.place import Where
@@ -32,37 +33,45 @@ class Drawn:
     spec: Spec
 
 
+@dataclass(frozen=True)
+class Leaf:
+    """A page with its charts, and a JSON file beside it."""
+
+    name: str  # of the JSON file, without its ending
+    payload: Mapping[str, Any]
+    page: Iterable[str]
+    charts: Sequence[Drawn] = ()  # added to the page
+    file: str = "README.md"  # the page's
+
+
 @announced("writing the folder")
 def save_folder(
     folder: Where,
-    name: str,
-    payload: Mapping[str, Any],
-    charts: Sequence[Drawn],
-    *,
-    page: Iterable[str],
-    tables: Mapping[str, Rows] = MappingProxyType({}),
+    *leaves: Leaf,
+    tables: Mapping[str, Rows | Table] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Write a result as a folder: all of it or nothing.
 
-    Only its owner may look into it. `name` is the JSON file's; of each chart there is a Vega-Lite
-    specification and, with the extra ``starshade[report]``, an SVG; `page` is ``README.md``, to
-    which the charts are added; each table a CSV file. Returns the names of the files.
+    Only its owner may look into it. Of each chart there is a Vega-Lite specification and, with the
+    extra ``starshade[report]``, an SVG; each table is a CSV file. Returns the names of the files.
     """
     drawable = find_spec("vl_convert") is not None
     if not drawable:
         note("no SVG: pip install 'starshade[report]'")
     with atomic_folder(folder) as place:
-        _write_json(place / f"{name}.json", payload)
         for table, rows in tables.items():
             _write_csv(place / f"{table}.csv", rows)
-        with task("drawing charts", len(charts)) as step:
-            for drawn in charts:
-                _write_json(place / f"{drawn.name}.vl.json", drawn.spec)
-                if drawable:
-                    (place / f"{drawn.name}.svg").write_text(svg_of(drawn.spec), encoding="utf-8")
-                step(1)
-        text = "\n".join([*page, *_pictures(charts, drawable=drawable)])
-        (place / "README.md").write_text(text, encoding="utf-8")
+        with task("drawing charts", sum(len(leaf.charts) for leaf in leaves)) as step:
+            for leaf in leaves:
+                _write_json(place / f"{leaf.name}.json", leaf.payload)
+                for drawn in leaf.charts:
+                    _write_json(place / f"{drawn.name}.vl.json", drawn.spec)
+                    if drawable:
+                        picture = svg_of(drawn.spec)
+                        (place / f"{drawn.name}.svg").write_text(picture, encoding="utf-8")
+                    step(1)
+                text = "\n".join([*leaf.page, *_pictures(leaf.charts, drawable=drawable)])
+                (place / leaf.file).write_text(text, encoding="utf-8")
         return tuple(sorted(path.name for path in place.iterdir()))
 
 
@@ -72,10 +81,16 @@ def table_lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[
     yield f"| {' | '.join(cells)} |"
     yield "|---" * len(cells) + "|"
     for row in rows:
-        yield f"| {' | '.join(row)} |"
+        yield f"| {' | '.join(map(_in_cell, row))} |"
+
+
+def _in_cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _pictures(charts: Sequence[Drawn], *, drawable: bool) -> Iterator[str]:
+    if not charts:
+        return
     yield "\n## Figures\n"
     for drawn in charts:
         yield f"- [{drawn.title}]({drawn.name}.vl.json)"
@@ -88,12 +103,21 @@ def _write_json(path: Path, content: Mapping[str, Any]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _write_csv(path: Path, rows: Rows) -> None:
+def _write_csv(path: Path, rows: Rows | Table) -> None:
     """Write a column per key; None is an empty field."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    path.write_text(csv_text(rows), encoding="utf-8", newline="")
+
+
+def csv_text(rows: Rows | Table) -> str:
+    """Return a table as CSV, a column per key; None is an empty field."""
+    if isinstance(rows, Table):
+        head, cells = list(rows.head), [list(row) for row in rows.rows]
+    else:
+        head = list(rows[0]) if rows else []
+        cells = [[row[name] for name in head] for row in rows]
+    file = StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows([head, *cells])
+    return file.getvalue()
 
 
 @typed
@@ -122,14 +146,8 @@ def save_comparison(comparison: Comparison, folder: Where) -> tuple[str, ...]:
     if len(comparison.refused) < len(comparison.rows):
         spec = frontier_chart(comparison, comparison.rests_on)
         charts.append(Drawn("frontier", "Loss against attack, and loss over k", spec))
-    return save_folder(
-        folder,
-        "compare",
-        comparison.to_dict(),
-        charts,
-        page=_page(comparison),
-        tables={"compare": comparison.whole_table()},
-    )
+    leaf = Leaf("compare", comparison.to_dict(), _page(comparison), charts)
+    return save_folder(folder, leaf, tables={"compare": comparison.whole_table()})
 
 
 def _page(comparison: Comparison) -> Iterator[str]:

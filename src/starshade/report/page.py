@@ -40,7 +40,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
     which names the users at risk, the seed and the command that makes the release again.
     """
     content = dossier.public() if public else dossier.internal()
-    page = _environment().get_template("report.html.j2")
+    page = environment().get_template("report.html.j2")
     return page.render(
         content,
         edition="public" if public else "internal",
@@ -82,7 +82,8 @@ def save_report(dossier: Dossier, out: Where, *, public: bool) -> Path:
     return place.path
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders the templates; ConfigError where the optional extra is missing."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:

@@ -77,6 +77,11 @@ class Series:
         return cls(name, measure, tuple(points), **beside)
 
     @property
+    def label(self) -> str:
+        """The name, and the configuration."""
+        return f"{self.name} ({self.configuration})" if self.configuration else self.name
+
+    @property
     def full_name(self) -> str:
         """The name with the mistakes, and the configuration."""
         name = ", ".join(part for part in (self.name, self.mistakes) if part)

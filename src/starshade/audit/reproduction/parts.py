@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,9 +34,24 @@ class Parts:
         self, folder: Path | None = None, request: Mapping[str, Any] | None = None
     ) -> None:
         self._folder = folder
+        self._prefix = ""
         self._held: dict[str, Part] = {}
         if folder is not None:
             _begin(folder, dict(request or {}))
+
+    def within(self, name: str) -> Parts:
+        """Return the parts of one of several studies that share a folder."""
+        own = Parts()
+        own._folder, own._prefix = self._folder, f"{self._prefix}{name}: "
+        return own
+
+    def remove(self) -> None:
+        """Take what is kept away; what is no part stays, and the folder with it."""
+        if self._folder is not None:
+            for place in (*self._folder.glob("*.npz"), self._folder / _REQUEST):
+                place.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._folder.rmdir()
 
     def of(self, name: str, make: Callable[[], Part]) -> Part:
         """Return a part; `make` it where it is not there yet."""
@@ -46,13 +62,27 @@ class Parts:
     def _kept(self, name: str, make: Callable[[], Part]) -> Part:
         if self._folder is None:
             return make()
-        place = self._folder / f"{sha256(name.encode()).hexdigest()[:32]}.npz"
+        digest = sha256(f"{self._prefix}{name}".encode()).hexdigest()
+        place = self._folder / f"{digest[:32]}.npz"
         if not place.is_file():
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
             with atomic_file(place, 0o600) as path, path.open("wb") as file:
                 np.savez(file, **made)
         with np.load(place, allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
+
+
+def request_of(folder: Path) -> dict[str, Any] | None:
+    """Return what the parts in a folder rest on; None: there are none."""
+    try:
+        kept = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:
+        kept = None
+    if not isinstance(kept, dict):
+        raise ConfigError(f"{folder}: {_REQUEST} is damaged", advice="Remove the folder.")
+    return kept
 
 
 def _begin(folder: Path, request: dict[str, Any]) -> None:

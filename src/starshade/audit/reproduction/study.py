@@ -13,10 +13,14 @@ import numpy as np
 
 from starshade.audit.attempts import Attempt, attempt
 from starshade.audit.make import Anonymizer
+from starshade.audit.reproduction.claims import Judged
+from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Point, Skipped
+from starshade.audit.reproduction.worked import Worked
 from starshade.errors import UnmetError, UserError
-from starshade.figure import payload
+from starshade.figure import Table, payload
 from starshade.markup import block, paragraph, table
+from starshade.plain import counted
 from starshade.ratings.table import Ratings
 
 Row = dict[str, Any]
@@ -31,10 +35,32 @@ class PaperStudy:
     whose: ClassVar[str]  # how its paragraph begins
     made_up: ClassVar[str] = "made-up ratings"
     data: dict[str, Any]
+    claims: tuple[Judged, ...]
+    worked: tuple[Worked, ...]
+    choices: tuple[Choice, ...]
+    grids: tuple[Table, ...]
     figures: tuple[Figure, ...]
     skipped: tuple[Skipped, ...]
+    times: dict[str, Any]  # seconds, of whatever was timed
     seed: int
     version: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("claims", "worked", "choices", "grids"):  # of a study that has none yet
+            return ()
+        if name == "times":
+            return {}
+        raise AttributeError(name)
+
+    @property
+    def clocked(self) -> tuple[Figure, ...]:
+        """The figures that depend on the clock."""
+        return tuple(figure for figure in self.figures if figure.unit == "seconds")
+
+    @property
+    def steady(self) -> tuple[Figure, ...]:
+        """The figures that the same request gives again, to the byte."""
+        return tuple(figure for figure in self.figures if figure.unit != "seconds")
 
     @property
     def size(self) -> str:
@@ -45,9 +71,36 @@ class PaperStudy:
             f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
         )
 
+    def rests_on(self, figure: Figure) -> str:
+        """Say on what a figure rests beside the size of the data; empty: on a count of all."""
+        points = [point for series in figure.series for point in series.points]
+        targets = [point.targets for point in points if point.targets is not None]
+        if targets:
+            least, most = min(targets), max(targets)
+            of = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+            return f"{of} targets per point, 95 % intervals"
+        runs = getattr(self, "runs", None)
+        if runs is None or all(point.low is None for point in points):
+            return ""
+        if figure.unit == "seconds":
+            return f"medians of {counted(runs, 'run')}, from the fastest to the slowest"
+        return f"means of {counted(runs, 'run')}, from the least to the greatest"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
         return {"reproduces": self.key, **payload(self)}
+
+    def apart(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return it as two: without anything that depends on the clock, and that alone."""
+        whole = self.to_dict()
+        timed = {figure.number for figure in self.clocked}
+        times: dict[str, Any] = {
+            name: whole.pop(name) for name in ("times", "seconds") if name in whole
+        }
+        figures = whole.pop("figures")
+        own = [each for each in figures if each["figure"] not in timed]
+        times["figures"] = [each for each in figures if each["figure"] in timed]
+        return whole | {"figures": own}, {"reproduces": self.key, **times}
 
     def _said(self, checks: Sequence[Check], after: str, before: str = "") -> str:
         """Say what came of it; `before` and `after`: how many checks hold."""

@@ -1,0 +1,257 @@
+"""`reproduce_all`: the studies of all papers on one data set, and what holds of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from starshade._version import __version__
+from starshade.arguments import typed
+from starshade.audit.attempts import size_of
+from starshade.audit.reproduction.claims import Judged, counts
+from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.papers import PAPERS
+from starshade.audit.reproduction.parts import Parts
+from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.figure import Table
+from starshade.naming import called
+from starshade.plain import counted
+from starshade.progress import announced, task
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.rng import Rng, generator, resolve_seed
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Everything:
+    """The studies of all papers on one data set. Internal: single users are counted.
+
+    Attributes
+    ----------
+    data : dict
+        Size and scale; `known`: the data set that papers speak of, where this is one.
+    studies : tuple of PaperStudy
+    skipped : tuple of Skipped
+        Papers that these data cannot serve, and why.
+    runs : int
+        Of everything, each with a seed of its own.
+    seed : int
+    version : str
+    """
+
+    data: Row
+    studies: tuple[PaperStudy, ...]
+    skipped: tuple[Skipped, ...]
+    runs: int
+    seed: int
+    version: str = field(default=__version__)
+
+    @property
+    def called(self) -> str:
+        """What the data are called."""
+        data = self.data
+        size = f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
+        return data["known"] or ("made-up ratings, " if data["synthetic"] else "") + size
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What holds of the papers, in ten lines at most."""
+        judged = [each for study in self.studies for each in study.claims]
+        ours = [each for each in judged if each.claim.ours]
+        papers = [each for each in judged if not each.claim.ours]
+        lines = (
+            f"{_counted(papers, counted(len(self.studies), 'paper'))} Data: {self.called}.",
+            *map(_of_paper, self.studies),
+            *_causes(papers),
+            *self._untested(papers),
+            *_cells(self.studies),
+            *([f"Of {len(ours)} claims of our own {counts(ours)['holds']} hold."] if ours else []),
+        )
+        return tuple(lines)
+
+    def _untested(self, papers: Sequence[Judged]) -> Iterator[str]:
+        reasons = Counter(self._why_not(e) for e in papers if e.verdict == "cannot be tested")
+        if reasons:
+            parts = [f"{reasons[why]} {why}" for why in sorted(reasons)]
+            yield f"Of those that cannot be tested {'; '.join(parts)}."
+
+    def _why_not(self, judged: Judged) -> str:
+        if judged.claim.lost:
+            return "stand in what is lost, or need data that nobody has"
+        if judged.claim.about not in ("", self.data["known"]):
+            return "speak of other ratings"
+        if judged.found is None:
+            return "need what these data lack"
+        return "have intervals that reach across their criterion"
+
+    @property
+    def table(self) -> Table:
+        """How many claims of each paper hold."""
+        head = ("paper", "claims", "hold", "do not hold", "cannot be tested")
+        return Table("The claims of each paper", head, tuple(_row(study) for study in self.studies))
+
+    @property
+    def claims(self) -> list[Row]:
+        """A row for each claim, to be set beside those of other data."""
+        return [row for study in self.studies for row in claim_rows(study, self.called)]
+
+    def to_dict(self) -> Row:
+        """Return the whole as plain JSON values; no user and no item is named."""
+        return {
+            "data": self.data,
+            "summary": list(self.summary),
+            "studies": {study.key: study.to_dict() for study in self.studies},
+            "skipped": [{"paper": each.figure, "reason": each.reason} for each in self.skipped],
+            "runs": self.runs,
+            "seed": self.seed,
+            "version": self.version,
+        }
+
+    def __str__(self) -> str:
+        return self.summary[0]
+
+
+def claim_rows(study: PaperStudy, data: str) -> list[Row]:
+    """Return a row for each claim of a study; `data`: what its ratings are called."""
+    return [
+        {
+            "paper": study.key,
+            "claim": each.claim.number,
+            "whose": "ours" if each.claim.ours else "the paper's",
+            "verdict": each.verdict,
+            "value": None if each.found is None else each.found.value,
+            "low": None if each.found is None else each.found.low,
+            "high": None if each.found is None else each.found.high,
+            "cause": each.cause or each.reason,
+            "data": data,
+        }
+        for each in study.claims
+    ]
+
+
+def _row(study: PaperStudy) -> tuple[str, ...]:
+    papers = [each for each in study.claims if not each.claim.ours]
+    count = counts(papers)
+    numbers = (len(papers), *(count[v] for v in ("holds", "does not hold", "cannot be tested")))
+    return (study.authors, *map(str, numbers))
+
+
+def _counted(papers: Sequence[Judged], of: str) -> str:
+    count = counts(papers)
+    return (
+        f"Of {counted(len(papers), 'claim')} in {of} {count['holds']} hold on these ratings, "
+        f"{count['does not hold']} do not, {count['cannot be tested']} cannot be tested."
+    )
+
+
+def _of_paper(study: PaperStudy) -> str:
+    papers = [each for each in study.claims if not each.claim.ours]
+    count = counts(papers)
+    text = (
+        f"{study.authors}: {count['holds']} of {len(papers)} hold, {count['does not hold']} do "
+        f"not, {count['cannot be tested']} cannot be tested."
+    )
+    return " ".join([text, *map(_famous, foremost(papers))])
+
+
+_FOREMOST = 2  # of a paper's claims, in its line
+
+
+def foremost(papers: Iterable[Judged]) -> list[Judged]:
+    """Return the first claims that could be judged: the abstract's, the introduction's, others."""
+    decided = [each for each in papers if each.verdict != "cannot be tested"]
+    return sorted(decided, key=lambda each: _prominence(each.claim.place))[:_FOREMOST]
+
+
+def _prominence(place: str) -> int:
+    if re.match(r"abstract", place, re.I):
+        return 0
+    return 1 if re.match(r"§1\b", place) else 2
+
+
+def _famous(judged: Judged) -> str:
+    why = f" ({judged.cause})" if judged.cause else f" ({judged.ours})"
+    head = "Holds" if judged.verdict == "holds" else "Does not hold"
+    return f"{head}: {judged.claim.says}{why}."
+
+
+def _causes(papers: Sequence[Judged]) -> Iterator[str]:
+    failed = [each for each in papers if each.verdict == "does not hold"]
+    if failed:
+        known = sum(not each.cause.startswith("unknown") for each in failed)
+        yield (
+            f"Of the {len(failed)} that do not hold an intervention shows the cause of {known}; "
+            f"of {len(failed) - known} it is unknown."
+        )
+
+
+def _cells(studies: Iterable[PaperStudy]) -> Iterator[str]:
+    tables = [table for study in studies for table in study.worked]
+    if tables:
+        yield (
+            f"Of {sum(t.cells for t in tables):,} cells in the {counted(len(tables), 'table')} "
+            f"that the papers work by hand {sum(t.equal for t in tables):,} are the same here."
+        )
+
+
+@typed
+@announced("the studies of all papers")
+def reproduce_all(
+    ratings: Ratings | None = None,
+    *,
+    runs: int = 5,
+    parts: Parts | None = None,
+    rng: Rng = None,
+) -> Everything:
+    """Run the studies of all papers on any ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings, optional
+        With dates and personal attributes, where there are any. None: made-up ratings of
+        MovieLens 100K's size.
+    runs : int
+        Of everything, each with a seed of its own; at least 1.
+    parts : Parts, optional
+        Where what was measured is kept, so that a run that was cut short can go on.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    Everything
+        A study for each paper; those that these data cannot serve are left out, with the reason.
+
+    Raises
+    ------
+    ConfigError
+        `runs` below 1, or no ratings.
+    """
+    if runs < 1:
+        raise ConfigError(f"{called('runs')} {runs}: at least 1")
+    seed, kept, synthetic = resolve_seed(rng), parts or Parts(), ratings is None
+    if ratings is None:
+        ratings = synthesize(rng=generator(seed, "made-up ratings"))
+    if not ratings.n_ratings:
+        raise ConfigError("without ratings there is nothing to reproduce")
+    studies: list[PaperStudy] = []
+    skipped: list[Skipped] = []
+    with task("papers", len(PAPERS)) as step:
+        for key, paper in PAPERS.items():
+            settings = {"runs": runs, "parts": kept.within(key), "rng": seed}
+            try:
+                study: Any = paper.reproduce(ratings, **settings)
+            except (UserError, UnmetError) as error:
+                skipped.append(Skipped(paper.authors, "the whole study", error.message))
+            else:
+                data = study.data | ({"synthetic": True} if synthetic else {})
+                studies.append(replace(study, data=data))
+            step(1)
+    known = "" if synthetic else known_data(ratings)
+    data = {**size_of(ratings), "synthetic": synthetic, "known": known}
+    return Everything(data, tuple(studies), tuple(skipped), runs, seed)

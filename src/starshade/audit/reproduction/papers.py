@@ -1,0 +1,108 @@
+"""The five papers: where each one's claims, configurations and study are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from starshade.audit.reproduction.claims import Claim
+from starshade.audit.reproduction.configurations import Choice
+from starshade.audit.reproduction.study import PaperStudy
+from starshade.figure import payload
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper."""
+
+    key: str
+    authors: str
+    title: str
+    study: str  # "module:function"
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The points at which its configurations may differ."""
+        return tuple(self._of("configurations", "CHOICES", ()))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What it claims."""
+        return tuple(self._of("claims", "CLAIMS", ()))
+
+    @property
+    def ways(self) -> Mapping[str, str]:
+        """Interventions that seek causes, in words that go on after "holds"."""
+        found: Mapping[str, str] = self._of("claims", "WAYS", {})
+        return found
+
+    def _of(self, module: str, name: str, missing: Any) -> Any:
+        path = f"{__package__}.{self.key}.{module}"
+        try:
+            return getattr(import_module(path), name, missing)
+        except ModuleNotFoundError as error:
+            if error.name not in (path, path.rpartition(".")[0]):
+                raise
+            return missing
+
+    def reproduce(self, *args: Any, **settings: Any) -> PaperStudy:
+        """Run its study; settings that it does not have are left out."""
+        module, _, name = self.study.partition(":")
+        study: Callable[..., PaperStudy] = getattr(import_module(module), name)
+        own = signature(study).parameters
+        return study(*args, **{key: value for key, value in settings.items() if key in own})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it claims and how it is read, as plain JSON values."""
+        return {
+            "explains": self.key,
+            "authors": self.authors,
+            "title": self.title,
+            "choices": [payload(choice) for choice in self.choices],
+            "claims": [told(claim) | {"ways": self.words(claim)} for claim in self.claims],
+        }
+
+    def words(self, claim: Claim) -> list[str]:
+        """Say what is tried where a claim does not hold."""
+        return [self.ways[way] for way in claim.ways]
+
+
+def told(claim: Claim) -> dict[str, Any]:
+    """Return a claim and its criterion as plain JSON values."""
+    names = ("place", "says", "holds_if", "why", "configuration", "about", "lost", "ours")
+    return {"claim": claim.number} | {name: getattr(claim, name) for name in names}
+
+
+_ROOM = __package__
+PAPERS: Mapping[str, Paper] = {
+    paper.key: paper
+    for paper in (
+        Paper(
+            "ns",
+            "Narayanan & Shmatikov",
+            "Robust De-anonymization of Large Sparse Datasets (2008)",
+            f"{_ROOM}.ns.study:reproduce_ns",
+        ),
+        Paper(
+            "kl",
+            "Riyana & Natwichai",
+            "Privacy preservation for recommendation databases (2018)",
+            f"{_ROOM}.kl.study:reproduce_kl",
+        ),
+        Paper(
+            "pa",
+            "Chang, Thompson, Wang & Yao",
+            "Predictive Anonymization (2009)",
+            f"{_ROOM}.pa.reproduce:reproduce_pa",
+        ),
+        Paper(
+            "sr",
+            "Sun & Sun",
+            "Privacy Preserving Large-Scale Rating Data Publishing (2013)",
+            f"{_ROOM}.sr.study:reproduce_sr",
+        ),
+    )
+}

@@ -1,0 +1,198 @@
+"""What the papers' studies share on the command line: options, parts that are kept, an end."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade._version import __version__
+from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.options.spelling import Whole
+from starshade.cli.running.run import Run, running
+from starshade.cli.show import columns, explained, figures, judged, page, words, worked
+from starshade.errors import ConfigError
+
+if TYPE_CHECKING:
+    from starshade.audit.reproduction.parts import Parts
+    from starshade.audit.reproduction.study import PaperStudy
+    from starshade.ratings.table import Ratings
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every study is asked."""
+
+    key: str
+    data: str | None
+    out: str | None
+    runs: int
+    resume: bool
+    reading: Reading
+    run: Run
+
+    def ratings(self, made_up: str, **how: Any) -> Ratings | None:
+        """Read the data; None where there are none. `made_up`: what is then, for a refusal."""
+        if self.data is None:
+            if self.reading.items or self.reading.arguments():
+                raise ConfigError(
+                    "options for reading ratings, and no --data",
+                    advice=f"Name the ratings with --data; without it {made_up} made up.",
+                )
+            return None
+        return self.reading.read(self.data, **how)
+
+    def begin(self) -> None:
+        """Refuse a place that is taken, and parts of another run, before the long work."""
+        if self.out is None:
+            if self.resume:
+                raise ConfigError(
+                    "--resume: finished parts lie beside the folder of --out, and none is named",
+                    advice="Give the same --out as before.",
+                )
+            return
+        from starshade.audit.reproduction.parts import request_of
+
+        folder = self._folder(self.out)
+        kept = request_of(folder)
+        if kept is not None and not self.resume:
+            raise ConfigError(
+                f"{folder}: finished parts of a run that was cut short",
+                advice="Go on from them with --resume, or remove that folder to begin anew.",
+            )
+        if kept is None and folder.exists():
+            raise ConfigError(
+                f"{folder}: is there, and holds no parts of a run", advice="Move it away first."
+            )
+        if kept is not None and self.run.given_seed is None:
+            self.run.given_seed = kept.get("seed")
+
+    @contextmanager
+    def parts(self, ratings: Ratings | None, settings: Mapping[str, Any]) -> Iterator[Parts]:
+        """Keep what is finished beside the folder, until that is there."""
+        from starshade.audit.reproduction.parts import Parts
+        from starshade.release.folder.receipt import digest_of
+
+        if self.out is None:
+            yield Parts()
+            return
+        digest = None if ratings is None else digest_of(ratings)
+        options = {"runs": self.runs} | {name: _plain(each) for name, each in settings.items()}
+        request = {"study": self.key, "data": digest, "seed": self.run.seed, "options": options}
+        folder = self._folder(self.out)
+        parts = Parts(folder, request | {"version": __version__})
+        try:
+            yield parts
+        except KeyboardInterrupt:
+            self.run.terminal.show(f"finished parts stay in {folder}: --resume goes on from them")
+            raise
+        parts.remove()
+
+    def _folder(self, out: str) -> Path:
+        place = ensure_free(out)
+        return place.path.with_name(f"{place.path.name}.parts")
+
+    def answer(
+        self, ratings: Ratings | None, shown: Callable[[Any], list[Any]] | None = None, **also: Any
+    ) -> None:
+        """Run the study, write it to its folder, and say what came of it.
+
+        `shown`: what stands between its claims and what is left out; `also`: settings of its own.
+        """
+        from starshade.audit.reproduction.papers import PAPERS
+        from starshade.report.reproduction import save_study
+
+        with self.parts(ratings, also) as parts:
+            own = also | {"runs": self.runs, "parts": parts, "rng": self.run.seed}
+            study = PAPERS[self.key].reproduce(ratings, **own)
+            files = () if self.out is None else save_study(study, self.out)
+        self.run.emit(
+            {**study.to_dict(), "seconds": self.run.seconds, "out": self.out},
+            lambda: _summary(study, [] if shown is None else shown(study), self.out, len(files)),
+        )
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _summary(study: PaperStudy, shown: list[Any], out: str | None, files: int) -> Any:
+    left = [(f"{place(each.figure)}: {each.what}", each.reason) for each in study.skipped]
+    return page(
+        words(str(study)),
+        judged(study.claims) if study.claims else None,
+        worked(study.worked) if study.worked else None,
+        *(columns(grid.head, grid.rows, title=grid.title) for grid in study.grids),
+        *shown,
+        figures(left, "Left out") if left else None,
+        words(f"{out}: {files} files; begin with README.md") if out else None,
+    )
+
+
+def place(figure: str) -> str:
+    """Say what a figure is called; what has a name of its own keeps it."""
+    return f"Fig. {figure}" if figure[:1].isdigit() else figure
+
+
+def at_least(least: int, name: str, default: int, text: str) -> Option:
+    """Give a command an option that is a number."""
+    kind = Whole(least)
+    return click.option(name, type=kind, default=default, show_default=True, help=text)
+
+
+RUNS = at_least(1, "--runs", 5, "Of everything, each with a seed of its own.")
+RESUME = click.option(
+    "--resume", is_flag=True, help="Go on from the finished parts of a run that was cut short."
+)
+
+
+def study(
+    key: str, data: str, *options: Option
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function the command that runs a paper's study; it takes an `Asked`.
+
+    `data`: the help on --data; `options`: those that this study has alone.
+    """
+    shared: tuple[Option, ...] = (
+        click.option("--data", metavar="PATH", help=data),
+        click.option("--out", metavar="DIR", help="Write all of it and a page to this folder."),
+        *options,
+        RUNS,
+        click.option(
+            "--explain",
+            is_flag=True,
+            help="Say how the paper is read and what would count as true; needs no data.",
+        ),
+        RESUME,
+        reading(),
+        running(seed=True),
+    )
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def wrapper(explain: bool, run: Run, **options: Any) -> None:
+            if explain:
+                from starshade.audit.reproduction.papers import PAPERS
+
+                paper = PAPERS[key]
+                run.emit(paper.to_dict(), lambda: explained(paper))
+                return
+            names = ("data", "out", "runs", "resume", "reading")
+            asked = Asked(key, run=run, **{name: options.pop(name) for name in names})
+            asked.begin()
+            command(asked, **options)
+
+        return click.command(name=key)(_with(shared, wrapper))
+
+    return decorate
+
+
+def _with(options: Iterable[Option], command: Callable[..., Any]) -> Callable[..., Any]:
+    return functools.reduce(lambda f, option: option(f), reversed([*options]), command)

@@ -1,0 +1,110 @@
+"""The studies of all papers as a site: a page each, and a first one that sums up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from starshade.arguments import typed
+from starshade.audit.reproduction.claims import Judged, told
+from starshade.audit.reproduction.configurations import explained
+from starshade.audit.reproduction.everything import Everything
+from starshade.audit.reproduction.figures import Figure
+from starshade.audit.reproduction.papers import PAPERS, Paper
+from starshade.audit.reproduction.study import PaperStudy
+from starshade.audit.reproduction.worked import Worked
+from starshade.progress import announced, task
+from starshade.ratings.places.atomic import atomic_folder
+from starshade.ratings.places.place import Where
+from starshade.report.folder import csv_text
+from starshade.report.page import POLICY, environment
+from starshade.report.panels import pictures, pictures_css
+from starshade.report.reproduction import panel_tables, subtitle, time_rows
+
+
+@typed
+@announced("writing the site")
+def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
+    """Write the studies of all papers as a site: all of it or nothing.
+
+    Pages without scripts, that load nothing from anywhere: style and pictures are in them. They
+    follow the reader's preference of light or dark, and print in black on white.
+
+    Parameters
+    ----------
+    everything : Everything
+    folder : path
+        Must not exist. Only its owner may look into it: single users are counted.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files: ``index.html``, a page for each paper, ``times.html`` with whatever
+        depends on the clock, and ``claims.csv``, to be joined with those of other data. The same
+        request writes all but ``times.html`` again to the byte.
+
+    Raises
+    ------
+    ConfigError
+        The optional extra ``starshade[report]`` is not installed.
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    templates = environment()
+    shared = {"found": everything, "style": pictures_css(), "policy": POLICY}
+
+    def write(place: Path, template: str, **content: Any) -> None:
+        html = templates.get_template(template).render(**shared, **content)
+        place.write_text(html, encoding="utf-8")
+
+    with atomic_folder(folder) as place:
+        write(place / "index.html", "site_first.html.j2", here="index")
+        with task("drawing the figures", len(everything.studies)) as step:
+            for study in everything.studies:
+                content = {"here": study.key, **_of(study, PAPERS[study.key])}
+                write(place / f"{study.key}.html", "site_paper.html.j2", **content)
+                step(1)
+        times = [_timed(study) for study in everything.studies]
+        write(place / "times.html", "site_times.html.j2", here="times", times=times)
+        (place / "claims.csv").write_text(csv_text(everything.claims), encoding="utf-8", newline="")
+        return tuple(sorted(path.name for path in place.iterdir()))
+
+
+def _of(study: PaperStudy, paper: Paper) -> dict[str, Any]:
+    by_verdict: dict[str, list[Judged]] = defaultdict(list)
+    for each in study.claims:
+        by_verdict[each.verdict].append(each)
+    return {
+        "study": study,
+        "paper": paper,
+        "choices": explained(study.choices) if study.choices else None,
+        "errata": [choice.erratum for choice in study.choices if choice.erratum],
+        "told": told(study.claims),
+        "by_verdict": by_verdict,
+        "figures": [_drawn(study, figure) for figure in study.steady],
+        "worked": [_cells(table) for table in study.worked],
+    }
+
+
+def _drawn(study: PaperStudy, figure: Figure) -> dict[str, Any]:
+    return {
+        "number": figure.number,
+        "title": figure.title,
+        "rests_on": subtitle(study, figure),
+        "pictures": pictures(figure),
+        "tables": list(panel_tables(figure)),
+    }
+
+
+def _cells(table: Worked) -> dict[str, Any]:
+    rows = zip(table.paper, table.ours, strict=True)
+    return {"table": table, "rows": [list(zip(*row, strict=True)) for row in rows]}
+
+
+def _timed(study: PaperStudy) -> dict[str, Any]:
+    return {
+        "study": study,
+        "figures": [_drawn(study, figure) for figure in study.clocked],
+        "rows": time_rows(study.times),
+    }
