@@ -1,7 +1,8 @@
-"""Charts of a reproduction, and its folder."""
+"""A study's folder: what is in it, and what does not depend on the clock."""
 
 from __future__ import annotations
 
+import csv
 import json
 import stat
 import sys
@@ -12,146 +13,111 @@ from xml.etree import ElementTree
 
 import pytest
 
-from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series
-from starshade.audit.reproduction.ns.study import Reproduction, reproduce_ns
-from starshade.chart import svg_of
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch
-from starshade.ratings.synth.synth import synthesize
-from starshade.ratings.vocabulary import Vocabulary
-from starshade.report.charts import chart
-from starshade.report.reproduction import save_reproduction
+from starshade.report.reproduction import save_study, time_rows
+from tests.unit.report.stub_study import StubStudy, reproduce
 
-pytestmark = pytest.mark.slow
-
-ATTACK = Figure(
-    "4", "A title", "known cells", "share of targets", "share",
-    (
-        Series("days ±3", "right", (Point(2, 0.5, 0.4, 0.6), Point(4, 0.7, 0.6, 0.8)), "all right"),
-        Series("days ±3", "right", (Point(4, 0.3, 0.2, 0.4),), "2 wrong"),
-        Series("days ±3", "bits", (Point(4, 3.0, 2.5, 3.5),), "2 wrong"),
-    ),
-    (Mark(2, 0.68, "68 % there", ("right",)),),
-    (Level(0.9, "before"),),
-)  # fmt: skip
+FILES = {"README.md", "xx.json", "points.csv", "claims.csv", "table-01.csv", "times.json"}
+FILES |= {"times.md", "figure-04.vl.json", "figure-04.svg"}
+FILES |= {"times-figure-16.vl.json", "times-figure-16.svg"}
 
 
 @pytest.fixture(scope="module")
-def found() -> Reproduction:
-    ratings = synthesize(n_users=80, n_items=150, n_ratings=3000, rng=1)
-    ratings = replace(
-        ratings,
-        users=Vocabulary.of([f"person-{i:03d}" for i in range(ratings.n_users)]),
-        items=Vocabulary.of([f"film-{i:04d}" for i in range(ratings.n_items)]),
-    )
-    return reproduce_ns(ratings, targets=30, rng=5)
+def found() -> StubStudy:
+    return reproduce()
 
 
-def data_of(spec: Any) -> list[dict[str, Any]]:
-    """All data in a specification, wherever they stand."""
-    if isinstance(spec, list):
-        return [row for part in spec for row in data_of(part)]
-    if not isinstance(spec, dict):
-        return []
-    own = spec["data"]["values"] if "data" in spec else []
-    return own + [row for key, part in spec.items() if key != "data" for row in data_of(part)]
+@pytest.fixture(scope="module")
+def folder(found: StubStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("study") / "xx"
+    assert save_study(found, place) == tuple(sorted(FILES))
+    return place
 
 
-def test_a_chart_holds_points_intervals_marks_and_levels() -> None:
-    spec = chart(ATTACK, "80 users")
-    rows = data_of(spec)
-    assert spec["title"]["subtitle"] == "80 users"
-    assert len(spec["hconcat"]) == 2, "one panel per measure"
-    points = [(row["x"], row["y"], row["low"], row["high"]) for row in rows if "low" in row]
-    assert points == [
-        (2, 0.5, 0.4, 0.6),
-        (4, 0.7, 0.6, 0.8),
-        (4, 0.3, 0.2, 0.4),
-        (4, 3.0, 2.5, 3.5),
-    ]
-    assert sum(row.get("label") == "68 % there" for row in rows) == 1, "only in its own panel"
-    assert sum(row.get("label") == "before" for row in rows) == 2
-    assert json.loads(json.dumps(spec)) == spec
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
 
 
-def encodings(spec: Any) -> list[dict[str, Any]]:
-    if isinstance(spec, list):
-        return [found for part in spec for found in encodings(part)]
-    if not isinstance(spec, dict):
-        return []
-    own = [spec["encoding"]] if "encoding" in spec else []
-    return own + [found for part in spec.values() for found in encodings(part)]
-
-
-def test_intervals_are_drawn_from_low_to_high() -> None:
-    drawn = [e for e in encodings(chart(ATTACK, "")) if "y2" in e]
-    assert [(e["y"]["field"], e["y2"]["field"]) for e in drawn] == [("low", "high")] * 2
-
-
-def test_lines_that_share_a_point_stand_side_by_side() -> None:
-    shown = [row["shown"] for row in data_of(chart(ATTACK, "")) if row.get("x") == 4]
-    assert len(set(shown[:2])) == 2
-    assert all(abs(x - 4) < 0.5 for x in shown)
-
-
-@pytest.mark.parametrize("name", ["4", "2", "7"])
-def test_charts_render(name: str, found: Reproduction) -> None:
-    figure = next(figure for figure in found.figures if figure.number == name)
-    picture = svg_of(chart(figure, "80 users"))
-    assert ElementTree.fromstring(picture).tag.endswith("svg")
-    assert f"Fig. {name}" in picture
-    assert "80 users" in picture
-    assert figure.x_title in picture
-    for series in figure.series:
-        assert series.name in picture or figure.unit == "users"
-
-
-def test_marks_of_the_paper_are_in_the_legend() -> None:
-    picture = svg_of(chart(ATTACK, ""))
-    assert "the paper (Netflix)" in picture
-    assert "68 % there" in picture
-
-
-def test_the_folder_holds_everything(tmp_path: Path, found: Reproduction) -> None:
-    names = save_reproduction(found, tmp_path / "ns")
-    drawn = [*(f"figure-{n:02d}" for n in range(1, 13)), "figure-05b"]
-    assert set(names) == {"ns.json", "README.md"} | {
-        f"{name}.{end}" for name in drawn for end in ("vl.json", "svg")
+def test_the_folder_holds_everything(folder: Path, found: StubStudy) -> None:
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    steady, times = (json.loads((folder / f"{n}.json").read_text("utf-8")) for n in ("xx", "times"))
+    whole = json.loads(json.dumps(found.to_dict()))
+    assert steady["figures"] + times["figures"] == whole["figures"]
+    assert times["times"] == whole["times"]
+    assert {k: v for k, v in whole.items() if k not in ("figures", "times")} == {
+        k: v for k, v in steady.items() if k != "figures"
     }
-    assert sorted(path.name for path in (tmp_path / "ns").iterdir()) == sorted(names)
-    assert json.loads((tmp_path / "ns" / "ns.json").read_text("utf-8")) == found.to_dict()
-    assert stat.S_IMODE((tmp_path / "ns").stat().st_mode) == 0o700
-    page = (tmp_path / "ns" / "README.md").read_text("utf-8")
-    for said in ("around 3 bits", "| Fig. 4 |", "99 %", "![Fig. 12", "IMDb"):
-        assert said in page
-    for told in found.statements:
-        assert told.what in page
+    for name in ("figure-04.svg", "times-figure-16.svg"):
+        assert ElementTree.fromstring((folder / name).read_text("utf-8")).tag.endswith("svg")
 
 
-def test_nobody_and_nothing_is_named(tmp_path: Path, found: Reproduction) -> None:
-    save_reproduction(found, tmp_path / "ns")
-    for path in (tmp_path / "ns").iterdir():
-        text = path.read_text("utf-8")
-        assert "person-" not in text, path.name
-        assert "film-" not in text, path.name
+def test_only_times_depend_on_the_clock(folder: Path, tmp_path: Path) -> None:
+    save_study(reproduce(seconds=7.5), tmp_path / "slow")
+    differ = {n for n in FILES if (folder / n).read_bytes() != (tmp_path / "slow" / n).read_bytes()}
+    assert differ == {name for name in FILES if name.startswith("times")}
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, found: Reproduction) -> None:
-    (tmp_path / "ns").mkdir()
+def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path) -> None:
+    page = (folder / "README.md").read_text("utf-8")
+    assert "Of 7 claims of the paper 1 hold, 2 do not, 4 cannot be tested here." in page
+    row = next(line for line in page.splitlines() if line.startswith("| xx-02"))
+    assert row.startswith("| xx-02 | §1 | the error rises with k \\| steeply |")
+    assert row.endswith(
+        "| as-printed | -0.4997 | does not hold | holds with half stars made whole: 0.2503 |"
+    )
+    assert "| xx-08 (ours) |" in page
+    assert "| biases | no | no | yes | §4.2 | none in the text Erratum: Eq. 6. |" in page
+    assert "3 of 4 cells are the same here. the paper counts t2 twice" in page
+    assert "| t2 | **5** (the paper: 4) |" in page
+    assert "| a\\|b | 1 | 2 |" in page
+    assert "### Fig. 4: What is lost (error)" in page
+    assert "| 7 | days | the data have no dates |" in page
+    assert "![Fig. 4" in page
+    assert "Fig. 16" not in page
+    times = (folder / "times.md").read_text("utf-8")
+    assert "| whole | 1.5 |" in times
+    assert "![Fig. 16" in times
+
+
+def test_claims_and_points_are_rows(folder: Path, found: StubStudy) -> None:
+    claims = rows_of(folder / "claims.csv")
+    assert [row["claim"] for row in claims] == [each.claim.number for each in found.claims]
+    assert claims[1]["cause"] == "holds with half stars made whole: 0.2503"
+    assert (claims[3]["value"], claims[7]["whose"]) == ("", "ours")
+    points = rows_of(folder / "points.csv")
+    assert {row["configuration"] for row in points} == {
+        "", "as-printed", "as-read, but groups by exchange"
+    }  # fmt: skip
+    assert len(points) == 12
+
+
+def test_a_study_without_claims_and_tables_has_none(found: StubStudy, tmp_path: Path) -> None:
+    bare = replace(found, claims=(), worked=(), choices=(), grids=(), skipped=(), times={})
+    names = save_study(bare, tmp_path / "xx")
+    assert "claims.csv" not in names
+    page = (tmp_path / "xx" / "README.md").read_text("utf-8")
+    for title in ("How the paper is read", "What is claimed", "Worked by hand", "Left out"):
+        assert title not in page
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, found: StubStudy) -> None:
     with pytest.raises(OutputError, match="exists already"):
-        save_reproduction(found, tmp_path / "ns")
-    assert not list((tmp_path / "ns").iterdir())
+        save_study(found, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_chart_that_fails_leaves_nothing(
-    tmp_path: Path, found: Reproduction, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, found: StubStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(spec: Any) -> str:
         raise ConfigError("no")
 
     monkeypatch.setattr("starshade.report.folder.svg_of", fail)
     with pytest.raises(ConfigError):
-        save_reproduction(found, tmp_path / "ns")
+        save_study(found, tmp_path / "xx")
     assert not list(tmp_path.iterdir())
 
 
@@ -171,15 +137,18 @@ class Notes:
 
 
 def test_without_the_extra_there_are_no_pictures_and_a_note(
-    tmp_path: Path, found: Reproduction, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, found: StubStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     notes = Notes()
     with watch(notes):
-        names = save_reproduction(found, tmp_path / "ns")
-    assert not [name for name in names if name.endswith(".svg")]
-    assert "figure-04.vl.json" in names
+        names = save_study(found, tmp_path / "xx")
+    assert set(names) == {name for name in FILES if not name.endswith(".svg")}
     assert notes.said == ["no SVG: pip install 'starshade[report]'"]
-    assert ".svg" not in (tmp_path / "ns" / "README.md").read_text("utf-8")
-    with pytest.raises(ConfigError, match=r"pip install 'starshade\[report\]'"):
-        svg_of(chart(ATTACK, ""))
+    assert ".svg" not in (tmp_path / "xx" / "README.md").read_text("utf-8")
+
+
+def test_times_within_times_are_rows() -> None:
+    times = {"a": 1.0, "b": [{"k": 5, "seconds": 0.25}]}
+    assert time_rows(times) == [("a", "1"), ("b, 1, k", "5"), ("b, 1, seconds", "0.25")]
+    assert time_rows({}) == []

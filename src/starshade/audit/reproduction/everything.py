@@ -71,24 +71,28 @@ class Everything:
             *_causes(papers),
             *self._untested(papers),
             *_cells(self.studies),
-            *([f"Of {len(ours)} claims of our own {counts(ours)['holds']} hold."] if ours else []),
+            *(
+                [f"Of {counted(len(ours), 'claim')} of ours {counts(ours)['holds']} hold."]
+                if ours
+                else []
+            ),
         )
         return tuple(lines)
 
     def _untested(self, papers: Sequence[Judged]) -> Iterator[str]:
         reasons = Counter(self._why_not(e) for e in papers if e.verdict == "cannot be tested")
         if reasons:
-            parts = [f"{reasons[why]} {why}" for why in sorted(reasons)]
-            yield f"Of those that cannot be tested {'; '.join(parts)}."
+            parts = (f"{why} ({reasons[why]})" for why in sorted(reasons))
+            yield f"Why claims cannot be tested: {'; '.join(parts)}."
 
     def _why_not(self, judged: Judged) -> str:
         if judged.claim.lost:
-            return "stand in what is lost, or need data that nobody has"
+            return "they stand in what is lost, or need data that nobody has"
         if judged.claim.about not in ("", self.data["known"]):
-            return "speak of other ratings"
+            return "they speak of other ratings"
         if judged.found is None:
-            return "need what these data lack"
-        return "have intervals that reach across their criterion"
+            return "these data lack what they need"
+        return "their interval reaches across the criterion"
 
     @property
     def table(self) -> Table:

@@ -1,0 +1,133 @@
+"""The site of all papers."""
+
+from __future__ import annotations
+
+import csv
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from starshade.audit.reproduction.papers import PAPERS, Paper
+from starshade.errors import ConfigError
+from starshade.report.site import save_site
+from tests.unit.report.stub_study import everything
+
+STUB = Paper("xx", "Nobody & Sons", "On Nothing (1999)", f"{everything.__module__}:reproduce")
+
+
+@pytest.fixture(autouse=True)
+def stubbed() -> Iterator[None]:
+    papers: Any = PAPERS
+    papers["xx"] = STUB
+    yield
+    del papers["xx"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("site") / "site"
+
+
+@pytest.fixture
+def pages(site: Path) -> dict[str, str]:
+    if not site.exists():
+        names = save_site(everything(), site)
+        assert names == ("claims.csv", "index.html", "times.html", "xx.html")
+    return {path.name: path.read_text("utf-8") for path in site.iterdir()}
+
+
+def test_only_its_owner_may_look(site: Path, pages: dict[str, str]) -> None:
+    assert stat.S_IMODE(site.stat().st_mode) == 0o700
+    assert all("<strong>Internal.</strong>" in p for n, p in pages.items() if n != "claims.csv")
+
+
+def test_pages_load_nothing_and_lead_only_to_each_other(pages: dict[str, str]) -> None:
+    for name, page in pages.items():
+        if name == "claims.csv":
+            continue
+        assert "<script" not in page
+        assert not re.findall(r'\b(?:src|xlink:href)="', page)
+        assert "Content-Security-Policy" in page
+        for link in re.findall(r'href="([^"]*)"', page):
+            file, _, anchor = link.partition("#")
+            assert (file or name) in pages, link
+            assert not anchor or f'id="{anchor}"' in pages[file or name], link
+
+
+def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
+    found = everything()
+    assert len(found.summary) <= 10
+    assert found.summary[0].startswith("Of 7 claims in 1 paper 1 hold on these ratings, 2 do not")
+    # the abstract's first, then the introduction's
+    assert "Holds: a record is found by <b>eight</b> ratings (0.9003)." in found.summary[1]
+    cause = "(holds with half stars made whole: 0.2503)."
+    assert found.summary[1].endswith(f"Does not hold: the error rises with k | steeply {cause}")
+    assert "shows the cause of 1; of 1 it is unknown" in found.summary[2]
+    for why in ("other ratings", "lack what they need", "lost", "reaches across"):
+        assert f"{why}" in found.summary[3]
+    assert found.summary[4].startswith("Of 4 cells in the 1 table")
+    assert found.table.rows == (("Nobody & Sons", "7", "1", "2", "4"),)
+    assert "needs personal attributes" in pages["index.html"]
+    assert pages["index.html"].count("<li>") >= len(found.summary)
+
+
+def test_a_paper_s_page_has_all_of_it(pages: dict[str, str]) -> None:
+    page = pages["xx.html"]
+    for number in range(1, 9):
+        assert f'id="xx-0{number}"' in page
+    for said in (
+        "a record is found by &lt;b&gt;eight".capitalize(),
+        "Holds with half stars made whole: 0.2503",
+        "with a third of the ratings: -0.4997, not met",
+        "0.6 [0.4, 0.8]",
+        "stands in a figure that the text lost",
+        "Errata of the papers",
+        "<b>5</b>",
+        "the paper: 4",
+        "padded (as-read, but groups by exchange)",
+        "1.0256 at k = 4",
+        "the data have no dates",
+    ):
+        assert said in page, said
+    assert page.count("<svg") == 2, "one for each panel"
+
+
+def test_seconds_stand_among_the_times_alone(pages: dict[str, str], tmp_path: Path) -> None:
+    save_site(everything(seconds=9.75), tmp_path / "slow")
+    differ = [n for n in pages if (tmp_path / "slow" / n).read_text("utf-8") != pages[n]]
+    assert differ == ["times.html"]
+    assert "How long it takes" in pages["times.html"]
+
+
+def test_claims_can_be_joined_with_those_of_other_data(pages: dict[str, str]) -> None:
+    rows = list(csv.DictReader(pages["claims.csv"].splitlines()))
+    assert {row["data"] for row in rows} == {"30 users, 20 items, 90 ratings"}
+    assert [row["claim"] for row in rows] == [f"xx-0{i}" for i in range(1, 9)]
+
+
+def test_a_claim_for_each_paper_is_enough_and_none_too(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    found = everything()
+    bare = replace(found, studies=tuple(replace(s, claims=(), worked=()) for s in found.studies))
+    assert bare.summary == (
+        "Of 0 claims in 1 paper 0 hold on these ratings, 0 do not, 0 cannot be tested. "
+        "Data: 30 users, 20 items, 90 ratings.",
+        "Nobody & Sons: 0 of 0 hold, 0 do not, 0 cannot be tested.",
+    )
+    save_site(bare, tmp_path / "site")
+
+
+def test_without_the_extra_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ConfigError) as refused:
+        save_site(everything(), tmp_path / "site")
+    assert "pip install 'starshade[report]'" in str(refused.value.advice)
+    assert not list(tmp_path.iterdir())
