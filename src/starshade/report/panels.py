@@ -10,8 +10,8 @@ from starshade.chart import SCHEMA, Spec, colours
 from starshade.report.charts import layers
 from starshade.report.dossier_charts import CONFIG, PALETTE, inline, palette_css
 
-_WIDTH, _HEIGHT = 420, 250  # of a panel, without its legend
-_ROW = 17  # height of a line of the legend
+_WIDTH, _HEIGHT = 400, 250  # of a panel, without its legend
+_ROW = 19  # height of a line of the legend
 _DARK = ["#58b4f0", "#ff8b45", "#2ccb9c", "#e8a3cb", "#f2b63c", "#a5dcff", "#dd6fa5", "#a9a9a9"]
 #: what else charts are drawn in → its name in the palette
 _PLAIN = {"black": "ink", "#555": "muted", "#777": "limit"}
@@ -45,7 +45,8 @@ def _panel(figure: Figure, measure: str) -> Spec:
     labels = list(dict.fromkeys(series.label for series in lines))
     mistakes = {series.mistakes for series in figure.series} - {""}
     marks = [mark for mark in figure.marks if measure in mark.measures]
-    rows = len(labels) + len(mistakes) + len({mark.label for mark in figure.marks})
+    named = 1 + len({mark.label for mark in figure.marks}) if marks else 0
+    rows = len(labels) + len(mistakes) + named
     described = f"Fig. {figure.number}, {measure}: {figure.title}. Lines: {'; '.join(labels)}."
     if marks:
         described += " The paper: " + "; ".join(f"{m.label} ({m.y:g})" for m in marks) + "."
@@ -66,9 +67,10 @@ _LEGEND = {
     "direction": "vertical",
     "columns": 1,
     "labelLimit": _WIDTH - 60,
-    "labelFontSize": 12,
+    "labelFontSize": 13,
     "titleFontSize": 12,
     "titleFontWeight": "normal",
+    "layout": {"bottom": {"anchor": "start", "direction": "vertical", "margin": 2}},
     "labelColor": PALETTE["ink"][0],
     "titleColor": PALETTE["muted"][0],
     "offset": 6,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from starshade.audit.reproduction.parts import Parts
+from starshade.audit.reproduction.parts import Parts, request_of
 from starshade.errors import ConfigError
 
 
@@ -29,3 +29,23 @@ def test_parts_of_another_request_are_refused(tmp_path):
     Parts(tmp_path / "parts", {"seed": 1})
     with pytest.raises(ConfigError, match="parts of another run"):
         Parts(tmp_path / "parts", {"seed": 2})
+
+
+def test_studies_share_a_folder_and_no_part(tmp_path):
+    parts = Parts(tmp_path / "parts", {"seed": 1})
+    for value, key in enumerate(("kl", "ns")):
+        parts.within(key).of("one", lambda value=value: {"a": np.array(value)})
+    again = Parts(tmp_path / "parts", {"seed": 1})
+    found = [again.within(key).of("one", dict)["a"].item() for key in ("kl", "ns")]
+    assert found == [0, 1]
+
+
+def test_what_is_no_part_is_not_removed(tmp_path):
+    parts = Parts(tmp_path / "parts", {"seed": 1})
+    parts.of("one", lambda: {"a": np.array(1)})
+    assert request_of(tmp_path / "parts") == {"seed": 1}
+    (tmp_path / "parts" / "letter.txt").write_text("dear")
+    parts.remove()
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["letter.txt"]
+    assert request_of(tmp_path / "parts") is None
+    Parts().remove()

@@ -12,18 +12,16 @@ from typing import Any
 
 import pytest
 
-from starshade.audit.reproduction.papers import PAPERS, Paper
+from starshade.audit.reproduction.papers import PAPERS
 from starshade.errors import ConfigError
 from starshade.report.site import save_site
-from tests.unit.report.stub_study import everything
-
-STUB = Paper("xx", "Nobody & Sons", "On Nothing (1999)", f"{everything.__module__}:reproduce")
+from tests.unit.report.stub_study import PAPER, everything
 
 
 @pytest.fixture(autouse=True)
 def stubbed() -> Iterator[None]:
     papers: Any = PAPERS
-    papers["xx"] = STUB
+    papers["xx"] = PAPER
     yield
     del papers["xx"]
 
@@ -81,8 +79,8 @@ def test_a_paper_s_page_has_all_of_it(pages: dict[str, str]) -> None:
     for number in range(1, 9):
         assert f'id="xx-0{number}"' in page
     for said in (
-        "a record is found by &lt;b&gt;eight".capitalize(),
-        "Holds with half stars made whole: 0.2503",
+        "a record is found by &lt;b&gt;eight",
+        "holds with half stars made whole: 0.2503",
         "with a third of the ratings: -0.4997, not met",
         "0.6 [0.4, 0.8]",
         "stands in a figure that the text lost",

@@ -120,7 +120,9 @@ class Asked:
 
 
 def _plain(value: Any) -> Any:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return list(value) if isinstance(value, range | tuple) else value
 
 
 def _summary(study: PaperStudy, shown: list[Any], out: str | None, files: int) -> Any:

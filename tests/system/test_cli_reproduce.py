@@ -1,0 +1,222 @@
+"""``starshade reproduce``: what it explains, what a killed run leaves, and a site of all papers."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from starshade.audit.reproduction.papers import PAPERS
+from tests.system.conftest import call, refused, told
+from tests.unit.report.stub_study import PAPER, WAYS
+
+KILLED = """
+import os, signal, sys
+from starshade.audit.reproduction import papers
+from starshade.audit.reproduction.parts import Parts
+from starshade.cli import main
+if {stub}:
+    from tests.unit.report.stub_study import PAPER, WAYS
+    papers.PAPERS["kl"] = PAPER
+made, kept = [], Parts._kept
+def keep(self, name, make):
+    if len(made) == {after}:
+        os.kill(os.getpid(), signal.{signal})
+    made.append(name)
+    return kept(self, name, make)
+Parts._kept = keep
+main()
+"""
+#: small, but more than one part
+QUICK: dict[str, tuple[object, ...]] = {
+    "ns": ("--targets", 10),
+    "kl": ("--most-k", 3, "--draws", 2),
+    "pa": ("--k", "3"),
+    "sr": ("--trials", 1, "--repeats", 1, "--top", 5),
+}
+
+
+@pytest.fixture
+def stubbed() -> Iterator[None]:
+    """Let `reproduce kl` run a study that computes nothing."""
+    papers: Any = PAPERS
+    before = papers["kl"]
+    papers["kl"] = PAPER
+    yield
+    papers["kl"] = before
+
+
+def killed(
+    out: Path, *args: object, stub: bool = True, after: int = 2, by: str = "SIGKILL"
+) -> subprocess.CompletedProcess[str]:
+    """Run a study that is killed, or interrupted, before its third part."""
+    code = KILLED.format(stub=stub, after=after, signal=by)
+    return subprocess.run(
+        [sys.executable, "-c", code, "reproduce", *map(str, args), "--out", str(out)],
+        capture_output=True,
+        text=True,
+    )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.startswith("times")}
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_it_explains_without_data() -> None:
+    found = told("reproduce", "kl", "--explain")
+    assert found["explains"] == "xx"
+    assert [c["claim"] for c in found["claims"]] == [f"xx-0{i}" for i in range(1, 9)]
+    assert found["claims"][1]["ways"] == list(WAYS.values())
+    assert found["claims"][1]["holds_if"] == "least step of the error: at least 0"
+    assert found["choices"][0]["as_printed"] is None
+    shown = " ".join(call("reproduce", "kl", "--explain").stdout.split())
+    for said in (
+        "Nobody & Sons, On Nothing (1999)",
+        "cannot be run",
+        "Erratum: Eq. 6.",
+        "xx-02 §1: the error rises",
+        "Holds if share found: at least 0.8.",
+        "holds with half stars made whole?",
+        "Judged on the Netflix Prize's ratings alone.",
+        "Cannot be tested: stands in a figure",
+    ):
+        assert said in shown, said
+
+
+@pytest.mark.parametrize("key", sorted(PAPERS))
+def test_every_paper_is_explained(key: str) -> None:
+    found = told("reproduce", key, "--explain")
+    assert set(found) == {"explains", "authors", "title", "choices", "claims"}
+    assert len(found["claims"]) == len(PAPERS[key].claims)
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_a_person_reads_what_holds_and_why_not(ratings_csv: Path) -> None:
+    result = call("reproduce", "kl", "--data", ratings_csv, "--seed", 3)
+    shown = " ".join(result.stdout.split())
+    assert "Of 7 claims of the paper 1 hold, 2 do not, 4 cannot be tested here." in shown
+    assert "What we claim of our own methods" in shown
+    assert re.search(r"Table 4 +3 of 4 cells", result.stdout)
+    for number in range(1, 9):
+        assert f"xx-0{number}" in shown
+
+
+@pytest.mark.usefixtures("stubbed")
+@pytest.mark.parametrize("by", ["SIGKILL", "SIGINT"])
+def test_a_run_that_was_cut_short_goes_on(ratings_csv: Path, tmp_path: Path, by: str) -> None:
+    request = ("kl", "--data", ratings_csv)
+    assert told("reproduce", *request, "--seed", 7, "--out", tmp_path / "whole")["seed"] == 7
+    out, kept = tmp_path / "out", tmp_path / "out.parts"
+    cut = killed(out, *request, "--seed", 7, by=by)
+    assert cut.returncode == (-signal.SIGKILL if by == "SIGKILL" else 130)
+    assert by == "SIGKILL" or "--resume goes on from them" in cut.stderr
+    assert not out.exists()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    assert len(list(kept.glob("*.npz"))) == 2
+    message = refused("reproduce", *request, "--out", out)
+    assert "--resume" in message
+    assert "remove that folder" in message
+    message = refused("reproduce", *request, "--out", out, "--resume", "--seed", 8)
+    assert "parts of another run" in message
+    message = refused("reproduce", *request, "--out", out, "--resume", "--runs", 4)
+    assert "parts of another run" in message
+    found = told("reproduce", *request, "--out", out, "--resume")
+    assert found["seed"] == 7
+    assert contents(out) == contents(tmp_path / "whole")
+    assert not kept.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", sorted(QUICK))
+def test_a_real_study_goes_on_and_writes_the_same(
+    key: str, ratings_csv: Path, tmp_path: Path
+) -> None:
+    request = (key, "--data", ratings_csv, "--seed", 7, "--runs", 2, *QUICK[key])
+    told("reproduce", *request, "--out", tmp_path / "whole")
+    out = tmp_path / "out"
+    cut = killed(out, *request, stub=False)
+    if cut.returncode == 0:
+        pytest.skip("it keeps no parts")
+    assert cut.returncode == -signal.SIGKILL
+    told("reproduce", *request, "--out", out, "--resume")
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_what_is_no_parts_is_left_alone(ratings_csv: Path, tmp_path: Path) -> None:
+    out, kept = tmp_path / "out", tmp_path / "out.parts"
+    request = ("reproduce", "kl", "--data", ratings_csv, "--out", out)
+    assert "none is named" in refused("reproduce", "kl", "--resume")
+    kept.mkdir()
+    (kept / "letter.txt").write_text("dear")
+    for more in ((), ("--resume",)):
+        assert "holds no parts" in refused(*request, *more)
+    (kept / "request.json").write_text("{")
+    assert "damaged" in refused(*request, "--resume")
+    assert (kept / "letter.txt").read_text() == "dear"
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_to_resume_where_nothing_was_begun_begins(tmp_path: Path) -> None:
+    assert told("reproduce", "kl", "--out", tmp_path / "out", "--resume", "--seed", 1)["seed"] == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+@pytest.fixture
+def alone(stubbed: None) -> Iterator[None]:
+    """Let there be one paper, that nobody wrote."""
+    papers: Any = PAPERS
+    before = dict(papers)
+    papers.clear()
+    papers["xx"] = PAPER
+    yield
+    papers.clear()
+    papers.update(before)
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_site_of_all_papers(ratings_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "site"
+    found = told("reproduce", "all", "--data", ratings_csv, "--out", out, "--seed", 3, "--runs", 2)
+    names = {"index.html", "xx.html", "times.html", "claims.csv"}
+    assert {path.name for path in out.iterdir()} == names
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+    assert set(found["studies"]) == {"xx"}
+    assert found["summary"][0].startswith("Of 7 claims in 1 paper")
+    assert json.loads(json.dumps(found["studies"]["xx"]["runs"])) == 2
+    shown = call("reproduce", "all", "--data", ratings_csv, "--out", tmp_path / "b", "--seed", 3)
+    assert "begin with index.html" in shown.stdout
+    assert "exists already" in refused("reproduce", "all", "--data", ratings_csv, "--out", out)
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_site_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("starshade.cli.report.find_spec", lambda name: None)
+    message = refused("reproduce", "all", "--out", tmp_path / "site")
+    assert "pip install 'starshade[report]'" in message
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_paper_that_the_data_cannot_serve_is_left_out(
+    ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starshade.errors import ConfigError
+
+    def cannot(*args: Any, **settings: Any) -> None:
+        raise ConfigError("these data have no dates at all")
+
+    monkeypatch.setattr("tests.unit.report.stub_study.reproduce", cannot)
+    found = told("reproduce", "all", "--data", ratings_csv, "--out", tmp_path / "site")
+    assert found["skipped"] == [
+        {"paper": "Nobody & Sons", "reason": "these data have no dates at all"}
+    ]
+    assert "no dates at all" in (tmp_path / "site" / "index.html").read_text("utf-8")
