@@ -11,7 +11,7 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test check docs bench kernels oracles format clean
+.PHONY: help demo quick test check docs bench reproduce kernels oracles format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -38,6 +38,16 @@ docs: $(VENV)/.docs  ## the documentation as a site, in site/
 bench: $(VENV)/.dev  ## the benchmarks, beside their rivals (long; see benchmarks/README.md)
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# a run that was cut short goes on; the documentation shows the site of made-up ratings
+reproduce: $(VENV)/.dev  ## what holds of the papers, as a site for each data set under STARSHADE_DATA, else of made-up ratings, in reproduction/ (minutes to an hour)
+	@mkdir -p reproduction; \
+	names=$$(cd "$${STARSHADE_DATA:-/nowhere}" 2>/dev/null && ls -d ml-100k ml-latest-small 2>/dev/null); \
+	for name in $${names:-made-up}; do \
+		rm -rf "reproduction/$$name"; \
+		[ -z "$$names" ] || set -- --data "$$STARSHADE_DATA/$$name"; \
+		$(BIN)/starshade reproduce all "$$@" --out "reproduction/$$name" --resume --seed 1 || exit 1; \
+	done
+
 oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the values it stores
 	@$(ORACLES)/bin/python tests/oracles/pycanon_values.py
 
@@ -52,7 +62,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(ORACLES) site test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) site reproduction test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 from collections import defaultdict
 from dataclasses import MISSING
 from importlib import import_module
@@ -33,6 +34,9 @@ _PAGE = re.compile(r'(href="(?!https?:)[^"#]+)\.(?:md|ipynb)(?=["#])')
 _IN_TABLE = re.compile(r"(?<=<td>).*?(?=</td>)", re.S)
 _PATH = re.compile(r"<code>([^<]*/[^<]*)</code>")
 _JOINT = re.compile(r"(?<=::)|(?<=[/_])")
+#: the site of made-up ratings that `make reproduce` wrote, and where the documentation has it
+_MADE_UP = Path(__file__).parents[1] / "reproduction" / "made-up"
+_REPRODUCED, _SITE = "<!-- reproduced -->", "made-up-ratings"
 _DIAGRAMS = re.compile(r'<script type="module">(?:(?!</script>).)*mermaid.*?</script>', re.S)
 
 
@@ -147,10 +151,26 @@ def floors() -> str:
     return "\n".join(rows)
 
 
+def reproduced() -> str:
+    """Return the way to the site of made-up ratings, where it was written."""
+    if not (_MADE_UP / "index.html").is_file():
+        return "Where `make reproduce` has run without data, that site is part of these pages."
+    return f'<a href="{_SITE}/index.html">The site of made-up ratings</a> is such a one.'
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """Lay the site of made-up ratings beside the pages, for everybody to read."""
+    if (_MADE_UP / "index.html").is_file():
+        place = Path(config["site_dir"]) / _SITE
+        shutil.copytree(_MADE_UP, place, dirs_exist_ok=True)
+        place.chmod(0o755)
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put classes, tables of settings and floors and the index of keys where their marks stand."""
     if _FLOORS in markdown:
         markdown = markdown.replace(_FLOORS, floors())
+    markdown = markdown.replace(_REPRODUCED, reproduced())
     markdown = _REGISTERED.sub(lambda mark: _others(mark[1], markdown), markdown)
     markdown = _OPTIONS.sub(lambda mark: options_of(mark[1]), markdown)
     markdown = _SETTINGS.sub(lambda mark: tables_of(*mark.groups()), markdown)

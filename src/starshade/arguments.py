@@ -38,17 +38,16 @@ _HOUSE = {
     "Auxiliary": "read_auxiliary reads them.",
     "Comparison": "compare makes one.",
     "Dossier": "compile_dossier makes one.",
-    "GeneralizationStudy": "reproduce_kl makes one.",
+    "Everything": "reproduce_all makes one.",
     "ItemSelection": "top_items(10) and listed_items([...]) make one.",
     "Knowledge": "For example Knowledge(known=8, wrong=2).",
-    "PredictiveStudy": "reproduce_pa makes one.",
+    "PaperStudy": "reproduce_kl, reproduce_ns and their like make one.",
+    "Parts": "Parts() keeps them in memory.",
     "Ratings": "read_ratings reads them, Ratings.from_arrays takes arrays.",
     "Release": "A method's anonymize makes one, read_release opens a folder.",
-    "Reproduction": "reproduce_ns makes one.",
     "RiskResult": "Risk().run makes one.",
     "Scale": "Scale(1, 5, 1) is one to five in whole steps.",
     "SparsityResult": "Sparsity().run makes one.",
-    "Study": "reproduce_sr makes one.",
 }
 
 
@@ -155,7 +154,7 @@ def _said(parts: tuple[str, ...]) -> list[str]:
 def _in_words(name: str, part: str) -> str:
     if part in _KINDS:
         return _setting(name, part).allowed
-    article = "" if part == "Ratings" else "an " if part[0] in "AI" else "a "
+    article = "" if part == "Ratings" else "an " if part[0] in "AEI" else "a "
     return "a path" if part in _PLACES else f"{article}{part}"
 
 

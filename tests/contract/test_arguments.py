@@ -102,10 +102,8 @@ def functions() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         name: (getattr(ss, name), {what: "none", "folder": "study"})
         for name, what in {
             "save_comparison": "comparison",
-            "save_kl": "study",
-            "save_pa": "study",
-            "save_sr": "study",
-            "save_reproduction": "reproduction",
+            "save_study": "study",
+            "save_site": "everything",
         }.items()
     }
     calls |= {entry.name: (made(entry).run, RUN) for entry in ATTACKS}

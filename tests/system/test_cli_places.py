@@ -40,6 +40,7 @@ WRITERS = [
     "reproduce pa --data RATINGS --out PLACE",
     "reproduce kl --out PLACE",
     "reproduce sr --out PLACE",
+    "reproduce all --out PLACE",
     "demo --out PLACE",
 ]
 

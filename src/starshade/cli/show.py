@@ -172,19 +172,16 @@ def explained(paper: Paper) -> RenderableType:
 
 
 def _explained(claim: Claim, ways: Sequence[str]) -> RenderableType:
-    about = f" Judged on {claim.about} alone." if claim.about else ""
-    tests = f"Cannot be tested: {claim.lost}" if claim.lost else f"Holds if {claim.holds_if}."
-    return page(
-        words(f"{claim.number}  {claim.place}: {claim.says}", style="bold"),
-        figures(
-            [
-                ("ours" if claim.ours else "the paper's", f"{tests}{about}"),
-                ("why", claim.why or None),
-                ("run", claim.configuration),
-                ("else", "; ".join(f"holds {way}?" for way in ways) or None),
-            ]
-        ),
-    )
+    about = f"; judged on {claim.about} alone" if claim.about else ""
+    whose = " (ours)" if claim.ours else ""
+    rows = [
+        ("holds if", None if claim.lost else f"{claim.holds_if}{about}"),
+        ("cannot be tested", claim.lost or None),
+        ("why", claim.why or None),
+        ("run", claim.configuration),
+        ("if not", "; ".join(f"tried {way}" for way in ways) or None),
+    ]
+    return _titled(f"{claim.number}{whose}  {claim.place}: {claim.says}", figures(rows))
 
 
 def _titled(title: str, table: RenderableType) -> RenderableType:
