@@ -122,13 +122,10 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def judged(claims: Sequence[Judged]) -> RenderableType:
-    """Show a paper's claims and whether they hold, then ours; how many do in a line."""
-    from starshade.audit.reproduction.claims import told
-
+    """Show a paper's claims and whether they hold, then ours."""
     titles = ("What the paper claims", "What we claim of our own methods")
     head = ("claim", "what is said", "holds if", "here", "verdict")
     return page(
-        words(told(claims)),
         *(
             columns(head, [_judged(each) for each in own], title=title, align="left", names=True)
             for title, own in zip(titles, _whose(claims), strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from starshade.arguments import typed
-from starshade.audit.reproduction.claims import Judged, told
+from starshade.audit.reproduction.claims import Judged
 from starshade.audit.reproduction.configurations import explained
 from starshade.audit.reproduction.everything import claim_rows
 from starshade.audit.reproduction.figures import Figure, Point, Unit
@@ -124,7 +124,6 @@ def _claims(claims: Sequence[Judged]) -> Iterator[str]:
     if not claims:
         return
     yield "\n## What is claimed, and whether it holds here\n"
-    yield f"{told(claims)}\n"
     yield from table_lines(
         ("claim", "where", "what", "holds if", "because", "run", "here", "verdict", "why"),
         (

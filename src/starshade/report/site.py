@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade.arguments import typed
-from starshade.audit.reproduction.claims import Judged, told
+from starshade.audit.reproduction.claims import Judged
 from starshade.audit.reproduction.configurations import explained
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure
@@ -80,7 +80,6 @@ def _of(study: PaperStudy, paper: Paper) -> dict[str, Any]:
         "paper": paper,
         "choices": explained(study.choices) if study.choices else None,
         "errata": [choice.erratum for choice in study.choices if choice.erratum],
-        "told": told(study.claims),
         "by_verdict": by_verdict,
         "figures": [_drawn(study, figure) for figure in study.steady],
         "worked": [_cells(table) for table in study.worked],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Claim, Estimate, Judged, Untestable, judge
+from starshade.audit.reproduction.claims import Claim, Estimate, Judged, Untestable, judge, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series, Skipped
@@ -164,7 +164,7 @@ class StubStudy(PaperStudy):
     version: str = field(default="1.2.3")
 
     def __str__(self) -> str:
-        return "Nobody's experiments on what there is."
+        return f"Nobody's experiments on what there is. {told(self.claims)}"
 
 
 def reproduce(

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.plain import counted
 from starshade.progress import task
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -281,9 +282,9 @@ def told(judged: Sequence[Judged]) -> str:
     ours = [each for each in judged if each.claim.ours]
     count = counts(papers)
     text = (
-        f"Of {len(papers)} claims of the paper {count['holds']} hold, {count['does not hold']} do "
+        f"Of {counted(len(papers), 'claim')} of the paper {count['holds']} hold, {count['does not hold']} do "
         f"not, {count['cannot be tested']} cannot be tested here."
     )
     if ours:
-        text += f" Of {len(ours)} claims of ours {counts(ours)['holds']} hold."
+        text += f" Of {counted(len(ours), 'claim')} of ours {counts(ours)['holds']} hold."
     return text
