@@ -82,7 +82,7 @@ def test_it_explains_without_data() -> None:
     for said in (
         "Nobody & Sons, On Nothing (1999)",
         "cannot be run",
-        "Erratum: Eq. 6.",
+        "erratum: Eq. 6",
         "xx-02 §1: the error rises",
         "holds if share found: at least 0.8",
         "tried with half stars made whole",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from starshade.arguments import typed
-from starshade.audit.reproduction.claims import Judged
+from starshade.audit.reproduction.claims import Verdict
 from starshade.audit.reproduction.configurations import explained
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure
@@ -72,15 +71,13 @@ def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
 
 
 def _of(study: PaperStudy, paper: Paper) -> dict[str, Any]:
-    by_verdict: dict[str, list[Judged]] = defaultdict(list)
-    for each in study.claims:
-        by_verdict[each.verdict].append(each)
+    of = {v: [each for each in study.claims if each.verdict == v] for v in get_args(Verdict)}
     return {
         "study": study,
         "paper": paper,
         "choices": explained(study.choices) if study.choices else None,
         "errata": [choice.erratum for choice in study.choices if choice.erratum],
-        "by_verdict": by_verdict,
+        "by_verdict": {verdict: own for verdict, own in of.items() if own},
         "figures": [_drawn(study, figure) for figure in study.steady],
         "worked": [_cells(table) for table in study.worked],
     }

@@ -69,7 +69,7 @@ def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path) -> None:
         "| as-printed | -0.4997 | does not hold | holds with half stars made whole: 0.2503 |"
     )
     assert "| xx-08 (ours) |" in page
-    assert "| biases | no | no | yes | §4.2 | none in the text Erratum: Eq. 6. |" in page
+    assert "| biases | no | no | yes | §4.2 | none in the text; erratum: Eq. 6 |" in page
     assert "3 of 4 cells are the same here. the paper counts t2 twice" in page
     assert "| t2 | **5** (the paper: 4) |" in page
     assert "| a\\|b | 1 | 2 |" in page

@@ -194,6 +194,11 @@ class Judged:
         return "unknown" + "".join(f"; {t.words}: {t.found.text}" for t in done if t.found)
 
     @property
+    def unexplained(self) -> bool:
+        """Whether it does not hold, and nothing that was tried makes it."""
+        return self.verdict == "does not hold" and not any(each.met for each in self.tried)
+
+    @property
     def ours(self) -> str:
         """What was measured, in words."""
         return "–" if self.found is None else self.found.text
@@ -282,8 +287,8 @@ def told(judged: Sequence[Judged]) -> str:
     ours = [each for each in judged if each.claim.ours]
     count = counts(papers)
     text = (
-        f"Of {counted(len(papers), 'claim')} of the paper {count['holds']} hold, {count['does not hold']} do "
-        f"not, {count['cannot be tested']} cannot be tested here."
+        f"Of {counted(len(papers), 'claim')} of the paper {count['holds']} hold, "
+        f"{count['does not hold']} do not, {count['cannot be tested']} cannot be tested here."
     )
     if ours:
         text += f" Of {counted(len(ours), 'claim')} of ours {counts(ours)['holds']} hold."

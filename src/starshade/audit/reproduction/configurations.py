@@ -73,8 +73,8 @@ def explained(choices: Sequence[Choice]) -> Table:
                 choice.title,
                 *(_words(choice.of(name)) for name in NAMES),
                 choice.place,
-                " ".join(
-                    filter(None, (choice.why, choice.erratum and f"Erratum: {choice.erratum}."))
+                "; ".join(
+                    filter(None, (choice.why, choice.erratum and f"erratum: {choice.erratum}"))
                 ),
             )
             for choice in choices
@@ -87,4 +87,4 @@ def _words(value: Any) -> str:
         return "cannot be run"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

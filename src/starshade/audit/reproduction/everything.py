@@ -180,18 +180,19 @@ def _prominence(place: str) -> int:
 
 
 def _famous(judged: Judged) -> str:
-    why = f" ({judged.cause})" if judged.cause else f" ({judged.ours})"
-    head = "Holds" if judged.verdict == "holds" else "Does not hold"
-    return f"{head}: {judged.claim.says}{why}."
+    if judged.verdict == "holds":
+        return f"Holds: {judged.claim.says} ({judged.ours})."
+    why = "cause unknown" if judged.unexplained else judged.cause
+    return f"Does not hold: {judged.claim.says} ({judged.ours}; {why})."
 
 
 def _causes(papers: Sequence[Judged]) -> Iterator[str]:
     failed = [each for each in papers if each.verdict == "does not hold"]
     if failed:
-        known = sum(not each.cause.startswith("unknown") for each in failed)
+        unknown = sum(each.unexplained for each in failed)
         yield (
-            f"Of the {len(failed)} that do not hold an intervention shows the cause of {known}; "
-            f"of {len(failed) - known} it is unknown."
+            f"Of the {len(failed)} that do not hold an intervention shows the cause of "
+            f"{len(failed) - unknown}; of {unknown} it is unknown."
         )
 
 
