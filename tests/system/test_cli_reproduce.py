@@ -83,7 +83,7 @@ def test_it_explains_without_data() -> None:
         "Nobody & Sons, On Nothing (1999)",
         "cannot be run",
         "erratum: Eq. 6",
-        "xx-02 §1: the error rises",
+        "xx-02 Abstract, §5: the error rises",
         "holds if share found: at least 0.8",
         "tried with half stars made whole",
         "judged on the Netflix Prize's ratings alone",
@@ -156,6 +156,7 @@ def test_what_is_no_parts_is_left_alone(ratings_csv: Path, tmp_path: Path) -> No
     out, kept = tmp_path / "out", tmp_path / "out.parts"
     request = ("reproduce", "kl", "--data", ratings_csv, "--out", out)
     assert "none is named" in refused("reproduce", "kl", "--resume")
+    assert "--data is missing" in refused("reproduce", "ns")
     kept.mkdir()
     (kept / "letter.txt").write_text("dear")
     for more in ((), ("--resume",)):

@@ -5,9 +5,10 @@ specification (a dict with the data inside, which any Vega viewer opens), a pict
 the optional extra ``starshade[report]``) and a page of text. Nothing is computed here: a figure
 in a report is the figure in the result. ::
 
-    audit.ns, .sr, .kl ── charts ──> Vega-Lite, SVG
-                       ── reproduction, _sr, _kl ──> a folder: JSON, the charts, README.md
-    audit.compare      ── comparison ──> the same for methods side by side
+    audit.reproduction ── charts ──> Vega-Lite, SVG
+                       ── reproduction ──> a folder for one paper: JSON, CSV, the charts, README.md
+                       ── panels, site, templates/ ──> pages for all papers
+    audit.compare      ── folder ──> the same for methods side by side
     audit.dossier ── dossier_charts, phrases, page, templates/ ──> one HTML file, two editions
 
 Every chart says on how much data it rests, shows 95 % intervals, and sets the paper's numbers

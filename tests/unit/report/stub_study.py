@@ -35,7 +35,7 @@ def _lacking(bench: Any, how: str) -> Estimate:
 CLAIMS = (
     Claim(
         "xx-01",
-        "Abstract",
+        "§1.2",
         "a record is found by <b>eight</b> ratings",
         "share found",
         0.8,
@@ -46,7 +46,7 @@ CLAIMS = (
     ),
     Claim(
         "xx-02",
-        "§1",
+        "Abstract, §5",
         "the error rises with k | steeply",
         "least step of the error",
         0.0,

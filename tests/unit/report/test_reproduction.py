@@ -64,7 +64,7 @@ def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path) -> None:
     page = (folder / "README.md").read_text("utf-8")
     assert "Of 7 claims of the paper 1 hold, 2 do not, 4 cannot be tested here." in page
     row = next(line for line in page.splitlines() if line.startswith("| xx-02"))
-    assert row.startswith("| xx-02 | §1 | the error rises with k \\| steeply |")
+    assert row.startswith("| xx-02 | Abstract, §5 | the error rises with k \\| steeply |")
     assert row.endswith(
         "| as-printed | -0.4997 | does not hold | holds with half stars made whole: 0.2503 |"
     )

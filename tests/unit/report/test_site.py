@@ -7,13 +7,17 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.audit.reproduction.papers import PAPERS
+from starshade.chart import colours
 from starshade.errors import ConfigError
+from starshade.report.panels import pictures
 from starshade.report.site import save_site
 from tests.unit.report.stub_study import PAPER, everything
 
@@ -44,6 +48,15 @@ def test_only_its_owner_may_look(site: Path, pages: dict[str, str]) -> None:
     assert all("<strong>Internal.</strong>" in p for n, p in pages.items() if n != "claims.csv")
 
 
+def test_made_up_ratings_are_nobody_s(tmp_path: Path) -> None:
+    found = everything()
+    save_site(replace(found, data=found.data | {"synthetic": True}), tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "<strong>Internal.</strong>" not in page
+    assert "Nobody is in these pages" in page
+    assert "made-up ratings, 30 users" in page
+
+
 def test_pages_load_nothing_and_lead_only_to_each_other(pages: dict[str, str]) -> None:
     for name, page in pages.items():
         if name == "claims.csv":
@@ -62,9 +75,10 @@ def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
     assert len(found.summary) <= 10
     assert found.summary[0].startswith("Of 7 claims in 1 paper 1 hold on these ratings, 2 do not")
     # the abstract's first, then the introduction's
-    assert "Holds: a record is found by <b>eight</b> ratings (0.9003)." in found.summary[1]
-    cause = "(-0.4997; holds with half stars made whole: 0.2503)."
-    assert found.summary[1].endswith(f"Does not hold: the error rises with k | steeply {cause}")
+    assert found.summary[1].endswith(
+        "Does not hold: the error rises with k | steeply (-0.4997; holds with half stars made "
+        "whole: 0.2503). Holds: a record is found by <b>eight</b> ratings (0.9003)."
+    )
     assert "shows the cause of 1; of 1 it is unknown" in found.summary[2]
     for why in ("other ratings", "lack what they need", "lost", "reaches across"):
         assert f"{why}" in found.summary[3]
@@ -95,6 +109,25 @@ def test_a_paper_s_page_has_all_of_it(pages: dict[str, str]) -> None:
     assert page.count("<svg") == 2, "one for each panel"
 
 
+def test_a_line_has_one_colour_in_all_panels_and_the_legend_of_its_own() -> None:
+    lines = [
+        Series(name, measure, (Point(1, 1), Point(2, 2)))
+        for measure, names in (("left", ("alpha", "beta")), ("right", ("beta", "gamma")))
+        for name in names
+    ]
+    drawn = pictures(Figure("1", "A title", "k", "error", "number", tuple(lines)))
+    legends = {name: set(re.findall(r">(alpha|beta|gamma)<", svg)) for name, svg in drawn.items()}
+    assert legends == {"left": {"alpha", "beta"}, "right": {"beta", "gamma"}}
+    strokes = {
+        name: set(re.findall(r'stroke="(#[0-9A-F]{6})"', svg)) for name, svg in drawn.items()
+    }
+    first, second, third = colours(3)
+    assert strokes["left"] >= {first, second}
+    assert third not in strokes["left"]
+    assert strokes["right"] >= {second, third}
+    assert first not in strokes["right"]
+
+
 def test_seconds_stand_among_the_times_alone(pages: dict[str, str], tmp_path: Path) -> None:
     save_site(everything(seconds=9.75), tmp_path / "slow")
     differ = [n for n in pages if (tmp_path / "slow" / n).read_text("utf-8") != pages[n]]
@@ -109,8 +142,6 @@ def test_claims_can_be_joined_with_those_of_other_data(pages: dict[str, str]) ->
 
 
 def test_a_claim_for_each_paper_is_enough_and_none_too(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     found = everything()
     bare = replace(found, studies=tuple(replace(s, claims=(), worked=()) for s in found.studies))
     assert bare.summary == (
