@@ -48,12 +48,18 @@ class Paper:
                 raise
             return missing
 
-    def reproduce(self, *args: Any, **settings: Any) -> PaperStudy:
-        """Run its study; settings that it does not have are left out."""
+    @property
+    def function(self) -> Callable[..., PaperStudy]:
+        """What runs its study."""
         module, _, name = self.study.partition(":")
-        study: Callable[..., PaperStudy] = getattr(import_module(module), name)
-        own = signature(study).parameters
-        return study(*args, **{key: value for key, value in settings.items() if key in own})
+        found: Callable[..., PaperStudy] = getattr(import_module(module), name)
+        return found
+
+    def reproduce(self, *args: Any, **settings: Any) -> PaperStudy:
+        """Run its study; of what all are given, `runs` and `parts`, it gets what it has."""
+        own = signature(self.function).parameters
+        lacking = {"runs", "parts"} - own.keys()
+        return self.function(*args, **{k: v for k, v in settings.items() if k not in lacking})
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it claims and how it is read, as plain JSON values."""
