@@ -24,6 +24,7 @@ _VERSION = "5.17"
 # Okabe and Ito's palette, told apart by the colour-blind; then two, one of them grey
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 _COLOURS += ["#882255", "#777777"]
+DISTINCT = len(_COLOURS)  # lines that colours alone tell apart
 
 Spec = dict[str, Any]
 

@@ -7,7 +7,17 @@ from dataclasses import asdict
 from itertools import pairwise
 
 from starshade.audit.reproduction.figures import Figure, Series
-from starshade.chart import CONFIG, SCHEMA, Spec, colours, encoded, marks, small_title, svg_of
+from starshade.chart import (
+    CONFIG,
+    DISTINCT,
+    SCHEMA,
+    Spec,
+    colours,
+    encoded,
+    marks,
+    small_title,
+    svg_of,
+)
 
 __all__ = ["CONFIG", "SCHEMA", "Spec", "chart", "colours", "svg_of"]
 
@@ -86,7 +96,11 @@ def _lines(figure: Figure, lines: list[Series]) -> list[Spec]:
         if not math.isnan(point.y)
     ]
     plain: Spec = {"x": _x_axis(figure, "shown"), "color": _colour(figure)}
-    encoding = plain | ({"strokeDash": _dash(figure)} if any(s.mistakes for s in lines) else {})
+    encoding = dict(plain)
+    if any(s.mistakes for s in lines):
+        encoding["strokeDash"] = _dash(figure)
+    elif max(_labels(figure).values(), default=0) >= DISTINCT:
+        encoding["strokeDash"] = _again(figure)
     ends = {"y": _y_axis(figure, "low"), "y2": {"field": "high"}}
     interval = {"type": "rule", "strokeWidth": 1.2} if dotted else {"type": "area", "opacity": 0.2}
     drawn: list[Spec] = [
@@ -169,14 +183,34 @@ def _y_axis(figure: Figure, field: str) -> Spec:
 
 
 def _colour(figure: Figure) -> Spec:
-    names = list(dict.fromkeys(series.label for series in figure.series))
-    legend = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
+    labels = _labels(figure)
     return encoded(
         "line",
         "nominal",
-        scale={"domain": names, "range": colours(len(names))},
-        legend=legend | {"symbolSize": 300, "symbolOpacity": 1},
+        scale={"domain": list(labels), "range": [colours(i + 1)[i] for i in labels.values()]},
+        legend=_LEGEND,
     )
+
+
+_LEGEND: Spec = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
+_LEGEND |= {"symbolSize": 300, "symbolOpacity": 1}
+
+
+def _labels(figure: Figure) -> dict[str, int]:
+    """Return the colour of each line: by name where no panel has one name twice, else by configuration too."""
+    series = figure.series
+    pairs = {(each.measure, each.name, each.label) for each in series}
+    by_name = len(pairs) == len({pair[:2] for pair in pairs})
+    keys = list(dict.fromkeys(each.name if by_name else each.label for each in series))
+    return {each.label: keys.index(each.name if by_name else each.label) for each in series}
+
+
+def _again(figure: Figure) -> Spec:
+    """Set lines apart whose colour is another one's too."""
+    labels = _labels(figure)
+    dashes = [_DASHES[i // DISTINCT % len(_DASHES)] for i in labels.values()]
+    scale = {"domain": list(labels), "range": dashes}
+    return encoded("line", "nominal", scale=scale, legend=_LEGEND)
 
 
 def _dash(figure: Figure) -> Spec:

@@ -123,6 +123,29 @@ def test_every_line_has_a_colour_of_its_own_and_says_its_configuration() -> None
     assert colours(9)[8] == colours(1)[0]
 
 
+def test_lines_keep_their_colour_in_another_configuration_of_another_panel() -> None:
+    lines = [
+        Series(name, panel, (Point(1, 1),), configuration=configuration)
+        for panel, configuration in (("before", ""), ("after", "as-read"))
+        for name in ("a", "b")
+    ]
+    spec = chart(replace(ATTACK, series=tuple(lines), marks=()), "")
+    scale = next(e["color"]["scale"] for e in encodings(spec) if "color" in e)
+    assert scale["domain"] == ["a", "b", "a (as-read)", "b (as-read)"]
+    assert scale["range"] == colours(2) * 2
+
+
+def test_more_lines_than_colours_are_told_apart_by_dashes() -> None:
+    lines = [Series("", "m", (Point(1, i),), configuration=f"ours, but {i}") for i in range(10)]
+    spec = chart(replace(ATTACK, series=tuple(lines), marks=()), "")
+    drawn = next(e for e in encodings(spec) if "strokeDash" in e)
+    looks = zip(
+        drawn["color"]["scale"]["range"], drawn["strokeDash"]["scale"]["range"], strict=True
+    )
+    assert len({(colour, str(dash)) for colour, dash in looks}) == 10
+    assert drawn["color"]["scale"]["domain"][0] == "ours, but 0"
+
+
 def test_without_the_extra_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ConfigError, match=r"pip install 'starshade\[report\]'"):

@@ -164,13 +164,14 @@ def _of_paper(study: PaperStudy) -> str:
     return " ".join([text, *map(_famous, foremost(papers))])
 
 
-_FOREMOST = 2  # of a paper's claims, in its line
-
-
 def foremost(papers: Iterable[Judged]) -> list[Judged]:
-    """Return the first claims that could be judged: the abstract's, the introduction's, others."""
-    decided = [each for each in papers if each.verdict != "cannot be tested"]
-    return sorted(decided, key=lambda each: _prominence(each.claim.place))[:_FOREMOST]
+    """Return the first claim that holds and the first that does not.
+
+    First are those of the abstract, then of the introduction, then the others as they stand.
+    """
+    ranked = sorted(papers, key=lambda each: _prominence(each.claim.place))
+    found = ([e for e in ranked if e.verdict == verdict] for verdict in ("holds", "does not hold"))
+    return [own[0] for own in found if own]
 
 
 def _prominence(place: str) -> int:

@@ -79,7 +79,9 @@ class Series:
     @property
     def label(self) -> str:
         """The name, and the configuration."""
-        return f"{self.name} ({self.configuration})" if self.configuration else self.name
+        if self.name and self.configuration:
+            return f"{self.name} ({self.configuration})"
+        return self.name or self.configuration
 
     @property
     def full_name(self) -> str:
