@@ -66,13 +66,11 @@ _LEGEND = {
     "orient": "bottom",
     "direction": "vertical",
     "columns": 1,
-    "labelLimit": _WIDTH - 50,
+    "labelLimit": _WIDTH - 105,
     "labelFontSize": 12.5,
     "titleFontSize": 12,
     "titleFontWeight": "normal",
-    "layout": {
-        "bottom": {"anchor": "start", "bounds": "full", "direction": "vertical", "margin": 2}
-    },
+    "layout": {"bottom": {"anchor": "start", "direction": "vertical", "margin": 2}},
     "labelColor": PALETTE["ink"][0],
     "titleColor": PALETTE["muted"][0],
     "offset": 6,
