@@ -197,7 +197,7 @@ _LEGEND |= {"symbolSize": 300, "symbolOpacity": 1}
 
 
 def _labels(figure: Figure) -> dict[str, int]:
-    """Number the colours of lines: one for a name, where no panel has a name twice."""
+    """Return which colour each line has: one for a name, where no panel has a name twice."""
     series = figure.series
     pairs = {(each.measure, each.name, each.label) for each in series}
     by_name = len(pairs) == len({pair[:2] for pair in pairs})
