@@ -167,7 +167,7 @@ def test_the_study_of_riyana_and_natwichai(
     assert found["data"]["items"] == 4
     assert (found["attribute"], found["seed"]) == ("age", 3)
     assert json.loads((out / "kl.json").read_text("utf-8"))["checks"] == found["checks"]
-    assert (out / "losses.csv").is_file()
+    assert (out / "points.csv").is_file()
 
 
 def test_a_person_reads_what_holds(ratings_csv: Path) -> None:
