@@ -38,7 +38,7 @@ _DATA = (
         "share of pairs of k-Likeness, k-Member, Mondrian that GenILoss orders as with twenty",
         least=1,
         why="every order is a trend",
-        ways=("small k", "users"),
+        ways=("small k",),
     ),
 )
 _DM = (
