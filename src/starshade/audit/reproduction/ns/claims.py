@@ -1,0 +1,23 @@
+"""Every claim of Narayanan & Shmatikov's paper, once; what would count as true."""
+
+from __future__ import annotations
+
+from starshade.audit.reproduction.ns.claims_of_attacks import OF_ATTACKS
+from starshade.audit.reproduction.ns.claims_of_data import OF_DATA
+
+CLAIMS = (*OF_DATA, *OF_ATTACKS)
+
+#: what was changed, and nothing else: words that go on after "holds …"
+WAYS = {
+    "answer": "when the adversary must answer (Def. 2: 1/t where t records tie)",
+    "equal-phi": "with the φ at which both errors are equal",
+    "all-right": "where all that is known is right",
+    "no-dates": "where no day is known",
+    "dealt-days": "with the days dealt anew among all ratings",
+    "half": "with half of the ratings left out at random",
+    "fifth": "with a fifth of the users drawn at random",
+    "hundredth": "where the most common are the most rated hundredth of the items",
+    "off-100": "outside the 100 most rated items",
+    "cover": "with the share of the target's own cells in place of Sim",
+    "caption": "with what the caption says is known (as printed): as in Fig. 6",
+}
