@@ -17,6 +17,8 @@ WAYS = {
     "half": "with half of the ratings left out at random",
     "fifth": "with a fifth of the users drawn at random",
     "hundredth": "where the most common are the most rated hundredth of the items",
+    "upper-half": "among the more rated half of the items",
+    "rejected": "where a record that stands out is rejected when it does not fit the rest",
     "off-100": "outside the 100 most rated items",
     "cover": "with the share of the target's own cells in place of Sim",
     "caption": "with what the caption says is known (as printed): as in Fig. 6",

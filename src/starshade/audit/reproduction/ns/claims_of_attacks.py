@@ -5,7 +5,7 @@ from __future__ import annotations
 from starshade.audit.reproduction.claims import Claim
 from starshade.audit.reproduction.ns import measures_of_attacks as measure
 from starshade.audit.reproduction.ns.claims_of_data import NETFLIX
-from starshade.audit.reproduction.ns.configurations import OURS, READ
+from starshade.audit.reproduction.ns.configurations import PRINTED, READ
 
 _IMDB = "needs the public ratings of about 50 people on IMDb; with such a file: attack --aux"
 
@@ -256,6 +256,7 @@ OF_ATTACKS = (
         "eliminate: most of them; number within half of it, first day ±14",
         READ,
         measure.extra_takes_away,
+        ("rejected",),
     ),
     Claim(
         "ns-51",
@@ -460,7 +461,7 @@ OF_ATTACKS = (
         None,
         0.5,
         "ours: less than half, so that the erratum matters",
-        OURS,
+        PRINTED,
         measure.signed_fails,
         ours=True,
     ),
