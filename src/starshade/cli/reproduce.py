@@ -19,7 +19,6 @@ from starshade.errors import ConfigError
 from starshade.figure import number
 
 if TYPE_CHECKING:
-    from starshade.audit.reproduction.ns.sentences import Statement
     from starshade.audit.reproduction.ns.study import Reproduction
     from starshade.audit.reproduction.pa.result import PredictiveStudy
     from starshade.audit.reproduction.sr.study import Study
@@ -138,37 +137,38 @@ _EPS = 0.05  # of the theorems, shown to a person; --json has all
 @click.command(name="ns")
 @click.option("--data", metavar="PATH", required=True, help="The ratings to attack.")
 @out_option("JSON, Vega-Lite, SVG")
-@at_least(1, "--targets", 1000, "Users attacked in each setting, at most.")
+@at_least(1, "--targets", 300, "Users attacked in each run of a setting, at most.")
+@at_least(1, "--runs", 5, "Of everything, each with a seed of its own.")
 @reading()
 @running(seed=True)
-def reproduce_ns(data: str, out: str | None, targets: int, reading: Reading, run: Run) -> None:
+def reproduce_ns(
+    data: str, out: str | None, targets: int, runs: int, reading: Reading, run: Run
+) -> None:
     """Narayanan & Shmatikov's case study (2008, section 5) on DATA.
 
-    Every figure and table of the paper, and the bounds of its theorems; what the paper says of
-    Netflix stands beside it. Figures 2 and 3 count single users: the folder is for the owner.
+    Every figure and table of the paper, the bounds of its theorems, and each of its claims with
+    a verdict. Figures 2 and 3 count single users: the folder is for the owner.
     """
     begin(out, data)
     from starshade.audit.reproduction.ns.study import reproduce_ns as study
     from starshade.report.reproduction import save_reproduction
 
-    result = study(reading.read(data), targets=targets, rng=run.seed)
+    result = study(reading.read(data), targets=targets, runs=runs, rng=run.seed)
     finish(run, result, out, save_reproduction, lambda: _ns_shown(result), _place)
 
 
 def _ns_shown(result: Reproduction) -> list[Any]:
     return [
         columns(
-            ("where", "what", "the paper says of Netflix", "here"),
-            [(s.figure, _what(s), s.says, s.ours_in_words) for s in result.statements],
+            ("claim", "the paper says", "here", "verdict", "why"),
+            [
+                (j.claim.number, j.claim.says, j.ours, j.verdict, j.reason or j.cause)
+                for j in result.claims
+            ],
             align="left",
         ),
         *(words(str(facts)) for facts in result.few_facts if facts.eps == _EPS),
     ]
-
-
-def _what(statement: Statement) -> str:
-    known = statement.knowledge
-    return statement.what if known is None else f"{statement.what}: {known}"
 
 
 def _place(figure: str) -> str:

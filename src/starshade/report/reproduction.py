@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from starshade.arguments import typed
+from starshade.audit.reproduction.claims import told
 from starshade.audit.reproduction.figures import Figure, Point, Skipped, Unit
 from starshade.audit.reproduction.ns.study import Reproduction
 from starshade.audit.reproduction.study import Check, PaperStudy, apart
@@ -134,16 +135,28 @@ def _page(reproduction: Reproduction) -> Iterator[str]:
         "come from its text; its figures are pictures. Ours carry 95 % intervals. Internal: Figs 2 "
         "and 3 count single users.\n"
     )
-    yield "## The paper's text, ours beside it\n"
+    yield "## What the paper says, and whether it holds here\n"
+    yield told(reproduction.claims) + "\n"
     yield from table_lines(
-        ("where", "what", "the paper", "ours", "the adversary knows"),
+        ("claim", "where", "the paper says", "holds if", "here", "verdict", "why"),
         (
-            (each.figure, each.what, each.says, each.ours_in_words, each.knowledge or "")
-            for each in reproduction.statements
+            (
+                claim.number,
+                claim.place,
+                claim.says,
+                claim.holds_if,
+                judged.ours,
+                judged.verdict,
+                judged.reason or judged.cause,
+            )
+            for judged in reproduction.claims
+            for claim in [judged.claim]
         ),
     )
     yield from _theory(reproduction)
-    yield from _checked(reproduction)
+    for each in reproduction.grids:
+        yield f"\n## {each.title}\n"
+        yield from table_lines(each.head, each.rows)
 
 
 def _theory(reproduction: Reproduction) -> Iterator[str]:
@@ -171,18 +184,3 @@ def _theory(reproduction: Reproduction) -> Iterator[str]:
 
 def _facts(facts: int | None) -> str:
     return "none suffice" if facts is None else f"{facts:,}"
-
-
-def _checked(reproduction: Reproduction) -> Iterator[str]:
-    checks = reproduction.checks
-    held = sum(check.holds for check in checks)
-    plain = sum(check.strictly for check in checks)
-    yield "\n## Does success rise with what is known, and fall with error?\n"
-    yield (
-        f"{len(checks)} comparisons: {plain} without a step the wrong way, {held} without one that "
-        "the intervals could not explain.\n"
-    )
-    for check in checks:
-        if not check.strictly:
-            mark = "within the intervals" if check.holds else "**beyond the intervals**"
-            yield f"- Fig. {check.figure}, {check.what}: {'; '.join(check.broken)} ({mark})"

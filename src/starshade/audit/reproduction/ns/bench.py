@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
@@ -28,6 +28,7 @@ from starshade.attack.view import View, look
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.configurations import Name, settings_of
 from starshade.audit.reproduction.ns.configurations import CHOICES, READ
+from starshade.audit.reproduction.ns.plan import NETFLIX_ITEMS
 from starshade.audit.reproduction.ns.samples import CHANGED, FEWEST, Tenth, drawn
 from starshade.audit.reproduction.ns.scorer import Narrow, Reading, scored
 from starshade.audit.reproduction.parts import Part, Parts
@@ -88,6 +89,10 @@ class Bench:
                 self._views = {name: view for name, view in self._views.items() if not name}
             self._views[way] = look(changed, None, None)
         return self._views[way]
+
+    def as_large(self, top: int) -> int:
+        """Return how many of these items are as large a share as `top` of the paper's."""
+        return round(top / NETFLIX_ITEMS * self.ratings.n_items)
 
     @property
     def can_sample(self) -> bool:
@@ -153,9 +158,7 @@ class Bench:
             who = self.people(among or knowledge, run, way)
             told = blake2b(who.tobytes(), digest_size=8).hexdigest()
             name = f"{kind}: {knowledge.name}; {way or 'as they are'}; run {run}, {told}"
-            runs.append(
-                self.part(name, lambda who=who, run=run: self._made(way, knowledge, who, run, make))
-            )  # noqa: E501
+            runs.append(self.part(name, partial(self._made, way, knowledge, who, run, make)))
         return runs
 
     def _made(
@@ -232,9 +235,9 @@ class Bench:
         after: bool = False,
     ) -> Runs:
         """Attack under any reading; `narrow`: a name, and who comes into question."""
-        day = math.inf if knowledge.day_error is None else float(knowledge.day_error)
-        reading = replace(reading, within=(knowledge.rating_error, day))
-        kind = f"{reading}, {'absent' if absent else 'present'}, {narrow[0] if narrow else 'all'}"
+        reading = within(reading, knowledge)
+        who = f"{'absent' if absent else 'present'}, {narrow[0] if narrow else 'all'}"
+        kind = f"to the letter: {reading}, {who}"
         kind += " afterwards" * after
 
         def make(view: View, known: Known, run: int) -> Part:
@@ -243,22 +246,22 @@ class Bench:
 
         return self.each(kind, knowledge, among, "", make)
 
-    def tenth(self, knowledge: Knowledge) -> list[dict[str, Runs]]:
+    def tenth(self, knowledge: Knowledge, reading: Reading | None = None) -> list[dict[str, Part]]:
         """Attack people in a real random tenth, those outside it, and the former among all."""
         if knowledge.knows_days and not self.dated:
             raise Untestable("the data have no dates")
         return [
             {
                 who: self.part(
-                    f"tenth, {who}: {knowledge.name}; run {run}",
-                    lambda who=who, run=run: self._tenth(knowledge, who, run),
+                    f"tenth, {who}: {knowledge.name}; {reading or READ}; run {run}",
+                    partial(self._tenth, knowledge, who, run, reading),
                 )
                 for who in ("in it", "among all", "outside")
             }
             for run in range(self.runs)
         ]
 
-    def _tenth(self, knowledge: Knowledge, who: str, run: int) -> Part:
+    def _tenth(self, knowledge: Knowledge, who: str, run: int, reading: Reading | None) -> Part:
         name = f"tenth {run}"
         sample = self._tenths.get(name)
         if sample is None:
@@ -273,8 +276,15 @@ class Bench:
         users = np.sort(rng.permutation(users)[: self.targets])
         known = knowledge.draw(self.ratings, users, self.seed_of(run))
         if who == "among all":
-            return found_in(self.view(), known)
-        return found_in(sample.view, replace(known, users=sample.rows(users)))
+            return self._found(self.view(), self.ratings, known, reading)
+        table, rows = sample.view.original, sample.rows(users)
+        if reading is not None:  # the scorer has -1 for nobody
+            rows = np.where(rows < table.n_users, rows, -1)
+        return self._found(sample.view, table, replace(known, users=rows), reading)
+
+    @staticmethod
+    def _found(view: View, table: Ratings, known: Known, reading: Reading | None) -> Part:
+        return found_in(view, known) if reading is None else scored(table, known, reading)
 
     @cached_property
     def _tenths(self) -> dict[str, Tenth]:
@@ -338,6 +348,12 @@ class Bench:
         own = [{name: run[name]} for run in runs]
         found = estimate(own, lambda mean: mean[name], seed=self.seed, draws=_DRAWS)
         return Rate(found.value, found.low, found.high)
+
+
+def within(reading: Reading, knowledge: Knowledge) -> Reading:
+    """Return a reading with the thresholds of what is known."""
+    day = math.inf if knowledge.day_error is None else float(knowledge.day_error)
+    return replace(reading, within=(knowledge.rating_error, day))
 
 
 def found_in(view: View, known: Known) -> Part:

@@ -10,6 +10,9 @@ CLAIMS = (*OF_DATA, *OF_ATTACKS)
 #: what was changed, and nothing else: words that go on after "holds …"
 WAYS = {
     "answer": "when the adversary must answer (Def. 2: 1/t where t records tie)",
+    "threshold": "with thresholds in place of exponentials (§5: Sim “is a threshold function”)",
+    "top-share": "where the most rated are as large a share of all items as the paper's",
+    "quarter": "with Sim above 0.25, which far more records have",
     "equal-phi": "with the φ at which both errors are equal",
     "all-right": "where all that is known is right",
     "no-dates": "where no day is known",

@@ -31,7 +31,7 @@ OF_ATTACKS = (
         "tolerates: a tenth may be lost",
         READ,
         measure.tolerates_values,
-        ("answer", "equal-phi", "dealt-days"),
+        ("threshold", "answer", "equal-phi", "dealt-days"),
     ),
     Claim(
         "ns-32",
@@ -43,7 +43,7 @@ OF_ATTACKS = (
         "will do: a tenth may be lost",
         READ,
         measure.tolerates_days,
-        ("answer", "dealt-days"),
+        ("threshold", "answer", "dealt-days"),
     ),
     Claim(
         "ns-33",
@@ -123,7 +123,7 @@ OF_ATTACKS = (
         "close: ten points",
         READ,
         measure.errors_at_phi,
-        ("all-right", "dealt-days", "half", "fifth"),
+        ("threshold", "all-right", "no-dates", "dealt-days", "half", "fifth"),
     ),
     Claim(
         "ns-40",
@@ -146,7 +146,7 @@ OF_ATTACKS = (
         "one point to either side",
         READ,
         measure.known_well,
-        ("answer",),
+        ("answer", "threshold"),
         about=NETFLIX,
     ),
     Claim(
@@ -159,7 +159,7 @@ OF_ATTACKS = (
         "two points to either side",
         READ,
         measure.known_little,
-        ("answer",),
+        ("answer", "threshold"),
         about=NETFLIX,
     ),
     Claim(
@@ -172,6 +172,7 @@ OF_ATTACKS = (
         "rounds to 3",
         READ,
         measure.bits_of_others,
+        ("threshold",),
         about=NETFLIX,
     ),
     Claim(
@@ -184,6 +185,7 @@ OF_ATTACKS = (
         "a fraction: less than one",
         READ,
         measure.bits_known_well,
+        ("threshold",),
         about=NETFLIX,
     ),
     Claim(
@@ -220,7 +222,7 @@ OF_ATTACKS = (
         "high: nine of ten",
         READ,
         measure.omega,
-        ("equal-phi", "all-right", "dealt-days", "half"),
+        ("threshold", "equal-phi", "all-right", "no-dates", "dealt-days", "half"),
     ),
     Claim(
         "ns-48",
@@ -244,7 +246,7 @@ OF_ATTACKS = (
         "high: nine of ten",
         READ,
         measure.absent_from_tenth,
-        ("equal-phi",),
+        ("threshold", "equal-phi"),
     ),
     Claim(
         "ns-50",
@@ -268,6 +270,7 @@ OF_ATTACKS = (
         "suffice: for half of the people",
         READ,
         measure.two_without_dates,
+        ("top-share",),
     ),
     Claim(
         "ns-52",
@@ -279,7 +282,7 @@ OF_ATTACKS = (
         "two points to either side",
         READ,
         measure.rare_known_well,
-        ("answer",),
+        ("answer", "threshold", "top-share"),
         about=NETFLIX,
     ),
     Claim(
@@ -304,7 +307,7 @@ OF_ATTACKS = (
         "not dramatic: fifteen points, 6 of 8 right, ratings ±1, days ±14, the same people",
         READ,
         measure.popularity,
-        ("answer", "all-right"),
+        ("threshold", "top-share", "answer", "all-right"),
     ),
     Claim(
         "ns-55",
@@ -339,7 +342,7 @@ OF_ATTACKS = (
         "the paper's number",
         READ,
         measure.worst_bits,
-        ("caption", "all-right"),
+        ("threshold", "caption", "all-right"),
     ),
     Claim(
         "ns-58",
@@ -351,6 +354,7 @@ OF_ATTACKS = (
         "double; below 2 % a ratio says little",
         READ,
         measure.number_helps,
+        ("no-dates",),
     ),
     Claim(
         "ns-59",
@@ -374,6 +378,7 @@ OF_ATTACKS = (
         "not affect: two parts of a hundred, 6 of 8 right, days ±14",
         READ,
         measure.small_noise,
+        ("threshold",),
     ),
     Claim(
         "ns-61",
@@ -385,7 +390,7 @@ OF_ATTACKS = (
         "as much: nine tenths",
         READ,
         measure.columns_reveal,
-        ("all-right",),
+        ("threshold", "all-right"),
     ),
     Claim(
         "ns-62",

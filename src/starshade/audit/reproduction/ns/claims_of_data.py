@@ -172,7 +172,7 @@ OF_DATA = (
         "most: half; five off the top 500 is the middle cell of the paper's table",
         READ,
         measure.rates_rare,
-        ("off-100",),
+        ("top-share", "off-100"),
     ),
     Claim(
         "ns-15",
@@ -301,6 +301,7 @@ OF_DATA = (
         "1−γ. The theorem itself is false: see its worked example",
         READ,
         measure.theorem_5,
+        ("quarter",),
     ),
     Claim(
         "ns-26",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from starshade.audit.reproduction.configurations import Choice
 
-PRINTED, READ, OURS = "as-printed", "as-read", "ours"
+PRINTED: Final = "as-printed"
+READ: Final = "as-read"
+OURS: Final = "ours"
 
 CHOICES = (
     Choice(

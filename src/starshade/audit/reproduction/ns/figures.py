@@ -212,7 +212,7 @@ def _equal(curve: TradeOff) -> str:
 
 
 def _of_a_tenth(bench: Bench) -> Figure:
-    """A real sample of a tenth: people in it, and people who are not."""
+    """Draw a real sample of a tenth: people in it, and people who are not."""
 
     def of(who: str, key: str) -> _Measure:
         def read(bench: Bench, knowledge: Knowledge) -> Rate:
@@ -221,7 +221,8 @@ def _of_a_tenth(bench: Bench) -> Figure:
         return read
 
     def no_answer(bench: Bench, knowledge: Knowledge) -> Rate:
-        return complement(of("outside", "named")(bench, knowledge))
+        named = [run["outside"] for run in bench.tenth(knowledge)]
+        return complement(bench.rate(named, "named"))
 
     lines = [line for line in lines_of("5", bench.star) if line.knowledge.day_error == 14]
     reads = {
@@ -239,7 +240,7 @@ def _of_a_tenth(bench: Bench) -> Figure:
 
 
 def _with_more_known(bench: Bench) -> Figure:
-    """What extra knowledge takes away from false matches on absent people (§5)."""
+    """Draw what extra knowledge takes away from false matches on absent people (§5)."""
     found: dict[str, list[Point]] = {}
     for known in _KNOWN:
         knowledge = replace(LITTLE, known=known)

@@ -41,7 +41,7 @@ def grids(bench: Bench) -> tuple[Table, ...]:
 
 
 def _settings(bench: Bench) -> Iterator[Knowledge]:
-    """The paper's main settings: those of which its text has a number, and the noisiest."""
+    """Return the paper's main settings: those of which its text has a number, and the noisiest."""
     for knowledge in (WELL, LITTLE, RARE, noisy(bench)):
         try:
             bench.people(knowledge, 0)
@@ -152,7 +152,7 @@ def _tenths(bench: Bench) -> Table:
 
 
 def work(bench: Bench) -> Table:
-    """What an attack costs: cells looked at for a target, the same on any machine."""
+    """Say what an attack costs: cells looked at for a target, the same on any machine."""
     settings = dict.fromkeys(
         knowledge
         for number in NUMBERS

@@ -12,11 +12,12 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.tradeoff import SLACK, TradeOff, trade_off
 from starshade.attack.view import View
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
-from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside, found_in
-from starshade.audit.reproduction.ns.configurations import PRINTED
+from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside, found_in, within
+from starshade.audit.reproduction.ns.configurations import PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
 from starshade.audit.reproduction.ns.plan import lines_of
 from starshade.audit.reproduction.ns.samples import CHANGED
+from starshade.audit.reproduction.ns.scorer import scored
 
 WELL = Knowledge(known=8, wrong=2, day_error=14)
 LITTLE = Knowledge(known=2, day_error=3)
@@ -31,14 +32,13 @@ def noisy(bench: Bench) -> Knowledge:
 
 def error_curve(bench: Bench, knowledge: Knowledge, way: str = "") -> TradeOff:
     """Return both errors over φ, of all runs together."""
-    there, gone = bench.attacked(knowledge, way), bench.absent(knowledge, way)
+    there, gone = _present(bench, knowledge, way), _gone(bench, knowledge, way)
     found = np.concatenate([run["eccentricity"] * run["right"] for run in there])
     named = np.concatenate([run["eccentricity"] for run in gone])
     return trade_off(found, named, PHI)
 
 
-def _equal_phi(bench: Bench, knowledge: Knowledge, way: str = "") -> float:
-    curve = error_curve(bench, knowledge, way)
+def _equal_phi(curve: TradeOff) -> float:
     if curve.equal_error_phi is None:
         raise Untestable(f"both errors are nowhere equal: {curve.reason}")
     return curve.equal_error_phi
@@ -49,28 +49,47 @@ def _over(run: Run, phi: float) -> Floats:
     return ((eccentricity > 0) & (eccentricity >= phi * (1 - SLACK))).astype(np.float64)
 
 
-def _known(knowledge: Knowledge, way: str) -> Knowledge:
+def _known(bench: Bench, knowledge: Knowledge, way: str) -> Knowledge:
+    """Return what is known under a way that changes this."""
+    if way == "top-share":
+        return replace(knowledge, outside_top=bench.as_large(knowledge.outside_top))
     if way == "all-right":
         return replace(knowledge, wrong=0)
     return replace(knowledge, day_error=None) if way == "no-dates" else knowledge
+
+
+def _present(
+    bench: Bench, knowledge: Knowledge, way: str = "", among: Knowledge | None = None
+) -> Runs:
+    knowledge = _known(bench, knowledge, way)
+    if way == "threshold":
+        return bench.lettered(knowledge, bench.reading(similarity="threshold"), among)
+    return bench.attacked(knowledge, way if way in CHANGED else "", among)
+
+
+def _gone(bench: Bench, knowledge: Knowledge, way: str = "") -> Runs:
+    knowledge = _known(bench, knowledge, way)
+    if way == "threshold":
+        return bench.lettered(knowledge, bench.reading(similarity="threshold"), absent=True)
+    return bench.absent(knowledge, way if way in CHANGED else "")
+
+
+def _key(way: str) -> str:
+    return "top1" if way == "answer" else "success"
 
 
 def _found(
     bench: Bench, way: str, among: Knowledge | None = None, **settings: Knowledge
 ) -> list[dict[str, Floats]]:
     """Return success under a way, by setting; `among`: the same people in all of them."""
-    data = way if way in CHANGED else ""
-    runs: dict[str, Runs] = {}
-    for name, plain in settings.items():
-        knowledge = _known(plain, way)
-        found = bench.attacked(knowledge, data, among)
+    of: dict[str, tuple[Runs, str]] = {}
+    for name, knowledge in settings.items():
+        found: Runs = _present(bench, knowledge, way, among)
         if way == "equal-phi":
-            phi = _equal_phi(bench, knowledge)
-            runs[name] = [{"success": _over(run, phi) * run["right"]} for run in found]
-        else:
-            key = "top1" if way == "answer" else "success"
-            runs[name] = [{"success": run[key]} for run in found]
-    return beside(**{name: (each, "success") for name, each in runs.items()})
+            phi = _equal_phi(error_curve(bench, knowledge))
+            found = [{"success": _over(run, phi) * run["right"]} for run in found]
+        of[name] = found, _key(way)
+    return beside(**of)
 
 
 def _ratio(bench: Bench, way: str, above: Knowledge, below: Knowledge) -> Estimate:
@@ -101,52 +120,64 @@ def _success(bench: Bench, way: str, knowledge: Knowledge) -> Estimate:
 
 
 def known_well(bench: Bench, way: str) -> Estimate:
+    """Measure ns-41."""
     return _success(bench, way, WELL)
 
 
 def known_little(bench: Bench, way: str) -> Estimate:
+    """Measure ns-42."""
     return _success(bench, way, LITTLE)
 
 
 def rare_known_well(bench: Bench, way: str) -> Estimate:
+    """Measure ns-52."""
     return _success(bench, way, RARE)
 
 
 def two_without_dates(bench: Bench, way: str) -> Estimate:
+    """Measure ns-51."""
     return _success(bench, way, Knowledge(known=2, day_error=None, outside_top=500))
 
 
 def without_dates(bench: Bench, way: str) -> Estimate:
+    """Measure ns-53."""
     return _success(bench, way, replace(RARE, outside_top=100))
 
 
 def tolerates_values(bench: Bench, way: str) -> Estimate:
+    """Measure ns-31."""
     return _ratio(bench, way, WELL, Knowledge(known=6, day_error=14))
 
 
 def tolerates_days(bench: Bench, way: str) -> Estimate:
+    """Measure ns-32."""
     return _ratio(bench, way, WELL, replace(WELL, day_error=3))
 
 
 def tolerates_items(bench: Bench, way: str) -> Estimate:
+    """Measure ns-55."""
     wrong = replace(noisy(bench), wrong_kind="item")
     return _ratio(bench, way, wrong, replace(noisy(bench), known=6, wrong=0))
 
 
 def rare_helps(bench: Bench, way: str) -> Estimate:
+    """Measure ns-34."""
     return _less(bench, way, replace(UNDATED, outside_top=100), UNDATED)
 
 
 def items_worse_than_values(bench: Bench, way: str) -> Estimate:
+    """Measure ns-56."""
     return _less(bench, way, noisy(bench), replace(noisy(bench), wrong_kind="item"))
 
 
 def scoreboard_with_mistakes(bench: Bench, way: str) -> Estimate:
+    """Measure ns-30."""
     runs = [{"top1": run["top1"]} for run in bench.scoreboard(WELL)]
     return bench.estimate(runs, lambda mean: mean["top1"])
 
 
 def wrong_among_named(bench: Bench, way: str) -> Estimate:
+    """Measure ns-33."""
     found = bench.attacked(WELL)
     if not any(run["named"].any() for run in found):
         raise Untestable("no record stands out")
@@ -155,7 +186,8 @@ def wrong_among_named(bench: Bench, way: str) -> Estimate:
 
 
 def weights_help(bench: Bench, way: str) -> Estimate:
-    known = _known(WELL, way)
+    """Measure ns-35."""
+    known = _known(bench, WELL, way)
     plain = bench.lettered(known, bench.reading(weighted=False))
     runs = beside(
         with_=(bench.lettered(known, bench.reading()), "success"), without=(plain, "success")
@@ -164,6 +196,7 @@ def weights_help(bench: Bench, way: str) -> Estimate:
 
 
 def signed_fails(bench: Bench, way: str) -> Estimate:
+    """Measure ns-68."""
     printed = bench.lettered(WELL, bench.reading(PRINTED))
     runs = beside(printed=(printed, "success"), read=(bench.attacked(WELL), "success"))
     if not any(run["read"].any() for run in runs):
@@ -172,24 +205,28 @@ def signed_fails(bench: Bench, way: str) -> Estimate:
 
 
 def standing_out_helps(bench: Bench, way: str) -> Estimate:
+    """Measure ns-36."""
     runs = [{"at": _over(run, PHI), "none": _over(run, 0.0)} for run in bench.absent(WELL)]
     return bench.estimate(runs, lambda mean: mean["at"] / max(mean["none"], 1e-9))
 
 
 def wrong_steps(bench: Bench, way: str) -> Estimate:
+    """Measure ns-37."""
     curve = error_curve(bench, WELL)
     missed, matched = np.diff(curve.false_negative), np.diff(curve.false_match_absent)
     return Estimate.exact(float((missed < 0).sum() + (matched > 0).sum()))
 
 
 def errors_can_be_equal(bench: Bench, way: str) -> Estimate:
+    """Measure ns-38."""
     curve = error_curve(bench, WELL)
     gaps = np.abs(np.array(curve.false_negative) - np.array(curve.false_match_absent))
     return Estimate.exact(float(gaps.min()))
 
 
 def errors_at_phi(bench: Bench, way: str) -> Estimate:
-    settings = [_known(replace(WELL, wrong=w, day_error=d), way) for w in (0, 2) for d in (3, 14)]
+    """Measure ns-39."""
+    settings = [replace(WELL, wrong=w, day_error=d) for w in (0, 2) for d in (3, 14)]
     return bench.estimate(
         _both_errors(bench, way, settings),
         lambda mean: max(
@@ -199,25 +236,21 @@ def errors_at_phi(bench: Bench, way: str) -> Estimate:
 
 
 def _both_errors(bench: Bench, way: str, settings: list[Knowledge]) -> list[dict[str, Floats]]:
-    data = way if way in CHANGED else ""
     of: dict[str, tuple[Runs, str]] = {}
     for n, knowledge in enumerate(settings):
-        of[f"found {n}"] = bench.attacked(knowledge, data), "success"
-        of[f"named {n}"] = bench.absent(knowledge, data), "named"
+        of[f"found {n}"] = _present(bench, knowledge, way), "success"
+        of[f"named {n}"] = _gone(bench, knowledge, way), "named"
     return beside(**of)
 
 
 def omega(bench: Bench, way: str) -> Estimate:
-    knowledge = _known(WELL, way)
+    """Measure ns-47."""
     if way == "equal-phi":
-        phi = _equal_phi(bench, knowledge)
-        there, gone = bench.attacked(knowledge), bench.absent(knowledge)
-        runs = [
-            {"found 0": _over(a, phi) * a["right"], "named 0": _over(b, phi)}
-            for a, b in zip(there, gone, strict=True)
-        ]
+        phi = _equal_phi(error_curve(bench, WELL))
+        pairs = zip(bench.attacked(WELL), bench.absent(WELL), strict=True)
+        runs = [{"found 0": _over(a, phi) * a["right"], "named 0": _over(b, phi)} for a, b in pairs]
     else:
-        runs = _both_errors(bench, way, [knowledge])
+        runs = _both_errors(bench, way, [WELL])
     return bench.estimate(runs, lambda mean: min(mean["found 0"], 1 - mean["named 0"]))
 
 
@@ -236,32 +269,41 @@ def perturbed_is_imprecise(bench: Bench, way: str) -> Estimate:
 
 
 def small_noise(bench: Bench, way: str) -> Estimate:
-    def make(view: View, known: Known, run: int) -> Run:
-        return found_in(view, WELL.draw(bench.view().original, known.users, bench.seed_of(run)))
+    """Known as it was, attacked with some cells altered."""
+    reading = bench.reading(similarity="threshold") if way == "threshold" else None
 
-    noise = bench.each("altered, known as they were", WELL, None, "altered", make)
-    runs = beside(noise=(noise, "success"), plain=(bench.attacked(WELL), "success"))
+    def make(view: View, known: Known, run: int) -> Run:
+        told = WELL.draw(bench.view().original, known.users, bench.seed_of(run))
+        if reading is None:
+            return found_in(view, told)
+        return scored(view.original, told, within(reading, WELL))
+
+    noise = bench.each(f"altered, known as they were ({way or READ})", WELL, None, "altered", make)
+    runs = beside(noise=(noise, "success"), plain=(_present(bench, WELL, way), "success"))
     if not any(run["plain"].any() for run in runs):
         raise Untestable("nobody is found")
     return bench.estimate(runs, lambda mean: mean["noise"] / max(mean["plain"], 1e-9))
 
 
 def bits_of_others(bench: Bench, way: str) -> Estimate:
+    """Measure ns-43."""
     runs = [
         {"bits": run["bits"] * (1 - run["success"]), "others": 1 - run["success"]}
-        for run in bench.attacked(LITTLE)
+        for run in _present(bench, LITTLE, way)
     ]
     return bench.estimate(runs, lambda mean: mean["bits"] / max(mean["others"], 1e-9))
 
 
 def bits_known_well(bench: Bench, way: str) -> Estimate:
-    runs = [{"bits": run["bits"]} for run in bench.attacked(WELL)]
+    """Measure ns-44."""
+    runs = [{"bits": run["bits"]} for run in _present(bench, WELL, way)]
     return bench.estimate(runs, lambda mean: mean["bits"])
 
 
 def rises_with_known(bench: Bench, way: str) -> Estimate:
+    """Measure ns-45."""
     ends: dict[str, tuple[Runs, str]] = {}
-    key = "top1" if way == "answer" else "success"
+    key = _key(way)
     for figure in ("4", "8", "9", "10", "12"):
         for n, line in enumerate(lines_of(figure, bench.star)):
             among = _widest(*line.settings)
@@ -288,6 +330,7 @@ def _least_step(bench: Bench, ends: dict[str, tuple[Runs, str]]) -> Estimate:
 
 
 def falls_with_error(bench: Bench, way: str) -> Estimate:
+    """Measure ns-46."""
     exact, star = Knowledge(known=8, day_error=14), bench.star
     pairs = {
         "days": (exact, replace(exact, day_error=3)),
@@ -297,7 +340,7 @@ def falls_with_error(bench: Bench, way: str) -> Estimate:
         "items": (replace(WELL, wrong_kind="item"), exact),
     }
     ends: dict[str, tuple[Runs, str]] = {}
-    key, among = "top1" if way == "answer" else "success", _widest(*pairs["items"])
+    key, among = _key(way), _widest(*pairs["items"])
     for name, (worse, better) in pairs.items():
         ends[f"first {name}"] = bench.attacked(worse, "", among), key
         ends[f"last {name}"] = bench.attacked(better, "", among), key
@@ -305,26 +348,28 @@ def falls_with_error(bench: Bench, way: str) -> Estimate:
 
 
 def found_in_tenth(bench: Bench, way: str) -> Estimate:
+    """Measure ns-48."""
     key = "top1" if way == "answer" else "success"
     runs = [{"tenth": run["in it"][key], "all": run["among all"][key]} for run in bench.tenth(WELL)]
     return bench.estimate(runs, lambda mean: mean["tenth"] - mean["all"])
 
 
 def absent_from_tenth(bench: Bench, way: str) -> Estimate:
-    found = bench.tenth(WELL)
-    phi = PHI
+    """Measure ns-49."""
+    reading = None
+    if way == "threshold":
+        reading = within(bench.reading(similarity="threshold"), WELL)
+    found, phi = bench.tenth(WELL, reading), PHI
     if way == "equal-phi":
         right = np.concatenate([r["in it"]["eccentricity"] * r["in it"]["right"] for r in found])
         gone = np.concatenate([run["outside"]["eccentricity"] for run in found])
-        curve = trade_off(right, gone, PHI)
-        if curve.equal_error_phi is None:
-            raise Untestable("both errors are nowhere equal")
-        phi = curve.equal_error_phi
+        phi = _equal_phi(trade_off(right, gone, PHI))
     runs = [{"named": _over(run["outside"], phi)} for run in found]
     return bench.estimate(runs, lambda mean: 1 - mean["named"])
 
 
 def extra_takes_away(bench: Bench, way: str) -> Estimate:
+    """Measure ns-50."""
     found = takes_away(bench, LITTLE, after=way == "rejected")
     runs = beside(none=(found["nothing more"], "named"), both=(found["both"], "named"))
     if not any(run["none"].any() for run in runs):
@@ -333,6 +378,7 @@ def extra_takes_away(bench: Bench, way: str) -> Estimate:
 
 
 def popularity(bench: Bench, way: str) -> Estimate:
+    """Measure ns-54."""
     settings = {f"top {n}": replace(noisy(bench), outside_top=n) for n in (0, 100, 500)}
     runs = _found(bench, way, _widest(*settings.values()), **settings)
     return bench.estimate(
@@ -341,11 +387,12 @@ def popularity(bench: Bench, way: str) -> Estimate:
 
 
 def worst_bits(bench: Bench, way: str) -> Estimate:
+    """Measure ns-57."""
     prior = np.log2(max(bench.ratings.n_users, 2))
     runs = []
     for knowledge in _of_figure_11(bench, way):
         try:
-            runs.append(bench.attacked(_known(knowledge, way)))
+            runs.append(_present(bench, knowledge, way))
         except Untestable:
             continue
     if not runs:
@@ -361,14 +408,15 @@ def _of_figure_11(bench: Bench, way: str) -> Iterator[Knowledge]:
 
 
 def number_helps(bench: Bench, way: str) -> Estimate:
+    """Measure ns-58."""
     of: dict[str, tuple[Runs, str]] = {}
     among = Knowledge(known=8)
     for line in lines_of("12", bench.star):
         for knowledge in line.settings:
             if not knowledge.about_count:
                 told = replace(knowledge, about_count=True)
-                of[f"without {knowledge.name}"] = bench.attacked(knowledge, "", among), "success"
-                of[f"with {knowledge.name}"] = bench.attacked(told, "", among), "success"
+                of[f"without {knowledge.name}"] = _present(bench, knowledge, way, among), "success"
+                of[f"with {knowledge.name}"] = _present(bench, told, way, among), "success"
     runs = beside(**of)
     least = 0.02
     names = [name.removeprefix("without ") for name in of if name.startswith("without ")]
@@ -396,16 +444,19 @@ def grid(bench: Bench) -> dict[tuple[float, float], Runs]:
 
 
 def theirs_is_best(bench: Bench, way: str) -> Estimate:
+    """Measure ns-59."""
     runs = beside(**{f"{rho0} {d0}": (each, "success") for (rho0, d0), each in grid(bench).items()})
     return bench.estimate(runs, lambda mean: mean["1.5 30.0"] - max(mean.values()))
 
 
 def columns_reveal(bench: Bench, way: str) -> Estimate:
-    with_ratings = _known(replace(RARE, outside_top=0), way)
+    """Measure ns-61."""
+    with_ratings = replace(RARE, outside_top=0)
     alone = replace(with_ratings, ratings=False)
     prior = float(np.log2(max(bench.ratings.n_users, 2)))
     runs = beside(
-        alone=(bench.attacked(alone), "bits"), ratings=(bench.attacked(with_ratings), "bits")
+        alone=(_present(bench, alone, way), "bits"),
+        ratings=(_present(bench, with_ratings, way), "bits"),
     )
     return bench.estimate(
         runs, lambda mean: (prior - mean["alone"]) / max(prior - mean["ratings"], 1e-9)

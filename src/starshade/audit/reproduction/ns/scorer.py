@@ -51,10 +51,10 @@ def scored(
 ) -> dict[str, NDArray[Any]]:
     """Attack every target; `known.users` are their rows in `table`, -1 where they have none.
 
-    Of each target: whether a record stood out (`named`), and rightly; the `eccentricity`; the `top1` credit;
-    the `bits` missing; `right`, whether theirs is among the best. `postings`: cells looked at.
-    `absent`: their record is taken out first. `narrow`: scores of others do not count; with `after`
-    they do, and who stands out is named only if among those.
+    Of each target: whether a record stood out (`named`), and rightly; the `eccentricity`; the
+    `top1` credit; the `bits` missing; `right`, whether theirs is among the best. `postings`: cells
+    looked at. `absent`: their record is taken out first. `narrow`: scores of others do not count;
+    with `after` they do, and who stands out is named only if among those.
     """
     names = ("named", "success", "eccentricity", "right", "top1", "bits")
     out: dict[str, NDArray[Any]] = {name: np.zeros(len(known)) for name in names}
@@ -63,17 +63,31 @@ def scored(
         for t in range(len(known)):
             scores, looked_at = _scores(table, known, t, reading, absent=absent)
             own, postings = int(known.users[t]), postings + looked_at
-            fits = np.ones(len(scores), np.bool_) if narrow is None else narrow(t)
-            allowed = np.ones(len(scores), np.bool_) if after else fits.copy()
-            if absent and own >= 0:
-                allowed[own] = False
-            ours = scores[own] if own >= 0 and allowed[own] else None
-            for name, value in _judged(scores[allowed], ours, table.n_users, reading).items():
+            fits = None if narrow is None else narrow(t)
+            there = own >= 0 and not absent and (after or fits is None or bool(fits[own]))
+            found = _judged(
+                _counted(scores, None if after else fits, own if absent else -1),
+                float(scores[own]) if there else None,
+                table.n_users,
+                reading,
+            )
+            if after and fits is not None:
+                scores[own if absent else []] = -1.0
+                if not fits[np.argmax(scores)]:
+                    found |= {"named": 0.0, "success": 0.0}
+            for name, value in found.items():
                 out[name][t] = value
-            if after and not fits[np.argmax(np.where(allowed, scores, -1.0))]:
-                out["named"][t] = out["success"][t] = 0.0
             step(1)
     return out | {"postings": np.array([float(postings)])}
+
+
+def _counted(scores: Floats, fits: NDArray[np.bool_] | None, gone: int) -> Floats:
+    if fits is None:
+        return np.delete(scores, gone) if gone >= 0 else scores
+    if gone >= 0:
+        fits = fits.copy()
+        fits[gone] = False
+    return scores[fits]
 
 
 def _scores(
@@ -85,48 +99,44 @@ def _scores(
         item = known.items[t, j]
         cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
         raters = by_item.users[cells]
-        days = None if by_item.days is None else by_item.days[cells]
-        terms = _terms(
-            table.levels[by_item.codes[cells]],
-            days,
-            float(known.ratings[t, j]),
-            int(known.days[t, j]),
-            reading,
-        )
         support = len(raters) - (absent and bool((raters == own).any()))
         weight = 1 / math.log(max(support, 2)) if reading.weighted else 1.0
+        worth, day_worth = _worth(table, float(known.ratings[t, j]), int(known.days[t, j]), reading)
+        terms = worth[by_item.codes[cells]]
+        if day_worth is not None and by_item.days is not None:
+            of_days = day_worth[by_item.days[cells]]
+            terms = terms * of_days if reading.similarity == "threshold" else terms + of_days
         scores[raters] += weight * terms
         looked_at += len(raters)
     return scores, looked_at
 
 
-def _terms(
-    ratings: Floats, days: NDArray[np.uint16] | None, rating: float, day: int, reading: Reading
-) -> Floats:
-    """How like raters' cells are to one that is known; an unknown rating or day gives no term."""
-    ratings_off = None if math.isnan(rating) else rating - ratings
-    days_off = None if day == NO_DAY or days is None else day - days.astype(np.float64)
-    undated = np.zeros(len(ratings), np.bool_) if days is None else days == UNKNOWN_DAY
-    if ratings_off is None and days_off is None:
-        return np.ones(len(ratings))
-    if reading.similarity == "threshold":
-        fits = np.ones(len(ratings), np.bool_)
-        if ratings_off is not None:
-            fits &= np.abs(ratings_off) <= reading.within[0] + SLACK
-        if days_off is not None:
-            fits &= (np.abs(days_off) <= reading.within[1]) & ~undated
-        return fits.astype(np.float64)
-    signed = reading.similarity == "signed"
-    total = np.zeros(len(ratings))
-    if ratings_off is not None:
-        total += _power(ratings_off / reading.rho0, signed=signed)
-    if days_off is not None:
-        total += np.where(undated, 0.0, _power(days_off / reading.d0, signed=signed))
-    return total
+def _worth(
+    table: Ratings, rating: float, day: int, reading: Reading
+) -> tuple[Floats, Floats | None]:
+    """Say what each rating and each day is worth beside what is known: no term for what is not."""
+    dated = day != NO_DAY and table.days is not None
+    threshold = reading.similarity == "threshold"
+    levels = table.levels
+    if math.isnan(rating):
+        worth = np.full(len(levels), 1.0 if threshold or not dated else 0.0)
+    elif threshold:
+        worth = (np.abs(rating - levels) <= reading.within[0] + SLACK).astype(np.float64)
+    else:
+        worth = _power((rating - levels) / reading.rho0, reading)
+    if not dated:
+        return worth, None
+    days = day - np.arange(UNKNOWN_DAY, dtype=np.float64)
+    if threshold:
+        day_worth = (np.abs(days) <= reading.within[1]).astype(np.float64)
+    else:
+        day_worth = _power(days / reading.d0, reading)
+    return worth, np.append(day_worth, 0.0)  # nobody knows when: no term
 
 
-def _power(off: Floats, *, signed: bool) -> Floats:
-    return np.asarray(np.exp(np.minimum(off if signed else -np.abs(off), _MOST)))
+def _power(off: Floats, reading: Reading) -> Floats:
+    off = off if reading.similarity == "signed" else -np.abs(off)
+    return np.asarray(np.exp(np.minimum(off, _MOST)))
 
 
 def _judged(scores: Floats, ours: float | None, records: int, reading: Reading) -> dict[str, float]:
@@ -136,24 +146,33 @@ def _judged(scores: Floats, ours: float | None, records: int, reading: Reading) 
     top = float(scores.max())
     unit = top if top > 0 else 1.0  # an eccentricity has no unit, and squares may be no floats
     shares = scores / unit
-    second = float(np.partition(shares, -2)[-2]) if len(shares) > 1 else 1.0
     best, sigma = top / unit, float(shares.std())
-    flat = best - float(shares.min()) <= SLACK * best
-    tied = best - second <= SLACK * best
-    eccentricity = 0.0 if flat or tied else (best - second) / sigma
+    ties = int(np.count_nonzero(shares >= best * (1 - SLACK)))
+    second = best if ties > 1 else float(shares.max(where=shares < best, initial=-1.0))
+    flat = ties == len(shares)
+    eccentricity = 0.0 if flat or ties > 1 else (best - second) / sigma
     over = eccentricity > reading.phi
     if not reading.strict:
         over = over or eccentricity >= reading.phi * (1 - SLACK)
-    matched = over and not tied and not flat
-    right = ours is not None and best - ours / unit <= SLACK * best
-    found = {"named": matched, "success": matched and right, "right": right}
+    named = over and ties == 1 and not flat
+    right = ours is not None and ours / unit >= best * (1 - SLACK)
     bits = prior if ours is None else _bits(shares, ours / unit, 0.0 if flat else sigma)
-    ties = int((best - shares <= SLACK * best).sum())
-    return found | {"eccentricity": eccentricity, "top1": right / ties, "bits": bits}
+    return {
+        "named": named,
+        "success": named and right,
+        "right": right,
+        "eccentricity": eccentricity,
+        "top1": right / ties,
+        "bits": bits,
+    }
 
 
 def _bits(shares: Floats, ours: float, sigma: float) -> float:
     """-log2 of the share of e^(Score/σ) that the target's record has."""
     if not sigma:
         return math.log2(len(shares))
-    return math.log2(float(np.exp((shares - ours) / sigma).sum()))
+    best = float(shares.max())
+    some = shares[shares > 0]
+    zeros = (len(shares) - len(some)) * math.exp(-best / sigma)
+    all_of_them = float(np.exp((some - best) / sigma).sum()) + zeros
+    return math.log2(all_of_them) + (best - ours) / sigma * math.log2(math.e)
