@@ -229,6 +229,28 @@ def test_claims_say_what_the_figures_show(found: Reproduction) -> None:
     assert 1 - over[0.5] <= alone.value <= 1 - over[0.525]
 
 
+def test_open_questions_are_tables(found: Reproduction, bench: Bench) -> None:
+    readings, tuning, phis, tenths, work = found.grids
+    many = Knowledge(known=8, wrong=2, day_error=14)
+    rows = {row[:2]: row[2] for row in readings.rows}
+    assert rows[many.name, "as-printed"] != rows[many.name, "as-read"]
+    right = value(found, "4", SUCCESS, many).y
+    assert rows[many.name, "as-read"].startswith(f"{right:.1%} ")
+    noisy = value(found, "9", SUCCESS, replace(many, rating_error=1)).y
+    paper = dict(zip(tuning.head, next(r for r in tuning.rows if r[0] == "ρ0 = 1.5"), strict=True))
+    assert paper["d0 = 30"].startswith(f"{noisy:.1%} ")
+    by_phi = {row[0]: row[1] for row in phis.rows}
+    assert by_phi["1.5"] == f"{right:.1%}"
+    assert len(tenths.rows) == 3
+    cells = {row[0]: row[2] for row in work.rows}
+    looked_at = sum(
+        int(bench.ratings.item_support[many.draw(bench.ratings, who, seed).items].sum())
+        for run in range(RUNS)
+        for who, seed in [(bench.people(many, run), bench.seed_of(run))]
+    )
+    assert cells[many.name] == f"{looked_at:,}"
+
+
 def test_measures_that_can_be_counted_by_hand() -> None:
     rows = [{0: 5.0, 1: 3.0}, {0: 5.0, 1: 4.0, 2: 1.0}, {0: 1.0}, {2: 2.0, 3: 2.0}]
     days = [dict.fromkeys(row, 5) for row in rows]

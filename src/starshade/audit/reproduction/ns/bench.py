@@ -63,7 +63,6 @@ class Bench:
     parts: Parts = field(default_factory=Parts)
     # seconds of what was measured now and not before
     seconds: dict[str, float] = field(default_factory=dict)
-    cells: dict[str, int] = field(default_factory=dict)  # looked at, by part
     _views: dict[str, View] = field(default_factory=dict)
     _people: dict[tuple[Any, ...], NDArray[np.int64]] = field(default_factory=dict)
 
@@ -137,10 +136,7 @@ class Bench:
             self.seconds[name] = perf_counter() - started
             return made
 
-        found = self.parts.of(name, timed)
-        if "postings" in found:
-            self.cells[name] = int(found["postings"].sum())
-        return found
+        return self.parts.of(name, timed)
 
     def each(
         self,
@@ -293,7 +289,8 @@ class Bench:
     @cached_property
     def sparsity(self) -> SparsityResult:
         """How like its nearest neighbour a record is."""
-        return self._sparsity("sparsity", lambda: self.ratings)
+        several = None if self.targets is None else self.targets * self.runs
+        return self._sparsity("sparsity", lambda: self.ratings, several)
 
     @cached_property
     def few_facts(self) -> tuple[FewFacts, ...]:
@@ -303,14 +300,13 @@ class Bench:
     def sparsity_of_tenth(self, draw: int) -> Floats:
         """Return the highest Sim to any other of some records in a random tenth, items alone."""
         seed = stream_key(self.seed, f"tenth {draw}") >> 1
-        found = self._sparsity(f"sparsity of tenth {draw}", lambda: drawn(self.ratings, 0.1, seed))
+        table = partial(drawn, self.ratings, 0.1, seed)
+        found = self._sparsity(f"sparsity of tenth {draw}", table, self.targets)
         return found.neighbours[0].similarity
 
-    def _sparsity(self, name: str, table: Callable[[], Ratings]) -> SparsityResult:
-        several = (
-            None if self.targets is None else self.targets * (1 if "tenth" in name else self.runs)
-        )
-
+    def _sparsity(
+        self, name: str, table: Callable[[], Ratings], several: int | None
+    ) -> SparsityResult:
         def make() -> Part:
             found = Sparsity(targets=several).run(table(), rng=self.seed)
             curves = found.neighbours if self.dated else found.neighbours[:2]

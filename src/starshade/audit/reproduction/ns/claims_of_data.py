@@ -266,6 +266,7 @@ OF_DATA = (
         "1/k",
         READ,
         measure.theorem_3,
+        ("cover",),
     ),
     Claim(
         "ns-23",
@@ -277,6 +278,7 @@ OF_DATA = (
         "log2 10",
         READ,
         measure.theorem_3_bits,
+        ("cover",),
     ),
     Claim(
         "ns-24",

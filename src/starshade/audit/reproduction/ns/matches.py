@@ -47,7 +47,7 @@ def matched(bench: Bench, facts: int) -> Runs:
         rows = [_one(view.original, known, t) for t in range(len(known))]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
-    return bench.each("matching sets", knowledge, None, "", make)
+    return bench.each("matching sets of items", knowledge, None, "", make)
 
 
 def _one(table: Ratings, known: Known, t: int) -> dict[str, float]:
@@ -62,6 +62,7 @@ def _one(table: Ratings, known: Known, t: int) -> dict[str, float]:
         "like": float((like >= 1 - EPS - DELTA - _SLACK).mean()),
         "covering": float((covered >= 1 - DELTA - _SLACK).mean()),
         "left": float(others.any()),
+        "false": float((covered[others] < 1 - DELTA - _SLACK).sum()),
         "uncovering": float((covered[others] < 1 - DELTA - _SLACK).any()),
     }
 

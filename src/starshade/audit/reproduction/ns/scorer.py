@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 #: the number of a target among those known → who comes into question
 Narrow = Callable[[int], NDArray[np.bool_]]
 _MOST = 700.0  # e to more than this is no float
+_MANY = 8192  # raters
 
 
 @dataclass(frozen=True)
@@ -101,37 +102,43 @@ def _scores(
         raters = by_item.users[cells]
         support = len(raters) - (absent and bool((raters == own).any()))
         weight = 1 / math.log(max(support, 2)) if reading.weighted else 1.0
-        worth, day_worth = _worth(table, float(known.ratings[t, j]), int(known.days[t, j]), reading)
-        terms = worth[by_item.codes[cells]]
-        if day_worth is not None and by_item.days is not None:
-            of_days = day_worth[by_item.days[cells]]
+        rating, day = float(known.ratings[t, j]), int(known.days[t, j])
+        dated = day != NO_DAY and by_item.days is not None
+        terms = _of_ratings(table.levels, rating, reading, dated=dated)[by_item.codes[cells]]
+        if dated and by_item.days is not None:
+            of_days = _of_days(by_item.days[cells], day, reading)
             terms = terms * of_days if reading.similarity == "threshold" else terms + of_days
         scores[raters] += weight * terms
         looked_at += len(raters)
     return scores, looked_at
 
 
-def _worth(
-    table: Ratings, rating: float, day: int, reading: Reading
-) -> tuple[Floats, Floats | None]:
-    """Say what each rating and each day is worth beside what is known: no term for what is not."""
-    dated = day != NO_DAY and table.days is not None
+def _of_ratings(levels: Floats, rating: float, reading: Reading, *, dated: bool) -> Floats:
+    """Say what each rating is worth; one that is not known is no term beside a day."""
     threshold = reading.similarity == "threshold"
-    levels = table.levels
     if math.isnan(rating):
-        worth = np.full(len(levels), 1.0 if threshold or not dated else 0.0)
-    elif threshold:
-        worth = (np.abs(rating - levels) <= reading.within[0] + SLACK).astype(np.float64)
-    else:
-        worth = _power((rating - levels) / reading.rho0, reading)
-    if not dated:
-        return worth, None
-    days = day - np.arange(UNKNOWN_DAY, dtype=np.float64)
+        return np.full(len(levels), 1.0 if threshold or not dated else 0.0)
     if threshold:
-        day_worth = (np.abs(days) <= reading.within[1]).astype(np.float64)
+        return (np.abs(rating - levels) <= reading.within[0] + SLACK).astype(np.float64)
+    return _power((rating - levels) / reading.rho0, reading)
+
+
+def _of_days(days: NDArray[np.uint16], day: int, reading: Reading) -> Floats:
+    """Say what each rater's day is worth; nothing where it is not known."""
+    if len(days) > _MANY:  # work out each day once, and look the raters' up
+        last = int(days.max())
+        if last < UNKNOWN_DAY:
+            return _worth_of(np.arange(last + 1), day, reading)[days]
+    return _worth_of(days, day, reading)
+
+
+def _worth_of(days: NDArray[Any], day: int, reading: Reading) -> Floats:
+    off = day - days.astype(np.float64)
+    if reading.similarity == "threshold":
+        worth = (np.abs(off) <= reading.within[1]).astype(np.float64)
     else:
-        day_worth = _power(days / reading.d0, reading)
-    return worth, np.append(day_worth, 0.0)  # nobody knows when: no term
+        worth = _power(off / reading.d0, reading)
+    return np.where(days == UNKNOWN_DAY, 0.0, worth)
 
 
 def _power(off: Floats, reading: Reading) -> Floats:
