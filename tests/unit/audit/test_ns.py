@@ -18,7 +18,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.reproduction.claims import Judged, Untestable
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.ns.bench import Bench
-from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
+from starshade.audit.reproduction.ns.claims.every import CLAIMS, WAYS
 from starshade.audit.reproduction.ns.configurations import CHOICES
 from starshade.audit.reproduction.ns.plan import (
     BITS,

@@ -12,9 +12,9 @@ from starshade.attack.scoreboard_rh.tradeoff import TradeOff
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.reproduction.ns.bench import Bench, Run, why_impossible
+from starshade.audit.reproduction.ns.claims.under import LITTLE, WELL, error_curve
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
-from starshade.audit.reproduction.ns.measures_of_attacks import LITTLE, WELL, error_curve
 from starshade.audit.reproduction.ns.plan import (
     BITS,
     BITS_OF_OTHERS,

@@ -11,17 +11,9 @@ from starshade.attack.scoreboard_rh.tradeoff import SLACK
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.configurations import one_change
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Runs
+from starshade.audit.reproduction.ns.claims.measures_of_figures import D0, RHO0, grid
+from starshade.audit.reproduction.ns.claims.under import LITTLE, RARE, WELL, error_curve, noisy
 from starshade.audit.reproduction.ns.configurations import CHOICES, PRINTED, READ
-from starshade.audit.reproduction.ns.measures_of_attacks import (
-    D0,
-    LITTLE,
-    RARE,
-    RHO0,
-    WELL,
-    error_curve,
-    grid,
-    noisy,
-)
 from starshade.audit.reproduction.ns.plan import NUMBERS, lines_of
 from starshade.figure import Table
 

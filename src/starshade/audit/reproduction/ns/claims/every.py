@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from starshade.audit.reproduction.ns.claims_of_attacks import OF_ATTACKS
-from starshade.audit.reproduction.ns.claims_of_data import OF_DATA
+from starshade.audit.reproduction.ns.claims.of_attacks import OF_ATTACKS
+from starshade.audit.reproduction.ns.claims.of_data import OF_DATA
+from starshade.audit.reproduction.ns.claims.of_figures import OF_FIGURES
 
-CLAIMS = (*OF_DATA, *OF_ATTACKS)
+CLAIMS = tuple(sorted((*OF_DATA, *OF_ATTACKS, *OF_FIGURES), key=lambda claim: claim.number))
 
 #: what was changed, and nothing else: words that go on after "holds …"
 WAYS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from starshade.audit.reproduction.claims import Claim
-from starshade.audit.reproduction.ns import measures_of_data as measure
+from starshade.audit.reproduction.ns.claims import measures_of_data as measure
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
 
 NETFLIX = "the Netflix Prize's ratings"
