@@ -35,6 +35,7 @@ from starshade.audit.reproduction.study import PaperStudy, known_data
 from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
+from starshade.naming import called
 from starshade.plain import counted
 from starshade.progress import announced, note
 from starshade.ratings.describe import OffTop, rated_outside_top
@@ -166,7 +167,7 @@ def reproduce_ns(
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
     if runs < 1:
-        raise ConfigError(f"runs {runs}: at least 1")
+        raise ConfigError(f"{called('runs')} {runs}: at least 1")
     check_targets(targets)
     bench = Bench(ratings, targets, runs, resolve_seed(rng), parts or Parts())
     _say_memory(bench)

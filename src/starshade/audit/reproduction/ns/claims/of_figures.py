@@ -7,7 +7,7 @@ from starshade.audit.reproduction.ns.claims import measures_of_figures as measur
 from starshade.audit.reproduction.ns.claims.of_data import NETFLIX
 from starshade.audit.reproduction.ns.configurations import READ
 
-_IMDB = "needs the public ratings of about 50 people on IMDb; with such a file: attack --aux"
+_IMDB = "needs the public ratings of some 50 people on IMDb: starshade attack --aux FILE"
 
 OF_FIGURES = (
     Claim(
