@@ -192,15 +192,14 @@ class Bench:
         self, knowledge: Knowledge, way: str = "", among: Knowledge | None = None
     ) -> Runs:
         """Attack by Scoreboard with the thresholds of the knowledge."""
-        days = (
-            int(knowledge.day_error)
-            if knowledge.knows_days and knowledge.day_error is not None
-            else -1
+        day = knowledge.day_error if knowledge.knows_days else None
+        near = Thresholds(
+            knowledge.rating_error if knowledge.ratings else math.inf,
+            -1 if day is None else int(day),
         )
-        within = Thresholds(knowledge.rating_error if knowledge.ratings else math.inf, days)
 
         def make(view: View, known: Known, run: int) -> Part:
-            found, postings = judge(Hunt.of(view, known, within, absent=True))
+            found, postings = judge(Hunt.of(view, known, near, absent=True))
             assert found.some_absent is not None
             return {
                 "top1": found.credit,

@@ -207,7 +207,10 @@ def _say_memory(bench: Bench) -> None:
     again = 3 * cell_bytes(table) * table.n_ratings
     scored = 8 * 6 * table.n_users * numba.get_num_threads()
     needed = bytes_held(view) + bytes_needed(view, known, own_only=True) + again + scored
-    note(f"memory: about {budget.amount(needed)} at most, for the data, a changed copy and attacks")
+    note(
+        f"memory: about {budget.amount(needed)} beside Python itself and what a store has on disk: "
+        "the data, a changed copy of them, attacks"
+    )
 
 
 def _times(bench: Bench) -> dict[str, float]:
