@@ -230,6 +230,19 @@ def test_claims_say_what_the_figures_show(found: Reproduction) -> None:
     assert 1 - over[0.5] <= alone.value <= 1 - over[0.525]
 
 
+def test_a_tenth_rests_on_those_who_are_in_it(found: Reproduction) -> None:
+    points = {
+        series.name: point
+        for series in figure_of(found, "5c").series
+        for point in series.points
+        if point.knowledge == Knowledge(known=4)
+    }
+    assert points["in the tenth"].targets == points["the same people among all"].targets
+    assert points["in the tenth"].targets <= RUNS * 15
+    assert points["outside the tenth"].targets == RUNS * 40
+    assert points["in the tenth"].y >= points["the same people among all"].y
+
+
 def test_open_questions_are_tables(found: Reproduction, bench: Bench) -> None:
     readings, tuning, phis, tenths, work = found.grids
     many = Knowledge(known=8, wrong=2, day_error=14)

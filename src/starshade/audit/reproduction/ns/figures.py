@@ -11,7 +11,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
-from starshade.audit.reproduction.ns.bench import Bench, Run, why_impossible
+from starshade.audit.reproduction.ns.bench import Bench, Run, Runs, why_impossible
 from starshade.audit.reproduction.ns.claims.under import LITTLE, WELL, error_curve
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
@@ -102,15 +102,31 @@ def _figure(bench: Bench, number: str) -> Figure:
     )
 
 
-def _series(bench: Bench, line: Line, measure: str, read: _Measure, configuration: str) -> Series:
-    points = (_point(bench, knowledge, read) for knowledge in line.settings)
+def _series(
+    bench: Bench,
+    line: Line,
+    measure: str,
+    read: _Measure,
+    configuration: str,
+    attacked: Callable[[Bench, Knowledge], int] | None = None,
+) -> Series:
+    """Draw a line; `attacked`: how many people a point rests on, where not on those of a run."""
+    points = (_point(bench, k, read, attacked or _attacked) for k in line.settings)
     return Series(line.name, measure, tuple(filter(None, points)), line.mistakes, configuration)
 
 
-def _point(bench: Bench, knowledge: Knowledge, read: _Measure) -> Point | None:
+def _attacked(bench: Bench, knowledge: Knowledge) -> int:
+    return sum(len(bench.people(knowledge, run)) for run in range(bench.runs))
+
+
+def _point(
+    bench: Bench,
+    knowledge: Knowledge,
+    read: _Measure,
+    attacked: Callable[[Bench, Knowledge], int],
+) -> Point | None:
     try:
-        rate = read(bench, knowledge)
-        targets = sum(len(bench.people(knowledge, run)) for run in range(bench.runs))
+        rate, targets = read(bench, knowledge), attacked(bench, knowledge)
     except Untestable:
         return None
     if rate is None:
@@ -213,30 +229,32 @@ def _equal(curve: TradeOff) -> str:
 
 def _of_a_tenth(bench: Bench) -> Figure:
     """Draw a real sample of a tenth: people in it, and people who are not."""
-
-    def of(who: str, key: str) -> _Measure:
-        def read(bench: Bench, knowledge: Knowledge) -> Rate:
-            return bench.rate([run[who] for run in bench.tenth(knowledge)], key)
-
-        return read
-
-    def no_answer(bench: Bench, knowledge: Knowledge) -> Rate:
-        named = [run["outside"] for run in bench.tenth(knowledge)]
-        return complement(bench.rate(named, "named"))
-
     lines = [line for line in lines_of("5", bench.star) if line.knowledge.day_error == 14]
-    reads = {
-        ("in the tenth", SUCCESS): of("in it", "success"),
-        ("the same people among all", SUCCESS): of("among all", "success"),
-        ("outside the tenth", NOT_FOUND): no_answer,
-        ("taken out of all, as in Fig. 5", NOT_FOUND): _no_answer_absent,
-    }
+    shown = {"in it": "in the tenth", "among all": "the same people among all"}
     series = [
-        _series(bench, replace(line, name=name), measure, read, READ)
-        for (name, measure), read in reads.items()
+        _of_tenth(bench, replace(line, name=name), who)
+        for who, name in (*shown.items(), ("outside", "outside the tenth"))
         for line in lines
     ]
+    out = [replace(line, name="taken out of all, as in Fig. 5") for line in lines]
+    series += [_series(bench, line, NOT_FOUND, _no_answer_absent, READ) for line in out]
     return _shares("5c", "A real tenth of the people, dates ±14 days (ours)", series)
+
+
+def _of_tenth(bench: Bench, line: Line, who: str) -> Series:
+    def runs(knowledge: Knowledge) -> Runs:
+        return [run[who] for run in bench.tenth(knowledge)]
+
+    def read(bench: Bench, knowledge: Knowledge) -> Rate:
+        if who == "outside":
+            return complement(bench.rate(runs(knowledge), "named"))
+        return bench.rate(runs(knowledge), "success")
+
+    def attacked(bench: Bench, knowledge: Knowledge) -> int:
+        return sum(len(run["named"]) for run in runs(knowledge))
+
+    measure = NOT_FOUND if who == "outside" else SUCCESS
+    return _series(bench, line, measure, read, READ, attacked)
 
 
 def _with_more_known(bench: Bench) -> Figure:
@@ -260,4 +278,4 @@ def _with_more_known(bench: Bench) -> Figure:
         for name, points in found.items()
     ]
     title = "What the number of ratings and the first day take away: dates ±3 days (ours)"
-    return _shares("12b", title, series)
+    return replace(_shares("12b", title, series), dotted=True)
