@@ -15,6 +15,7 @@ from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.attack.view import look
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.ns.bench import Bench, found_in
+from starshade.audit.reproduction.ns.claims.every import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
 from starshade.audit.reproduction.ns.matches import matching, sims
 from starshade.audit.reproduction.ns.samples import Tenth, altered, dealt_days, drawn, moved_days
@@ -187,6 +188,20 @@ def test_first_days_skip_what_is_not_known() -> None:
     first = first_days(table)
     assert first.tolist()[0] + 2 == first.tolist()[3]
     assert first.tolist()[1] == first.tolist()[2] == UNKNOWN_DAY
+
+
+def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = synthesize(n_users=4000, n_items=30, n_ratings=9000, rng=1)
+    wanted = next(c.measure for c in CLAIMS if c.number == "ns-25")
+    assert wanted is not None
+    near = np.array([0.9] * 2 + [0.1] * 8)
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < 10))
+    found = wanted(Bench(many, 10, 1, 3), "")
+    assert found.low <= found.value == 0.5
+    assert found.high == 1  # none of ten in a tenth of 400: some of the rest may have one
+    every = np.where(np.arange(400) < 2, 0.9, 0.1)
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < 10))
+    assert wanted(Bench(many, 10, 1, 3), "").high < 1
 
 
 def test_what_is_worked_by_hand() -> None:

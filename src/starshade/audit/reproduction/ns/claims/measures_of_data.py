@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.sparsity.few_facts import sample_sparsity
@@ -21,6 +24,7 @@ from starshade.audit.reproduction.ns.matches import (
 from starshade.audit.reproduction.ns.plan import OFF_TOP
 from starshade.audit.reproduction.parts import Part
 from starshade.ratings.describe import rated_outside_top
+from starshade.stats import share
 
 _LARGE = 100_000  # people
 _TENTHS, _GAMMA, _NEAR = 20, 0.1, 0.5
@@ -241,8 +245,21 @@ def theorem_5(bench: Bench, way: str) -> Estimate:
     if not delta:
         raise Untestable(f"no record has another one with Sim above {eps:g}: the data are sparse")
     least = sample_sparsity(delta, 0.1, _GAMMA)
-    met = [float((near > eps).mean() >= least) for near in _tenths(bench)]
-    return bench.estimate([{"met": np.array(met)}], lambda mean: mean["met"])
+    tenths = [near > eps for near in _tenths(bench)]
+    # of a large tenth some records were looked at: between these two it may have so many or not
+    surely, perhaps = (
+        bench.estimate([{"met": np.array(met, np.float64)}], lambda mean: mean["met"])
+        for met in zip(*(_at_least(bench, near, least) for near in tenths), strict=True)
+    )
+    return replace(surely, high=perhaps.high)
+
+
+def _at_least(bench: Bench, near: NDArray[np.bool_], least: float) -> tuple[bool, bool]:
+    """Tell whether a tenth surely has so large a share, and whether it may have."""
+    if len(near) >= round(0.1 * bench.ratings.n_users):
+        return (bool(near.mean() >= least),) * 2
+    rate = share(near)
+    return rate.low >= least, rate.high >= least
 
 
 def _tenths(bench: Bench) -> list[Floats]:
