@@ -64,13 +64,13 @@ def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -
 @study(
     "ns",
     "The ratings to attack.",
-    at_least(1, "--targets", 1000, "Users attacked in each setting, at most."),
+    at_least(1, "--targets", 300, "Users attacked in each run of a setting, at most."),
 )
 def reproduce_ns(asked: Asked, targets: int) -> None:
     """Narayanan & Shmatikov's case study (2008, section 5) on DATA.
 
-    Every figure and table of the paper, and the bounds of its theorems; what the paper says of
-    Netflix stands beside it. Figures 2 and 3 count single users: the folder is for the owner.
+    Every figure and table of the paper, the bounds of its theorems, and each of its claims with
+    a verdict. Figures 2 and 3 count single users: the folder is for the owner.
     """
     if asked.data is None:
         raise ConfigError("--data is missing", advice="Name the ratings to attack with --data.")

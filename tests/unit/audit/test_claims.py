@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, estimate, judge, told
+from starshade.stats import wilson
 
 
 def _claim(measure, *, least=1.0, most=None, **beside):
@@ -37,10 +38,18 @@ def test_the_interval_of_a_ratio_holds_the_truth_and_narrows_with_users():
     assert widths[1] < widths[0] / 3
 
 
+def test_outcomes_that_are_all_alike_have_wilsons_interval():
+    found = estimate([{"hit": np.zeros(50)}, {"hit": np.zeros(50)}], lambda m: m["hit"], seed=1)
+    assert (found.value, found.low, found.high) == (0, 0, wilson(0, 100).high)
+    found = estimate([{"hit": np.ones(40)}], lambda mean: 1 - mean["hit"], seed=1)
+    assert found.value == found.low == 0
+    assert found.high == pytest.approx(wilson(0, 40).high)
+
+
 def test_runs_that_differ_widen_the_interval_though_users_agree():
-    same = [{"a": np.ones(50)} for _ in range(5)]
+    same = [{"a": np.full(50, 2.0)} for _ in range(5)]
     apart = [{"a": np.full(50, float(run))} for run in range(5)]
-    assert estimate(same, lambda mean: mean["a"], seed=1).text == "1"
+    assert estimate(same, lambda mean: mean["a"], seed=1).text == "2"
     found = estimate(apart, lambda mean: mean["a"], seed=1)
     assert found.value == 2
     assert found.low <= 1

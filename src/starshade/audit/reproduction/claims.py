@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from starshade.plain import counted
 from starshade.progress import task
+from starshade.stats import wilson
 
 Floats: TypeAlias = NDArray[np.float64]
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
@@ -67,7 +68,8 @@ def estimate(
 
     `runs`: of each run, figures of its users by name, all equally long; a figure of the whole
     release is an array of one. `statistic` takes the means. The interval is a percentile bootstrap
-    that draws runs and, in each, blocks of users with replacement.
+    that draws runs and, in each, blocks of users with replacement; shares of which all users are
+    alike have Wilson's.
 
     Examples
     --------
@@ -93,7 +95,23 @@ def estimate(
         drawn.append(of(np.mean(means, axis=0)))
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     users = max(len(run[name]) for run in runs for name in names)
-    return Estimate(value, min(float(low), value), max(float(high), value), len(runs), users)
+    ends = [value, float(low), float(high), *map(of, _unseen(runs, names))]
+    return Estimate(value, float(np.nanmin(ends)), float(np.nanmax(ends)), len(runs), users)
+
+
+def _unseen(runs: Sequence[Mapping[str, Floats]], names: Sequence[str]) -> Iterator[Floats]:
+    """Return means as they might be where all users had 0, or all 1, in every run.
+
+    Drawing equal outcomes again gives them back, an interval without width that so many equal
+    observations do not justify: as many others as Wilson's interval allows for may be unlike them.
+    """
+    means = np.array([np.mean([np.mean(run[name]) for run in runs]) for name in names])
+    for row, name in enumerate(names):
+        seen = np.concatenate([run[name] for run in runs])
+        if len(seen) > len(runs) and means[row] in (0, 1) and (seen == means[row]).all():
+            moved = means.copy()
+            moved[row] += (1 - 2 * means[row]) * wilson(0, len(seen)).high
+            yield moved
 
 
 def _blocks(

@@ -1,15 +1,21 @@
-"""Narayanan & Shmatikov's case study (NS §5) on any rating data, beside what they found.
+"""Narayanan & Shmatikov's paper (NS) on any rating data, claim by claim.
 
-Netflix's data are no longer to be had, and the paper's figures are pictures; what its *text*
-says in numbers stands in `plan`, each with its place. Ours are run anew on the data at hand:
-the same knowledge, the same attack, the same kind of figure. They are not expected to agree:
-Netflix had 480,189 people and hides a target among 500 times as many as MovieLens 100K does;
-but what the paper concludes can be held against them, line by line. ::
+Netflix's data are no longer to be had, and the paper's figures are pictures; what its *text* says
+is a list of claims, each with what would count as true. Ours are measured on the data at hand:
+the same knowledge, the same attack, the same kind of figure, over several runs with people of
+their own. What speaks of Netflix is measured and not judged; what is general is judged. ::
 
-    plan      which knowledge each line of Figs 4-6 and 8-12 stands for; the paper's numbers
-    figures   Figs 4-6 and 8-12 by attacks, each setting run once; Figs 1-3 and 7, the table of §5
-    sentences what the text says, ours beside it; does success rise with what is known?
-    study     all of it, as a `Reproduction`
+    configurations  as printed, as read, ours: the points at which they differ
+    plan            which knowledge each line of Figs 4-6 and 8-12 stands for; the paper's numbers
+    bench           everything that is measured, once each, as parts
+      scorer          the score to the letter, under any reading
+      samples         data of which one property was changed; a real tenth of the people
+      matches         who matches m items: what Theorems 1-4 speak of
+      extra           what the number of ratings and the first day take away
+    figures, shown  figures of attacks; of the data themselves
+    grids, worked   open questions as tables; what can be worked by hand
+    claims          every claim, and what is measured for it
+    study           all of it, as a `Reproduction`
 
 A line keeps the number of mistakes and lets the number of known cells rise, so that it can be
 asked whether it rises. A figure that the data cannot give (no dates; nobody who rated eight items

@@ -1,28 +1,25 @@
-"""NS's figures and tables on any data: what attacks find, and what the data say without one."""
+"""NS's figures of attacks on any data, drawn from what a bench measures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.result import AttackResult
-from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff
-from starshade.attack.sparsity.few_facts import facts_needed, lineup_facts
-from starshade.attack.sparsity.information_gain import InformationGain
-from starshade.attack.sparsity.sparsity import SparsityResult
+from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
+from starshade.audit.reproduction.ns.bench import Bench, Run, Runs, why_impossible
+from starshade.audit.reproduction.ns.claims.under import LITTLE, WELL, error_curve
+from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
+from starshade.audit.reproduction.ns.extra import takes_away
 from starshade.audit.reproduction.ns.plan import (
-    ABSENT,
     BITS,
     BITS_OF_OTHERS,
     DATED,
     NETFLIX_BITS,
-    NETFLIX_RECORDS,
     NOT_FOUND,
     NUMBERS,
     OMEGA,
@@ -35,49 +32,24 @@ from starshade.audit.reproduction.ns.plan import (
     title_of,
 )
 from starshade.figure import Rate
-from starshade.progress import task
-from starshade.ratings.describe import users_by_activity
-from starshade.ratings.table import UNKNOWN_DAY, Ratings
-from starshade.stats import bootstrap
 
-#: what each setting came to
-Runs = Mapping[Knowledge, AttackResult]
 _LARGEST_PHI = 6
-_Measure = Callable[[AttackResult], Rate | None]
+_KNOWN = (2, 4, 6, 8)
+#: (what measures, what is known) → a rate; None: there is nobody of whom it speaks
+_Measure: TypeAlias = Callable[[Bench, Knowledge], Rate | None]
 
 
-def is_dated(ratings: Ratings) -> bool:
-    """Tell whether any rating has a known day."""
-    return ratings.days is not None and bool((ratings.days != UNKNOWN_DAY).any())
-
-
-def run_settings(
-    ratings: Ratings, star: float, *, targets: int | None, seed: int
-) -> tuple[Runs, tuple[Skipped, ...]]:
-    """Attack with every setting that the figures need and the data allow.
-
-    Skipped are whole figures, and single points, that the data cannot give.
-    """
-    dated = is_dated(ratings)
-    absent: dict[Knowledge, bool] = {}
-    skipped = []
+def skipped(bench: Bench) -> tuple[Skipped, ...]:
+    """Name figures, and single points, that the data cannot give."""
+    left = []
     for figure in NUMBERS:
-        if figure in DATED and not dated:
-            skipped.append(Skipped(figure, "the whole figure", "the data have no dates"))
+        if figure in DATED and not bench.dated:
+            left.append(Skipped(figure, "the whole figure", "the data have no dates"))
             continue
-        for line in lines_of(figure, star):
-            reasons = {k: _impossible(ratings, k) for k in line.settings}
-            skipped.extend(_skipped(figure, line, reasons))
-            for knowledge in line.settings:
-                if not reasons[knowledge]:
-                    absent[knowledge] = absent.get(knowledge, False) or figure in ABSENT
-    runs = {}
-    with task("reproducing NS", len(absent)) as step:
-        for knowledge, leave_out in absent.items():
-            attack = ScoreboardRH(absent=leave_out)
-            runs[knowledge] = attack.run(ratings, knowledge, targets=targets, rng=seed)
-            step(1)
-    return runs, tuple(skipped)
+        for line in lines_of(figure, bench.star):
+            reasons = {k: why_impossible(bench.ratings, k) for k in line.settings}
+            left.extend(_skipped(figure, line, reasons))
+    return tuple(left)
 
 
 def _skipped(figure: str, line: Line, reasons: Mapping[Knowledge, str]) -> list[Skipped]:
@@ -89,37 +61,153 @@ def _skipped(figure: str, line: Line, reasons: Mapping[Knowledge, str]) -> list[
     return [Skipped(figure, f"{name}: {label_of(k)}", why) for k, why in reasons.items() if why]
 
 
-def attack_figures(ratings: Ratings, runs: Runs, star: float) -> tuple[Figure, ...]:
+def attack_figures(bench: Bench) -> Iterator[Figure]:
     """Draw up the figures of attacks; those without any point are left out."""
-    dated = is_dated(ratings)
-    figures = (
-        _figure(number, runs, star, ratings.n_users)
-        for number in NUMBERS
-        if dated or number not in DATED
-    )
-    return tuple(figure for figure in figures if figure.series)
+    for number in NUMBERS:
+        if bench.dated or number not in DATED:
+            drawn = _figure(bench, number)
+            if drawn.series:
+                yield drawn
+    if bench.dated:
+        for also in (_beside_scoreboard, _over_phi, _of_a_tenth, _with_more_known):
+            drawn = also(bench)
+            if drawn.series:
+                yield drawn
 
 
-def error_figures(runs: Runs) -> tuple[Figure, ...]:
-    """Fig. 5b, ours: both errors over φ (Def. 3, footnote 4), up to φ = 6; none without dates."""
+def _figure(bench: Bench, number: str) -> Figure:
+    measures = _MEASURES[number]
+    lines = [(line, READ) for line in lines_of(number, bench.star)]
+    if number == "11" and bench.dated:  # as its caption has it
+        lines += [(line, PRINTED) for line in lines_of("6", bench.star)]
     series = [
-        Series(name, f"{label_of(knowledge)}: {_equal(result.tradeoff)}", points)
-        for knowledge, result in runs.items()
-        if result.tradeoff is not None and (knowledge.known, knowledge.day_error) == (8, 14)
-        for name, points in _errors(result.tradeoff).items()
+        _series(bench, line, name, read, OURS if name == TOP1 else configuration)
+        for name, read in measures.items()
+        for line, configuration in lines
     ]
-    if not series:
-        return ()
-    return (
-        Figure(
-            number="5b",
-            title="Both errors over φ, dates ±14 days (ours)",
-            x_title="φ, least eccentricity of a match",
-            y_title="share of targets",
-            unit="share",
-            series=tuple(series),
-        ),
+    prior = math.log2(max(bench.ratings.n_users, 1))
+    levels = (Level(prior, "knowing nothing"), Level(NETFLIX_BITS, "knowing nothing, Netflix"))
+    if number == "11":
+        levels = (Level(prior, "knowing nothing"), Level(prior / 2, "half of that"))
+    bits = BITS in measures
+    return Figure(
+        number=number,
+        title=title_of(number, bench.star),
+        x_title="known cells",
+        y_title="bits still missing" if bits else "share of targets",
+        unit="bits" if bits else "share",
+        series=tuple(each for each in series if each.points),
+        marks=marks_of(number),
+        levels=levels if bits else (),
     )
+
+
+def _series(
+    bench: Bench,
+    line: Line,
+    measure: str,
+    read: _Measure,
+    configuration: str,
+    attacked: Callable[[Bench, Knowledge], int] | None = None,
+) -> Series:
+    """Draw a line; `attacked`: how many people a point rests on, where not on those of a run."""
+    points = (_point(bench, k, read, attacked or _attacked) for k in line.settings)
+    return Series(line.name, measure, tuple(filter(None, points)), line.mistakes, configuration)
+
+
+def _attacked(bench: Bench, knowledge: Knowledge) -> int:
+    return sum(len(bench.people(knowledge, run)) for run in range(bench.runs))
+
+
+def _point(
+    bench: Bench,
+    knowledge: Knowledge,
+    read: _Measure,
+    attacked: Callable[[Bench, Knowledge], int],
+) -> Point | None:
+    try:
+        rate, targets = read(bench, knowledge), attacked(bench, knowledge)
+    except Untestable:
+        return None
+    if rate is None:
+        return None
+    return Point.of(
+        knowledge.known,
+        rate,
+        label=label_of(knowledge),
+        knowledge=knowledge,
+        targets=targets,
+        ineligible=bench.ratings.n_users - len(bench.able(knowledge)),
+    )
+
+
+def _of_present(name: str) -> _Measure:
+    return lambda bench, knowledge: bench.rate(bench.attacked(knowledge), name)
+
+
+def _no_answer_absent(bench: Bench, knowledge: Knowledge) -> Rate:
+    return complement(bench.rate(bench.absent(knowledge), "named"))
+
+
+def _omega(bench: Bench, knowledge: Knowledge) -> Rate:
+    found = bench.rate(bench.attacked(knowledge), "success")
+    return min(found, _no_answer_absent(bench, knowledge), key=lambda rate: rate.rate)
+
+
+def _bits_of_others(bench: Bench, knowledge: Knowledge) -> Rate | None:
+    others = [{"bits": run["bits"][run["success"] == 0]} for run in bench.attacked(knowledge)]
+    some: list[Run] = [run for run in others if len(run["bits"])]
+    return bench.rate(some, "bits") if some else None
+
+
+def complement(rate: Rate) -> Rate:
+    """Return the share of all others."""
+    return Rate(1 - rate.rate, 1 - rate.high, 1 - rate.low)
+
+
+_BEST_GUESS: dict[str, _Measure] = {SUCCESS: _of_present("success"), TOP1: _of_present("top1")}
+#: figure → what it shows of each setting
+_MEASURES: dict[str, dict[str, _Measure]] = {
+    **dict.fromkeys(("4", "8", "9", "10", "12"), _BEST_GUESS),
+    "5": {SUCCESS: _BEST_GUESS[SUCCESS], NOT_FOUND: _no_answer_absent, OMEGA: _omega},
+    "6": {BITS: _of_present("bits"), BITS_OF_OTHERS: _bits_of_others},
+    "11": {BITS: _of_present("bits")},
+}
+
+
+def _shares(number: str, title: str, series: list[Series], x_title: str = "known cells") -> Figure:
+    some = tuple(each for each in series if each.points)
+    return Figure(number, title, x_title, "share of targets", "share", some)
+
+
+def _beside_scoreboard(bench: Bench) -> Figure:
+    attacks = {"Scoreboard": Bench.scoreboard, "Scoreboard-RH": Bench.attacked}
+    measures = {SUCCESS: ("success", READ), TOP1: ("top1", OURS)}
+    series = [
+        _series(bench, replace(line, name=f"{name}, {line.name}"), measure, read, configuration)
+        for measure, (key, configuration) in measures.items()
+        for name, run in attacks.items()
+        for line in lines_of("4", bench.star)
+        for read in [lambda bench, k, run=run, key=key: bench.rate(run(bench, k), key)]
+    ]
+    return _shares("4b", "Scoreboard beside Scoreboard-RH, as Fig. 4 (ours)", series)
+
+
+def _over_phi(bench: Bench) -> Figure:
+    """Draw both errors over φ (Def. 3, footnote 4), up to φ = 6."""
+    series = []
+    for wrong in (0, 2):
+        knowledge = replace(WELL, wrong=wrong)
+        try:
+            curve = error_curve(bench, knowledge)
+        except Untestable:
+            continue
+        series += [
+            Series(name, f"{label_of(knowledge)}: {_equal(curve)}", points, configuration=READ)
+            for name, points in _errors(curve).items()
+        ]
+    title = "Both errors over φ, dates ±14 days (ours)"
+    return _shares("5b", title, series, "φ, least eccentricity of a match")
 
 
 def _errors(curve: TradeOff) -> dict[str, tuple[Point, ...]]:
@@ -139,181 +227,55 @@ def _equal(curve: TradeOff) -> str:
     return f"equal at φ = {curve.equal_error_phi:.2f}, {curve.equal_error_rate:.1%}"
 
 
-def _figure(number: str, runs: Runs, star: float, records: int) -> Figure:
-    measures = _MEASURES[number]
+def _of_a_tenth(bench: Bench) -> Figure:
+    """Draw a real sample of a tenth: people in it, and people who are not."""
+    lines = [line for line in lines_of("5", bench.star) if line.knowledge.day_error == 14]
+    shown = {"in it": "in the tenth", "among all": "the same people among all"}
     series = [
-        drawn
-        for measure, read in measures.items()
-        for line in lines_of(number, star)
-        if (drawn := _series(line, measure, read, runs)).points
+        _of_tenth(bench, replace(line, name=name), who)
+        for who, name in (*shown.items(), ("outside", "outside the tenth"))
+        for line in lines
     ]
-    prior = math.log2(max(records, 1))
-    levels = (Level(prior, "knowing nothing"), Level(NETFLIX_BITS, "knowing nothing, Netflix"))
-    if number == "11":
-        levels = (Level(prior, "knowing nothing"), Level(prior / 2, "half of that"))
-    bits = BITS in measures
-    return Figure(
-        number=number,
-        title=title_of(number, star),
-        x_title="known cells",
-        y_title="bits still missing" if bits else "share of targets",
-        unit="bits" if bits else "share",
-        series=tuple(series),
-        marks=marks_of(number),
-        levels=levels if bits else (),
-    )
+    out = [replace(line, name="taken out of all, as in Fig. 5") for line in lines]
+    series += [_series(bench, line, NOT_FOUND, _no_answer_absent, READ) for line in out]
+    return _shares("5c", "A real tenth of the people, dates ±14 days (ours)", series)
 
 
-def _series(line: Line, measure: str, read: _Measure, runs: Runs) -> Series:
-    points = tuple(
-        Point.of(
-            knowledge.known,
-            rate,
-            label=label_of(knowledge),
-            knowledge=knowledge,
-            targets=result.targets,
-            ineligible=result.ineligible,
-        )
-        for knowledge in line.settings
-        if (result := runs.get(knowledge)) is not None and (rate := read(result)) is not None
-    )
-    return Series(line.name, measure, points, line.mistakes)
+def _of_tenth(bench: Bench, line: Line, who: str) -> Series:
+    def runs(knowledge: Knowledge) -> Runs:
+        return [run[who] for run in bench.tenth(knowledge)]
+
+    def read(bench: Bench, knowledge: Knowledge) -> Rate:
+        if who == "outside":
+            return complement(bench.rate(runs(knowledge), "named"))
+        return bench.rate(runs(knowledge), "success")
+
+    def attacked(bench: Bench, knowledge: Knowledge) -> int:
+        return sum(len(run["named"]) for run in runs(knowledge))
+
+    measure = NOT_FOUND if who == "outside" else SUCCESS
+    return _series(bench, line, measure, read, READ, attacked)
 
 
-def _impossible(ratings: Ratings, knowledge: Knowledge) -> str:
-    """Say why nobody can be attacked so; empty if somebody can."""
-    if knowledge.outside_top >= ratings.n_items:
-        return f"there are only {ratings.n_items:,} items"
-    if knowledge.eligible_users(ratings).any():
-        return ""
-    return f"no user has what is to be known ({knowledge.name})"
-
-
-def _no_answer_absent(result: AttackResult) -> Rate | None:
-    wrong = result.false_match_absent
-    return None if wrong is None else complement(wrong)
-
-
-def _omega(result: AttackResult) -> Rate | None:
-    none = _no_answer_absent(result)
-    return None if none is None else min(result.success, none, key=lambda rate: rate.rate)
-
-
-def _bits(result: AttackResult) -> Rate | None:
-    return mean_bits(result.per_target.entropy_bits, result.seed)
-
-
-def _bits_of_others(result: AttackResult) -> Rate | None:
-    outcomes = result.per_target
-    return mean_bits(outcomes.entropy_bits[~outcomes.success], result.seed)
-
-
-def complement(rate: Rate) -> Rate:
-    """Return the share of all others."""
-    return Rate(1 - rate.rate, 1 - rate.high, 1 - rate.low)
-
-
-def mean_bits(bits: NDArray[np.float64], seed: int) -> Rate | None:
-    """Mean with a bootstrap interval; None over nobody."""
-    if not len(bits):
-        return None
-    most = max(float(bits.max()), 1e-9)  # the bootstrap takes shares
-    share = bootstrap(bits / most, seed=seed)
-    return Rate(share.rate * most, share.low * most, share.high * most)
-
-
-_BEST_GUESS: dict[str, _Measure] = {
-    SUCCESS: lambda result: result.success,
-    TOP1: lambda result: result.expected_top1,
-}
-#: figure → what it shows of each setting
-_MEASURES: dict[str, dict[str, _Measure]] = {
-    **dict.fromkeys(("4", "8", "9", "10", "12"), _BEST_GUESS),
-    "5": {SUCCESS: _BEST_GUESS[SUCCESS], NOT_FOUND: _no_answer_absent, OMEGA: _omega},
-    "6": {BITS: _bits, BITS_OF_OTHERS: _bits_of_others},
-    "11": {BITS: _bits},
-}
-
-
-_EPS, _DELTAS, _LINEUP = 0.05, (0.2, 0.5), 10
-
-
-def sparsity_figure(sparsity: SparsityResult) -> Figure:
-    """Fig 1: share of records with a neighbour at least so alike."""
-    grid = [i / 40 for i in range(41)]
-    return Figure(
-        number="1",
-        title="How like its nearest neighbour a record is",
-        x_title="similarity of the nearest neighbour, at least",
-        y_title="share of records",
-        unit="share",
-        series=tuple(
-            Series(
-                curve.name,
-                "share of records",
-                tuple(Point.of(x, curve.at_least(x), targets=sparsity.targets) for x in grid),
-            )
-            for curve in sparsity.neighbours
-        ),
-    )
-
-
-def activity_figures(ratings: Ratings) -> tuple[Figure, Figure]:
-    """Figs 2 and 3: users with exactly X ratings; single users show, so internal."""
-    counts = users_by_activity(ratings, 1000)
-    return _activity("2", counts[:101]), _activity("3", counts)
-
-
-def _activity(number: str, counts: NDArray[np.int64]) -> Figure:
-    return Figure(
-        number=number,
-        title=f"Users with exactly X ratings, X up to {len(counts) - 1:,}",
-        x_title="X, ratings of a user",
-        y_title="users",
-        unit="users",
-        series=(Series.of("users", "users", range(len(counts)), counts.tolist()),),
-    )
-
-
-def gain_figure(gain: InformationGain) -> Figure:
-    """Fig 7: bits that knowing one item gives, by the item's rank."""
-    ranks = gain.shown_ranks()
-    return Figure(
-        number="7",
-        title="What knowing one item tells",
-        x_title="rank of the item (most rated first)",
-        y_title="bits gained",
-        unit="bits",
-        series=tuple(
-            Series.of(name, "bits gained", ranks.tolist(), curve[ranks - 1].tolist())
-            for name, curve in gain.curves().items()
-        ),
-        levels=(
-            Level(float(np.log2(gain.records)), "all there is to know"),
-            Level(NETFLIX_BITS, "all there is to know, Netflix"),
-        ),
-        x_log=True,
-    )
-
-
-def theorem_rows(records: int) -> list[dict[str, float | int | str]]:
-    """Facts that Theorems 1-4 ask for, on so many records and on Netflix's."""
-    rows: list[dict[str, float | int | str]] = []
-    for delta in _DELTAS:
-        rows += [
-            {
-                "theorem": "1, 2, 4",
-                "eps": _EPS,
-                "delta": delta,
-                "facts": facts_needed(records, _EPS, delta),
-                "facts_netflix": facts_needed(NETFLIX_RECORDS, _EPS, delta),
-            },
-            {
-                "theorem": "3",
-                "lineup": _LINEUP,
-                "delta": delta,
-                "facts": lineup_facts(records, _LINEUP, delta),
-                "facts_netflix": lineup_facts(NETFLIX_RECORDS, _LINEUP, delta),
-            },
-        ]
-    return rows
+def _with_more_known(bench: Bench) -> Figure:
+    """Draw what extra knowledge takes away from false matches on absent people (§5)."""
+    found: dict[str, list[Point]] = {}
+    for known in _KNOWN:
+        knowledge = replace(LITTLE, known=known)
+        try:
+            runs = takes_away(bench, knowledge)
+            rejected = takes_away(bench, knowledge, after=True)
+            runs |= {"both, asked afterwards": rejected["both"]}
+        except Untestable:
+            continue
+        for name, each in runs.items():
+            targets = sum(len(run["named"]) for run in each)
+            rate = bench.rate(each, "named")
+            beside = {"label": label_of(knowledge), "knowledge": knowledge, "targets": targets}
+            found.setdefault(name, []).append(Point.of(known, rate, **beside))
+    series = [
+        Series(name, "absent, and somebody named", tuple(points), configuration=READ)
+        for name, points in found.items()
+    ]
+    title = "What the number of ratings and the first day take away: dates ±3 days (ours)"
+    return replace(_shares("12b", title, series), dotted=True)

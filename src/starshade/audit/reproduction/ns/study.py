@@ -1,41 +1,53 @@
-"""`reproduce_ns`: every figure and table of NS §5."""
+"""`reproduce_ns`: every figure, table and claim of NS."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
+import numba
+
+from starshade import budget
 from starshade._version import __version__
 from starshade.arguments import typed
-from starshade.attack.sparsity.few_facts import FewFacts, few_facts
-from starshade.attack.sparsity.information_gain import InformationGain, information_gain
-from starshade.attack.sparsity.sparsity import Sparsity, SparsityResult, about_one_star
+from starshade.attack.knowledge import Knowledge, bytes_held, bytes_needed
+from starshade.attack.sparsity.few_facts import FewFacts
+from starshade.attack.sparsity.information_gain import information_gain
 from starshade.audit.attempts import size_of
+from starshade.audit.reproduction.claims import Judged, judge, told
+from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.ns.figures import (
+from starshade.audit.reproduction.ns.bench import Bench
+from starshade.audit.reproduction.ns.claims.every import CLAIMS, WAYS
+from starshade.audit.reproduction.ns.configurations import CHOICES
+from starshade.audit.reproduction.ns.figures import attack_figures, skipped
+from starshade.audit.reproduction.ns.grids import grids
+from starshade.audit.reproduction.ns.shown import (
     activity_figures,
-    attack_figures,
-    error_figures,
     gain_figure,
-    is_dated,
-    run_settings,
-    sparsity_figure,
+    sparsity_figures,
     theorem_rows,
 )
-from starshade.audit.reproduction.ns.sentences import Check, Statement, check_figures, statements_of
-from starshade.audit.reproduction.study import PaperStudy
+from starshade.audit.reproduction.ns.worked import worked_tables
+from starshade.audit.reproduction.parts import Parts
+from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
+from starshade.figure import Table
+from starshade.naming import called
 from starshade.plain import counted
-from starshade.progress import announced
+from starshade.progress import announced, note
 from starshade.ratings.describe import OffTop, rated_outside_top
+from starshade.ratings.holdout import cell_bytes, check_targets
 from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
 
 
 @dataclass(frozen=True)
 class Reproduction(PaperStudy):
-    """NS §5 on other data. Internal: Figs 2 and 3 count single users.
+    """NS on other data. Internal: Figs 2 and 3 count single users.
 
     Attributes
     ----------
@@ -43,25 +55,28 @@ class Reproduction(PaperStudy):
         Size, scale, dates, and what ±1 on 1-5 comes to.
     figures : tuple of Figure
         In the paper's order.
+    claims : tuple of Judged
+        What the paper says, and whether it holds here.
     off_top : tuple of OffTop
         The table of §5.
     theorems : list of dict
         Facts that the theorems ask for, ours and Netflix's.
     few_facts : tuple of FewFacts
         What this data's sparsity makes of them.
-    statements : tuple of Statement
-        The paper's text, ours beside it.
-    checks : tuple of Check
-        Whether success rises with what is known and falls with error.
+    grids : tuple of Table
+        As printed against as read, ρ0 and d0, φ, random tenths, cells looked at.
+    worked : tuple of Worked
+        What can be worked by hand.
+    choices : tuple of Choice
+        The three configurations.
     skipped : tuple of Skipped
         What the data could not give, and why.
-    sparsity, gain
-        The results behind Figs 1 and 7.
     targets : int or None
-        Users attacked in each setting, at most; None: all.
-    settings : int
-        Attacks run.
-    seconds : float
+        Users attacked in each run of a setting, at most; None: all.
+    runs : int
+        Each with other users, as far as there are, and other cells known of them.
+    times : dict
+        Seconds by what was measured in this call.
     seed : int
     digest : str
     version : str
@@ -72,53 +87,34 @@ class Reproduction(PaperStudy):
 
     data: dict[str, Any]
     figures: tuple[Figure, ...]
+    claims: tuple[Judged, ...]
     off_top: tuple[OffTop, ...]
     theorems: list[dict[str, float | int | str]]
     few_facts: tuple[FewFacts, ...]
-    statements: tuple[Statement, ...]
-    checks: tuple[Check, ...]
+    grids: tuple[Table, ...]
+    worked: tuple[Worked, ...]
+    choices: tuple[Choice, ...]
     skipped: tuple[Skipped, ...]
-    sparsity: SparsityResult = field(repr=False)
-    gain: InformationGain = field(repr=False)
     targets: int | None
-    settings: int
-    seconds: float
+    runs: int
+    times: dict[str, float]
     seed: int
     digest: str
     version: str = field(default=__version__)
 
-    @property
-    def monotone(self) -> bool:
-        """Whether every check holds, within the intervals."""
-        return all(check.holds for check in self.checks)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""
         plain = super().to_dict()
-        plain["checks"] = {
-            "holds": self.monotone,
-            "slack": "a step counts as wrong where the 95 % intervals are disjoint",
-            "checks": plain["checks"],
-        }
-        named = {"off_top": "table", "checks": "monotone"}
-        return {named.get(name, name): value for name, value in plain.items()}
+        return {"table" if name == "off_top" else name: value for name, value in plain.items()}
 
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
-        failed = [check for check in self.checks if not check.holds]
-        wrong = f", except in {len(failed)}: {failed[0].what}" if failed else ""
-        wrong += ", …" * (len(failed) > 1)
         text = (
-            f"The case study of Narayanan and Shmatikov on {counted(self.data['users'], 'user')}, "
+            f"Narayanan and Shmatikov's study on {counted(self.data['users'], 'user')}, "
             f"{counted(self.data['items'], 'item')} and "
-            f"{counted(self.data['ratings'], 'rating')}: figures {numbers} "
-            f"from {self.settings} attacks."
+            f"{counted(self.data['ratings'], 'rating')}: figures {numbers}, each point from "
+            f"{counted(self.runs, 'run')}. {told(self.claims)}"
         )
-        if self.checks:
-            text += (
-                f" In {len(self.checks)} comparisons success rises with what is known and falls "
-                f"with error, as far as the intervals can tell{wrong}."
-            )
         if self.data["one_star"] != 1:
             text += (
                 f" Where the paper has ratings to within one star of five, here it is within "
@@ -131,26 +127,37 @@ class Reproduction(PaperStudy):
 
 @typed
 @announced("study: Narayanan & Shmatikov")
-def reproduce_ns(ratings: Ratings, *, targets: int | None = 1000, rng: Rng = None) -> Reproduction:
-    """Run Narayanan and Shmatikov's case study on any ratings.
+def reproduce_ns(
+    ratings: Ratings,
+    *,
+    targets: int | None = 300,
+    runs: int = 5,
+    parts: Parts | None = None,
+    rng: Rng = None,
+) -> Reproduction:
+    """Run Narayanan and Shmatikov's case study on any ratings, and judge what they say.
 
     Parameters
     ----------
     ratings : Ratings
     targets : int or None
-        Users attacked in each setting, and records whose neighbours are sought: a seeded sample
-        of at most so many; None: all.
+        Users attacked in each run of a setting: a seeded sample of at most so many; None: all.
+    runs : int
+        Runs of everything, at least 1: other users, where there are enough, and other cells known
+        of them.
+    parts : Parts, optional
+        Where what is measured is kept; a later call with the same request goes on from it.
     rng : int, Generator or None
 
     Returns
     -------
     Reproduction
-        Figs 1-12, the table of §5 and the theorems' bounds, the paper's numbers beside ours.
+        Figs 1-12, the table of §5, the theorems' bounds, every claim with its verdict.
 
     Raises
     ------
     ConfigError
-        No ratings, or `targets` below 1.
+        No ratings, or `targets` or `runs` below 1.
 
     Notes
     -----
@@ -159,38 +166,58 @@ def reproduce_ns(ratings: Ratings, *, targets: int | None = 1000, rng: Rng = Non
     """
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
-    seed = resolve_seed(rng)
-    started = perf_counter()
-    star = about_one_star(ratings.scale)
-    sparsity = Sparsity(targets=targets).run(ratings, rng=seed)
-    gain = information_gain(ratings)
-    off_top = rated_outside_top(ratings)
-    runs, skipped = run_settings(ratings, star, targets=targets, seed=seed)
+    if runs < 1:
+        raise ConfigError(f"{called('runs')} {runs}: at least 1")
+    check_targets(targets)
+    bench = Bench(ratings, targets, runs, resolve_seed(rng), parts or Parts())
+    _say_memory(bench)
     figures = (
-        sparsity_figure(sparsity),
+        *sparsity_figures(bench),
         *activity_figures(ratings),
-        gain_figure(gain),
-        *attack_figures(ratings, runs, star),
-        *error_figures(runs),
+        gain_figure(information_gain(ratings)),
+        *attack_figures(bench),
     )
-    figures = tuple(sorted(figures, key=lambda figure: figure.place))
+    tables = grids(bench)
+    claims = judge(CLAIMS, bench, data=known_data(ratings), ways=WAYS)
     return Reproduction(
-        data={**size_of(ratings), "dated": is_dated(ratings), "one_star": star},
-        figures=figures,
-        off_top=off_top,
+        data={**size_of(ratings), "dated": bench.dated, "one_star": bench.star},
+        figures=tuple(sorted(figures, key=lambda figure: figure.place)),
+        claims=claims,
+        off_top=rated_outside_top(ratings),
         theorems=theorem_rows(ratings.n_users),
-        few_facts=few_facts(ratings, sparsity),
-        statements=statements_of(ratings, sparsity, off_top, runs, star),
-        checks=check_figures(figures),
-        skipped=(*([] if is_dated(ratings) else _UNDATED), *skipped, _IMDB),
-        sparsity=sparsity,
-        gain=gain,
+        few_facts=bench.few_facts,
+        grids=tables,
+        worked=worked_tables(),
+        choices=CHOICES,
+        skipped=(*([] if bench.dated else _UNDATED), *skipped(bench), _IMDB),
         targets=targets,
-        settings=len(runs),
-        seconds=perf_counter() - started,
-        seed=seed,
-        digest=sparsity.digest,
+        runs=runs,
+        times=_times(bench),
+        seed=bench.seed,
+        digest=digest_of(ratings),
     )
+
+
+def _say_memory(bench: Bench) -> None:
+    """Say beforehand what it will take: an attack, and the data once more with a change."""
+    view, table = bench.view(), bench.ratings
+    known = Knowledge(known=1, ratings=False, dates=False).draw(
+        table, bench.able(Knowledge(known=1))[:1], bench.seed
+    )
+    again = 3 * cell_bytes(table) * table.n_ratings
+    scored = 8 * 6 * table.n_users * numba.get_num_threads()
+    needed = bytes_held(view) + bytes_needed(view, known, own_only=True) + again + scored
+    note(
+        f"memory: about {budget.amount(needed)} beside Python itself and what a store has on disk: "
+        "the data, a changed copy of them, attacks"
+    )
+
+
+def _times(bench: Bench) -> dict[str, float]:
+    seconds: dict[str, float] = defaultdict(float)
+    for name, each in bench.seconds.items():
+        seconds[name.split(":", 1)[0]] += each
+    return dict(seconds)
 
 
 _IMDB = Skipped(

@@ -1,0 +1,146 @@
+"""Narayanan & Shmatikov's attack as printed, as we read it, and ours: what differs, and why."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starshade.audit.reproduction.configurations import Choice
+
+PRINTED: Final = "as-printed"
+READ: Final = "as-read"
+OURS: Final = "ours"
+
+CHOICES = (
+    Choice(
+        "similarity",
+        "how like a cell is to what is known of it (Scoreboard-RH)",
+        "signed",
+        "distance",
+        "distance",
+        "§5, Score",
+        "signed: e^((ρ−ρ′)/ρ0) + e^((d−d′)/d0), which grows without end with a lower rating and an "
+        "earlier day; distance: e^(−|ρ−ρ′|/ρ0) + e^(−|d−d′|/d0)",
+        "§4, Scoreboard-RH",
+    ),
+    Choice(
+        "strict",
+        "an eccentricity of exactly φ is no match",
+        True,
+        False,
+        False,
+        "§5; §4 has it the other way",
+        "",
+        "§4 against §5",
+    ),
+    Choice(
+        "one_rater",
+        "raters that an item with one rater counts as: wt(i) = 1/ln|supp(i)|",
+        None,
+        2,
+        2,
+        "§4; §5, footnote 5",
+        "1/ln 1 is no number; the paper's data had none such. As printed is run with 2",
+        "§4, footnote 5",
+    ),
+    Choice("rho0", "ρ0, in stars of five", 1.5, 1.5, 1.5, "§5", "a share 0.375 of other scales"),
+    Choice("d0", "d0, in days", 30.0, 30.0, 30.0, "§5"),
+    Choice("phi", "φ, least eccentricity of a match", 1.5, 1.5, 1.5, "§5"),
+    Choice(
+        "alpha",
+        "Score that a record must exceed (Scoreboard)",
+        "1 − ε",
+        "0.5",
+        "0.5",
+        "§4.1",
+        "Sim is 0 or 1 there: any α from 0 to below 1 does the same",
+        "§4, Theorem 1's algorithm",
+    ),
+    Choice(
+        "sim",
+        "Sim of two cells",
+        "threshold",
+        "threshold for Scoreboard, distance for Scoreboard-RH",
+        "threshold for Scoreboard, distance for Scoreboard-RH",
+        "§5",
+        "both are printed; Scoreboard-RH with thresholds is a line of the grid",
+        "§5",
+    ),
+    Choice(
+        "answer",
+        "whether the adversary is also made to answer (Definition 2)",
+        False,
+        False,
+        True,
+        "§3, Def. 2",
+        "ours: right with 1/t where t records share the highest score; the paper's figures name "
+        "nobody unless a record stands out",
+    ),
+    Choice(
+        "neighbours",
+        "whose likeness makes a record crowded (Definition 1)",
+        "every other record's",
+        "some other record's",
+        "some other record's",
+        "§3, Def. 1",
+        "",
+        "Def. 1",
+    ),
+    Choice(
+        "covered",
+        "what stands for agreement in Theorems 1 to 4",
+        "Sim, which divides by what either rated",
+        "Sim, which divides by what either rated",
+        "the share of the target's own cells",
+        "§4.1, Lemma 1",
+        "a long record can cover a short one and be unlike it",
+        "Lemma 1",
+    ),
+    Choice(
+        "activity",
+        "what Figs 2 and 3 count",
+        "users with at least X ratings",
+        "users with exactly X ratings",
+        "users with exactly X ratings",
+        "§5, Figs 2–3",
+        "",
+        "Figs 2–3",
+    ),
+    Choice(
+        "figure_9",
+        "items known in Fig. 9",
+        "any",
+        "any; not in the top 100; not in the top 500",
+        "any; not in the top 100; not in the top 500",
+        "§5, table of the experiments",
+        "",
+        "Fig. 9",
+    ),
+    Choice(
+        "figure_11",
+        "what is known in Fig. 11",
+        "as in Fig. 6: exact ratings, days ±3 and ±14, any items",
+        "exact ratings, no days, not in the top 100 or 500",
+        "exact ratings, no days, not in the top 100 or 500",
+        "§5, Fig. 11",
+        "",
+        "Fig. 11",
+    ),
+    Choice(
+        "wrong",
+        "what a completely wrong rating or day is",
+        None,
+        "drawn from the data's own, further off than the error",
+        "drawn from the data's own, further off than the error",
+        "§5",
+        "the paper does not say; as printed is run so too",
+    ),
+    Choice(
+        "about",
+        "who is left when the number of ratings is known within half of it",
+        None,
+        "records with n′/1.5 to n′/0.5 ratings, n′ what the adversary is told",
+        "records with n′/1.5 to n′/0.5 ratings, n′ what the adversary is told",
+        "§5, Fig. 12",
+        "the paper does not say how it is used",
+    ),
+)

@@ -1,0 +1,117 @@
+"""NS's figures of the data themselves, its table of §5, and what theorems ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.sparsity.few_facts import facts_needed, lineup_facts
+from starshade.attack.sparsity.information_gain import InformationGain
+from starshade.audit.reproduction.figures import Figure, Level, Point, Series
+from starshade.audit.reproduction.ns.bench import Bench
+from starshade.audit.reproduction.ns.configurations import PRINTED, READ
+from starshade.audit.reproduction.ns.plan import NETFLIX_BITS, NETFLIX_RECORDS
+from starshade.ratings.describe import users_by_activity
+from starshade.ratings.table import Ratings
+from starshade.stats import share
+
+_EPS, _DELTAS, _LINEUP = 0.05, (0.2, 0.5), 10
+_GRID = [i / 40 for i in range(41)]
+
+
+def sparsity_figures(bench: Bench) -> tuple[Figure, ...]:
+    """Fig 1: share of records with a neighbour at least so alike; 1b: in random tenths too."""
+    sparsity = bench.sparsity
+    whole = tuple(
+        Series(
+            curve.name,
+            "share of records",
+            tuple(Point.of(x, curve.at_least(x), targets=sparsity.targets) for x in _GRID),
+            configuration=READ,
+        )
+        for curve in sparsity.neighbours
+    )
+    first = Figure(
+        number="1",
+        title="How like its nearest neighbour a record is",
+        x_title="similarity of the nearest neighbour, at least",
+        y_title="share of records",
+        unit="share",
+        series=whole,
+    )
+    if not bench.can_sample:
+        return (first,)
+    tenth = bench.sparsity_of_tenth(0)
+    points = tuple(Point.of(x, share(tenth >= x), targets=len(tenth)) for x in _GRID)
+    lines = (
+        Series("all", "share of records", whole[0].points, configuration=READ),
+        Series("a random tenth", "share of records", points, configuration=READ),
+    )
+    title = "How sparse a random tenth is, counting items alone (Theorem 5, ours)"
+    return first, Figure("1b", title, first.x_title, first.y_title, "share", lines)
+
+
+def activity_figures(ratings: Ratings) -> tuple[Figure, Figure]:
+    """Figs 2 and 3: users with exactly, and with at least, X ratings; internal."""
+    counts = users_by_activity(ratings, 1000)
+    at_least = ratings.n_users - np.concatenate([[0], np.cumsum(counts)[:-1]])
+    return _activity("2", counts[:101], at_least[:101]), _activity("3", counts, at_least)
+
+
+def _activity(number: str, counts: NDArray[np.int64], at_least: NDArray[np.int64]) -> Figure:
+    xs = range(len(counts))
+    return Figure(
+        number=number,
+        title=f"Users by their number of ratings X, up to {len(counts) - 1:,}",
+        x_title="X, ratings of a user",
+        y_title="users",
+        unit="users",
+        series=(
+            Series.of("exactly X", "exactly X", xs, counts.tolist(), configuration=READ),
+            Series.of("at least X", "at least X", xs, at_least.tolist(), configuration=PRINTED),
+        ),
+    )
+
+
+def gain_figure(gain: InformationGain) -> Figure:
+    """Fig 7: bits that knowing one item gives, by the item's rank."""
+    ranks = gain.shown_ranks()
+    return Figure(
+        number="7",
+        title="What knowing one item tells",
+        x_title="rank of the item (most rated first)",
+        y_title="bits gained",
+        unit="bits",
+        series=tuple(
+            Series.of(name, "bits gained", ranks.tolist(), curve[ranks - 1].tolist())
+            for name, curve in gain.curves().items()
+        ),
+        levels=(
+            Level(float(np.log2(gain.records)), "all there is to know"),
+            Level(NETFLIX_BITS, "all there is to know, Netflix"),
+        ),
+        x_log=True,
+    )
+
+
+def theorem_rows(records: int) -> list[dict[str, float | int | str]]:
+    """Facts that Theorems 1-4 ask for, on so many records and on Netflix's."""
+    rows: list[dict[str, float | int | str]] = []
+    for delta in _DELTAS:
+        rows += [
+            {
+                "theorem": "1, 2, 4",
+                "eps": _EPS,
+                "delta": delta,
+                "facts": facts_needed(records, _EPS, delta),
+                "facts_netflix": facts_needed(NETFLIX_RECORDS, _EPS, delta),
+            },
+            {
+                "theorem": "3",
+                "lineup": _LINEUP,
+                "delta": delta,
+                "facts": lineup_facts(records, _LINEUP, delta),
+                "facts_netflix": lineup_facts(NETFLIX_RECORDS, _LINEUP, delta),
+            },
+        ]
+    return rows

@@ -1,0 +1,216 @@
+"""What NS's study is made of: readings, changed data, matching sets, first days."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sparsity.sparsity import Sparsity
+from starshade.attack.view import look
+from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.ns.bench import Bench, found_in
+from starshade.audit.reproduction.ns.claims.every import CLAIMS
+from starshade.audit.reproduction.ns.extra import first_days
+from starshade.audit.reproduction.ns.matches import matching, sims
+from starshade.audit.reproduction.ns.samples import Tenth, altered, dealt_days, drawn, moved_days
+from starshade.audit.reproduction.ns.scorer import Reading, scored
+from starshade.audit.reproduction.ns.worked import worked_tables
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from tests.naive import ns_readings as naive
+from tests.naive.scoreboard_rh import records_of_table
+from tests.strategies import at_least, ratings_tables
+from tests.unit.attack.test_scoreboard_rh import clues, knowledge_of
+
+READINGS = st.builds(
+    Reading,
+    similarity=st.sampled_from(["distance", "signed", "threshold"]),
+    strict=st.booleans(),
+    rho0=st.sampled_from([0.7, 1.5]),
+    d0=st.sampled_from([2.0, 30.0]),
+    phi=st.sampled_from([0.0, 0.5, 1.5]),
+    weighted=st.booleans(),
+    within=st.sampled_from([(0.0, 3.0), (1.0, float("inf"))]),
+)
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return synthesize(n_users=120, n_items=150, n_ratings=3000, rng=1)
+
+
+@at_least(60)
+@given(ratings_tables(), READINGS, st.booleans(), st.booleans(), st.data())
+def test_readings_are_the_twins(
+    table: Ratings, reading: Reading, absent: bool, after: bool, data: st.DataObject
+) -> None:
+    view, known = look(table, None, None), data.draw(knowledge_of(table))
+    n = table.n_users
+    fits = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    found = scored(table, known, reading, absent=absent, narrow=lambda t: fits, after=after)
+    records = records_of_table(table)
+    of = {
+        name: getattr(reading, name) for name in ("similarity", "rho0", "d0", "weighted", "within")
+    }
+    of["dated"] = table.days is not None
+    for t in range(len(known)):
+        rest = [r for r in range(n) if not (absent and r == known.users[t])]
+        asked = rest if after else [r for r in rest if fits[r]]
+        told = clues(known, view, t)
+        everyone = [records[r] for r in rest]
+        scores = [naive.score(records[r], told, everyone, **of) for r in asked]
+        own = asked.index(known.users[t]) if known.users[t] in asked else None
+        wanted = naive.judged(scores, own, reading.phi, strict=reading.strict)
+        if after and scores and not fits[asked[int(np.argmax(scores))]]:
+            wanted |= {"named": 0.0, "success": 0.0}
+        for name, value in wanted.items():
+            assert found[name][t] == pytest.approx(value, rel=1e-6, abs=1e-9), name
+
+
+def test_as_read_is_the_librarys_attack(ratings: Ratings) -> None:
+    bench = Bench(ratings, None, 1, 3)
+    for knowledge in (Knowledge(known=8, wrong=2), Knowledge(known=3, rating_error=1, day_error=3)):
+        (slow,), (fast,) = bench.lettered(knowledge, bench.reading()), bench.attacked(knowledge)
+        for name in ("success", "named", "right", "top1"):
+            assert np.array_equal(slow[name], fast[name]), name
+        for name in ("eccentricity", "bits"):
+            assert slow[name] == pytest.approx(fast[name], rel=1e-4, abs=1e-4)
+        (slow,), (fast,) = (
+            bench.lettered(knowledge, bench.reading(), absent=True),
+            bench.absent(knowledge),
+        )
+        assert slow["eccentricity"] == pytest.approx(fast["eccentricity"], rel=1e-4, abs=1e-4)
+
+
+def test_other_runs_have_other_people_as_far_as_there_are(ratings: Ratings) -> None:
+    bench = Bench(ratings, 30, 5, 3)
+    knowledge = Knowledge(known=1)
+    runs = [bench.people(knowledge, run) for run in range(5)]
+    able = len(bench.able(knowledge))
+    assert len(set(np.concatenate(runs[: able // 30]).tolist())) == able // 30 * 30
+    assert all(len(set(run.tolist())) == 30 for run in runs)
+    many = Bench(ratings, 100, 2, 3)
+    assert all(len(np.unique(many.people(knowledge, run))) == 100 for run in range(2))
+    with pytest.raises(Untestable, match="no user has what is to be known"):
+        bench.people(Knowledge(known=140), 0)
+
+
+def test_attacks_are_the_librarys(ratings: Ratings) -> None:
+    bench, knowledge = Bench(ratings, None, 1, 3), Knowledge(known=4, day_error=3)
+    result = ScoreboardRH(absent=True).run(ratings, knowledge, rng=bench.seed_of(0))
+    (found,), (gone,) = bench.attacked(knowledge), bench.absent(knowledge)
+    assert found["success"].mean() == result.success.rate
+    assert found["top1"].mean() == result.expected_top1.rate
+    assert found["bits"].mean() == pytest.approx(result.entropy_bits.mean)
+    assert result.false_match_absent is not None
+    assert gone["named"].mean() == result.false_match_absent.rate
+
+
+def test_one_property_alone_is_changed(ratings: Ratings) -> None:
+    assert ratings.days is not None
+    holes = np.where(np.arange(ratings.n_ratings) % 7 == 0, UNKNOWN_DAY, ratings.days)
+    ratings = replace(ratings, days=holes.astype(np.uint16))
+    dealt, moved, noisy = (each(ratings, 1) for each in (dealt_days, moved_days, altered))
+    for changed in (dealt, moved):
+        assert np.array_equal(changed.codes, ratings.codes)
+    assert np.array_equal(np.sort(dealt.days), np.sort(ratings.days))
+    assert not np.array_equal(dealt.days, ratings.days)
+    known = ratings.days != UNKNOWN_DAY
+    assert np.array_equal(moved.days != UNKNOWN_DAY, known)
+    off = np.abs(moved.days[known].astype(int) - ratings.days[known])
+    assert off.max() <= 14
+    assert off.mean() > 5
+    assert 0.003 < (noisy.codes != ratings.codes).mean() <= 5 / 229
+    with pytest.raises(Untestable, match="no dates"):
+        dealt_days(replace(ratings, days=None), 1)
+
+
+def test_a_tenth_knows_who_is_in_it(ratings: Ratings) -> None:
+    tenth = Tenth.of(ratings, 5)
+    sample = tenth.view.original
+    assert sample.n_users == 12
+    everyone = np.arange(ratings.n_users)
+    rows = tenth.rows(everyone)
+    inside = rows < sample.n_users
+    assert inside.sum() == 12
+    assert list(sample.users.take(rows[inside])) == list(ratings.users.take(everyone[inside]))
+    knowledge = Knowledge(known=4)
+    able = everyone[knowledge.eligible_users(ratings)]
+    known = knowledge.draw(ratings, able, 1)
+    found = found_in(tenth.view, replace(known, users=tenth.rows(able)))
+    outside = rows[able] == sample.n_users
+    assert not found["right"][outside].any()
+    assert found["right"][~outside].all()
+    with pytest.raises(Untestable, match="no sample"):
+        drawn(ratings.keep_users(np.arange(5)), 0.1, 1)
+
+
+def test_a_tenth_is_scored_alike_to_the_letter(ratings: Ratings) -> None:
+    bench, knowledge = Bench(ratings, None, 2, 3), Knowledge(known=4, wrong=1)
+    plain, lettered = bench.tenth(knowledge), bench.tenth(knowledge, bench.reading())
+    for one, other in zip(plain, lettered, strict=True):
+        for who in one:
+            assert np.array_equal(one[who]["success"], other[who]["success"]), who
+            assert np.array_equal(one[who]["named"], other[who]["named"]), who
+
+
+def test_matching_sets_and_their_likeness(ratings: Ratings) -> None:
+    ends = zip(ratings.indptr, ratings.indptr[1:], strict=False)
+    items = [set(ratings.columns[a:b].tolist()) for a, b in ends]
+    known = np.array(sorted(items[3])[:3], np.int32)
+    wanted = [u for u, own in enumerate(items) if set(known.tolist()) <= own]
+    assert matching(ratings, known).tolist() == wanted
+    everyone = np.arange(ratings.n_users)
+    alike = sims(ratings, 3, everyone)
+    others = [len(items[3] & own) / len(items[3] | own) for own in items]
+    assert alike == pytest.approx(others)
+    nearest = Sparsity().run(ratings, rng=0).neighbours[0].similarity[3]
+    assert np.delete(alike, 3).max() == pytest.approx(nearest)
+
+
+def test_first_days_skip_what_is_not_known() -> None:
+    table = Ratings.from_arrays(
+        ["a", "a", "c", "d"], ["x", "y", "x", "y"], [1, 2, 3, 4],
+        days=np.array(["2000-01-09", "2000-01-05", "NaT", "2000-01-07"], "datetime64[D]"),
+        scale="1:5:1",
+    )  # fmt: skip
+    table = replace(
+        table,
+        indptr=np.insert(table.indptr, 2, table.indptr[2]),
+        users=synthesize(n_users=4, n_items=2, n_ratings=4, rng=1).users,
+    )
+    first = first_days(table)
+    assert first.tolist()[0] + 2 == first.tolist()[3]
+    assert first.tolist()[1] == first.tolist()[2] == UNKNOWN_DAY
+
+
+def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = synthesize(n_users=4000, n_items=30, n_ratings=9000, rng=1)
+    wanted = next(c.measure for c in CLAIMS if c.number == "ns-25")
+    assert wanted is not None
+    near = np.array([0.9] * 2 + [0.1] * 8)
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < 10))
+    found = wanted(Bench(many, 10, 1, 3), "")
+    assert found.low <= found.value == 0.5
+    assert found.high == 1  # none of ten in a tenth of 400: some of the rest may have one
+    every = np.where(np.arange(400) < 2, 0.9, 0.1)
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < 10))
+    assert wanted(Bench(many, 10, 1, 3), "").high < 1
+
+
+def test_what_is_worked_by_hand() -> None:
+    bits, bounds, fifth = worked_tables()
+    assert bits.equal == bits.cells
+    rows = {(row[0], row[2]): row[4] for row in bounds.ours}
+    # by hand: 0.8^73 · 480,189 < 0.05 < 0.8^72 · 480,189; 0.5^16 · 480,189 < 9
+    assert rows["Theorems 1, 2, 4", "0.2"] == "73"
+    assert 480_189 * 0.8**73 < 0.05 < 480_189 * 0.8**72
+    assert rows["Theorem 3, k = 10", "0.5"] == "16"
+    # of the six pairs of four records three have the hub
+    assert fifth.ours[2][1] == "0.50"
