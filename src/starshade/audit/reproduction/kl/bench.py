@@ -24,6 +24,7 @@ from starshade.progress import silence
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
 from starshade.rng import generator
 from starshade.utility.losses import column_ranges
@@ -85,7 +86,8 @@ class Bench:
     def losses(self, name: str, k: int, seed: int) -> Part:
         """Return what a line's release loses; k = 1: the ratings as they are.
 
-        ``loss`` (n_users,): mean width of a user's cells; ``near`` (n_users,): whether the user
+        ``loss`` (n_users,): mean width of a user's cells; ``level`` (n_users,): that of sets by
+        how many values they have, |S| − 1 (Def. 8); ``near`` (n_users,): whether the user
         is nearer to the class than to all others; ``dm``, ``classes``, ``exact``, ``least``:
         squared sizes, their number, those of k, the smallest.
         """
@@ -172,16 +174,30 @@ def measured(ratings: Ratings, groups: Ints, hierarchy: str, k: int) -> Part:
         (high - low)[cells.codes], ranges, out=np.zeros(len(ranges)), where=ranges > 0
     )
     rows = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-    loss = np.bincount(rows, width, cells.n_groups) / max(ratings.n_items, 1)
+    per_item = 1 / max(ratings.n_items, 1)
+    loss = np.bincount(rows, width, cells.n_groups) * per_item
+    level = np.bincount(rows, _levels(cells, ranges, width), cells.n_groups) * per_item
     sizes = np.bincount(class_numbers(canonical(cells)), cells.sizes)
     return {
         "loss": loss[groups],
+        "level": level[groups],
         "near": _nearer(ratings, groups),
         "dm": np.array([float((sizes**2).sum())]),
         "classes": np.array([float(len(sizes))]),
         "exact": np.array([float((sizes == k).sum())]),
         "least": np.array([float(sizes.min())]),
     }
+
+
+def _levels(cells: Cells, ranges: Floats, width: Floats) -> Floats:
+    """Charge a set by its level; what is no set, and all on a real scale, by its width."""
+    step = cells.symbols.scale.step
+    if step is None:
+        return width
+    symbols = cells.symbols
+    values = (symbols.n_members + symbols.null - 1)[cells.codes] * step
+    by_level = np.divide(values, ranges, out=np.zeros(len(ranges)), where=ranges > 0)
+    return np.where(symbols.is_range[cells.codes], width, by_level)
 
 
 def _nearer(ratings: Ratings, groups: Ints) -> Floats:

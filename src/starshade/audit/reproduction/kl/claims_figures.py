@@ -175,7 +175,7 @@ _LOSS = (
         "its GenILoss over Mondrian's, greatest over k",
         most=1,
         why=_DIRECTION,
-        ways=("small k", "farthest", "apart", "smallest", *_OWN_DATA),
+        ways=("level", "small k", "farthest", "apart", "smallest", *_OWN_DATA),
     ),
     of(
         "kl-31",
@@ -184,7 +184,7 @@ _LOSS = (
         "how far its GenILoss is from k-Member's, as a share, greatest over k = 2 to 7",
         most=0.05,
         why=_CLOSE,
-        ways=(*_MEMBERS, *_LIKENESS, "both", *_OWN_DATA),
+        ways=("level", *_MEMBERS, *_LIKENESS, "both", *_OWN_DATA),
     ),
     of(
         "kl-32",
@@ -346,7 +346,7 @@ _ALL = (
         "its mean over each rival's (DM, C_AVG, GenILoss, errors under OR, AND, ranges), greatest",
         most=1,
         why=_DIRECTION,
-        ways=("small k", *_MEMBERS, *_LIKENESS),
+        ways=("level", "small k", *_MEMBERS, *_LIKENESS),
     ),
     of(
         "kl-49",
@@ -355,7 +355,7 @@ _ALL = (
         "its mean over k-Member's of the same six, greatest",
         most=1.05,
         why=_CLOSE,
-        ways=("small k", *_MEMBERS, *_LIKENESS),
+        ways=("level", "small k", *_MEMBERS, *_LIKENESS),
     ),
     of(
         "kl-50",
@@ -364,7 +364,7 @@ _ALL = (
         "its mean over Mondrian's of the same six, greatest",
         most=0.8,
         why="much: by a fifth",
-        ways=("small k", *_LIKENESS, *_OWN_DATA),
+        ways=("level", "small k", *_LIKENESS, *_OWN_DATA),
     ),
     of(
         "kl-51",

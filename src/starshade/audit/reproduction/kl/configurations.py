@@ -112,6 +112,15 @@ CHOICES = (
         "GenILoss of Table 2",
     ),
     Choice(
+        "charge",
+        "What a set costs in GenILoss",
+        "max − min",
+        "max − min",
+        "max − min",
+        "Def. 12",
+        "By its level, |S| − 1 (Def. 8), {0, 5} would cost a fifth: a line of the grid.",
+    ),
+    Choice(
         "work",
         "What stands for time where claims are judged",
         None,

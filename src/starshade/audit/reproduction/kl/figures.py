@@ -27,12 +27,21 @@ from starshade.audit.reproduction.kl.readings import (
     Member,
 )
 from starshade.audit.reproduction.study import Row, points_of
-from starshade.kernels.compared import plain_mondrian
+from starshade.kernels.compared import (
+    FIRST,
+    SEED,
+    SUM,
+    plain_likeness,
+    plain_member,
+    plain_mondrian,
+)
 from starshade.progress import silence, task
 
 ASKED_AT = "k = {}"
 WHOLE, ALONE = "from ratings to release", "forming groups alone"
 PLAIN = "forming groups alone, plain loops compiled"
+INTERPRETED = "the same loops interpreted, of a few records"
+_FEW = 150
 _LOSSES = (
     ("10", "Discernibility", "dm", "DM"),
     ("11", "Average class size C_AVG", "c_avg", "records / (classes · k)"),
@@ -209,7 +218,7 @@ def time_figure(bench: Bench) -> Figure | None:
                 step(1)
     series = tuple(
         Series(line.name, panel, points, configuration=line.configuration)
-        for panel in (WHOLE, ALONE, PLAIN)
+        for panel in (WHOLE, ALONE, PLAIN, INTERPRETED)
         for line in own
         if (points := points_of(rows, "k", "seconds", median, line=line.name, panel=panel))
     )
@@ -242,7 +251,21 @@ def _plain_rows(bench: Bench, k: int, seed: int) -> list[Row]:
         MEMBER: lambda: Member(k).compared(matrix, order),
         MONDRIAN: lambda: plain_mondrian(places, k),
     }
-    return [_row(name, k, PLAIN, _seconds(run)) for name, run in ways.items()]
+    few = matrix[order[:_FEW]].astype(np.float64)
+    some = places[order[:_FEW]]
+    slow: dict[str, Callable[[], Any]] = {
+        LIKENESS: lambda: interpreted(plain_likeness)(few, k, k - 1, FIRST, SUM, 0.0),
+        MEMBER: lambda: interpreted(plain_member)(some, k, SEED),
+    }
+    return [
+        *(_row(name, k, PLAIN, _seconds(run)) for name, run in ways.items()),
+        *(_row(name, k, INTERPRETED, _seconds(run)) for name, run in slow.items()),
+    ]
+
+
+def interpreted(compiled: Any) -> Any:
+    """Return what Python runs of a kernel, whose rows are compared compiled all the same."""
+    return getattr(compiled, "py_func", compiled)
 
 
 def _row(line: str, k: int, panel: str, seconds: float) -> Row:
@@ -264,7 +287,7 @@ def times_of(figure: Figure | None) -> dict[str, float]:
         f"{series.measure}: {series.name}": sum(point.y for point in series.points)
         for series in figure.series
     }
-    for panel in (WHOLE, ALONE, PLAIN):
+    for panel in (WHOLE, ALONE, PLAIN, INTERPRETED):
         a, b = (sums.get(f"{panel}: {name}") for name in (MEMBER, LIKENESS))
         if a and b:
             sums[f"{panel}: k-Member's over k-Likeness's"] = a / b

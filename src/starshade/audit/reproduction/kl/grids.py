@@ -41,9 +41,15 @@ def grids_of(bench: Bench) -> tuple[Table, ...]:
     )
 
 
+_BY_LEVEL = "sets charged by their level |S| − 1"
+
+
 def _pairs() -> Iterator[tuple[str, str, str]]:
     """Return a name, and the lines that are compared."""
     yield "as-read", LIKENESS, MEMBER
+    yield _BY_LEVEL, LIKENESS, MEMBER
+    yield f"{_BY_LEVEL}; k tuples beside the nucleus", AS_PRINTED, MEMBER
+    yield f"{_BY_LEVEL}; null apart", "null apart", MEMBER
     yield "k tuples beside the nucleus (as-printed)", AS_PRINTED, MEMBER
     for name, line in READINGS.items():
         if line.method == "likeness":
@@ -79,8 +85,9 @@ def _data(bench: Bench) -> Iterator[tuple[str, ...]]:
 
 
 def _row(bench: Bench, name: str, likeness: str, member: str) -> tuple[str, ...]:
+    column = "level" if name.startswith(_BY_LEVEL) else "loss"
     try:
-        ratios = {k: _ratio(bench, likeness, member, k) for k in bench.ks}
+        ratios = {k: _ratio(bench, column, likeness, member, k) for k in bench.ks}
     except Untestable as why:
         return name, "–", "–", "–", "–", str(why)
     own = [ratio for k, ratio in ratios.items() if k in _FROM_2_TO_7]
@@ -102,9 +109,9 @@ def _row(bench: Bench, name: str, likeness: str, member: str) -> tuple[str, ...]
     )
 
 
-def _ratio(bench: Bench, likeness: str, member: str, k: int) -> float:
+def _ratio(bench: Bench, column: str, likeness: str, member: str, k: int) -> float:
     losses = [
-        [bench.losses(name, k, seed)["loss"].mean() for seed in bench.seeds]
+        [bench.losses(name, k, seed)[column].mean() for seed in bench.seeds]
         for name in (likeness, member)
     ]
     above, below = (float(np.mean(each)) for each in losses)

@@ -83,6 +83,8 @@ class _View:
 
     def _figure(self, name: str, column: str, k: int, seed: int) -> Floats:
         part = self.bench.losses(name, k, seed)
+        if column == "loss" and self.way == "level":
+            column = "level"
         if column == "c_avg":
             return np.asarray(len(part["loss"]) / (part["classes"] * k))
         if column == "exact share":
@@ -369,10 +371,12 @@ def _same_order(bench: Bench, way: str) -> Estimate:
 
 
 def _steps_of_classes(bench: Bench, way: str) -> Estimate:
+    names = _ALGORITHMS if way == "lower" else _PAPERS
+
     def over_k(ks: Sequence[int], classes: list[float]) -> float:
         return min(a / b if way == "lower" else b / a for a, b in pairwise(classes))
 
-    return _over_lines("classes", _PAPERS, over_k, min)(bench, way)
+    return _over_lines("classes", names, over_k, min)(bench, way)
 
 
 def _rest_trend(bench: Bench, way: str) -> Estimate:

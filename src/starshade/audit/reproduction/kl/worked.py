@@ -189,7 +189,8 @@ def _of_queries() -> Worked:
         ("", "asks for", "answer on Table 1", "on Table 3 (ours)"),
         tuple((f"Query {n}", q[0], q[2], "") for n, q in enumerate(_QUERIES, 1)),
         tuple(ours),
-        "Query 8 asks for an average; the text says MAX, which of one person is the same. Query 5 gives 32.",
+        "Query 8 asks for an average; the text says MAX, which of one person is the same. "
+        "Query 5 gives 32.",
     )
 
 
