@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import inner
-
 FIRST, FARTHEST = 0, 1  # the nucleus of the next class
 SUM, MEAN, NEAREST, SMALLEST, WIDTH = range(5)  # what decides which class a row left over joins
 SEED, JOINED, ARBITRARY = range(3)  # from what the next group's first is furthest
 
 
-@inner
+@njit(cache=True, nogil=True)
 def _between(rows, a, b, apart):  # type: ignore[no-untyped-def]
     """L1 of two rows; a null (0), where `apart` is not 0, is so far from every rating."""
     total = 0.0
@@ -75,7 +73,7 @@ def plain_likeness(rows, k, others, nucleus, join, apart):  # type: ignore[no-un
     return group, cells, _join(rows, group, formed, join, apart)
 
 
-@inner
+@njit(cache=True, nogil=True)
 def _join(rows, group, formed, join, apart):  # type: ignore[no-untyped-def]
     """Let each row left over join a class; return the cells compared."""
     n, m = rows.shape
@@ -112,7 +110,7 @@ def _join(rows, group, formed, join, apart):  # type: ignore[no-untyped-def]
     return cells
 
 
-@inner
+@njit(cache=True, nogil=True)
 def _widens(rows, group, g, left, size):  # type: ignore[no-untyped-def]
     """Return what |e| times the sum of the ranges of a class grows by."""
     before = after = 0.0
@@ -188,7 +186,7 @@ def plain_member(rows, k, seeds):  # type: ignore[no-untyped-def]
     return group, cells, anew
 
 
-@inner
+@njit(cache=True, nogil=True)
 def _span(rows, i, low, high):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(rows.shape[1]):

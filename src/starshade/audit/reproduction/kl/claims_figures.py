@@ -1,4 +1,4 @@
-"""KL's claims of §5: its data, Figs 10-16, the conclusion, and ours beside them."""
+"""KL's claims of §5.2: Figs 10-16, the conclusion, and ours beside them."""
 
 from __future__ import annotations
 
@@ -12,35 +12,6 @@ _MEMBERS = ("arbitrary", "joined")
 _OWN_DATA = ("filled", "thinned", "users")
 _LIKENESS = ("printed", "farthest", "apart", "smallest")
 
-_DATA = (
-    of(
-        "kl-13",
-        "§5.1",
-        "943 users, 1,682 movies, 100,000 ratings; at least 20 a user and one a movie",
-        "of these five figures, those that the data have",
-        least=5,
-        why="counts",
-        about=ML100K,
-    ),
-    of(
-        "kl-14",
-        "§5.1",
-        "the ten most rated have 4,863 ratings of 927 users",
-        "of these two figures, those that the ten have",
-        least=2,
-        why="counts",
-        about=ML100K,
-    ),
-    of(
-        "kl-15",
-        "§5.1",
-        "ten movies show the trends",
-        "share of pairs of k-Likeness, k-Member, Mondrian that GenILoss orders as with twenty",
-        least=1,
-        why="every order is a trend",
-        ways=("small k",),
-    ),
-)
 _DM = (
     of(
         "kl-16",
@@ -410,4 +381,4 @@ _PROMISES = (
         ours=True,
     ),
 )
-OF_FIGURES = (*_DATA, *_DM, *_C_AVG, *_LOSS, *_OR_AND, *_RANGES, *_TIME, *_ALL, *_PROMISES)
+OF_FIGURES = (*_DM, *_C_AVG, *_LOSS, *_OR_AND, *_RANGES, *_TIME, *_ALL, *_PROMISES)

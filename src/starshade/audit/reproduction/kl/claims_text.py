@@ -1,8 +1,8 @@
-"""KL's claims of §§1-4: its examples, Theorem 1, what its algorithm promises."""
+"""KL's claims of §§1-5.1: its examples, Theorem 1, what its algorithm promises, its data."""
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 from starshade.audit.reproduction.claims import Claim
 from starshade.audit.reproduction.kl.configurations import READ
@@ -21,11 +21,11 @@ def of(
     least: float | None = None,
     most: float | None = None,
     configuration: str = READ,
-    **beside: object,
+    **beside: Any,
 ) -> Claim:
     """Return a claim with what it is judged by."""
-    make = partial(Claim, number, place, says, statistic, least, most, why, configuration)
-    return make(MEASURES.get(number), **beside)
+    own = (least, most, why, configuration, MEASURES.get(number))
+    return Claim(number, place, says, statistic, *own, **beside)
 
 
 _EXAMPLES = (
@@ -143,4 +143,33 @@ _ALGORITHM = (
         lost="said of others' work: the paper measures no l-diversity",
     ),
 )
-OF_TEXT = (*_EXAMPLES, *_THEOREM, *_ALGORITHM)
+_DATA = (
+    of(
+        "kl-13",
+        "§5.1",
+        "943 users, 1,682 movies, 100,000 ratings; at least 20 a user and one a movie",
+        "of these five figures, those that the data have",
+        least=5,
+        why="counts",
+        about=ML100K,
+    ),
+    of(
+        "kl-14",
+        "§5.1",
+        "the ten most rated have 4,863 ratings of 927 users",
+        "of these two figures, those that the ten have",
+        least=2,
+        why="counts",
+        about=ML100K,
+    ),
+    of(
+        "kl-15",
+        "§5.1",
+        "ten movies show the trends",
+        "share of pairs of k-Likeness, k-Member, Mondrian that GenILoss orders as with twenty",
+        least=1,
+        why="every order is a trend",
+        ways=("small k",),
+    ),
+)
+OF_TEXT = (*_EXAMPLES, *_THEOREM, *_ALGORITHM, *_DATA)

@@ -101,9 +101,10 @@ def _row(bench: Bench, name: str, likeness: str, member: str) -> tuple[str, ...]
     if work > _FASTER:
         gives.append("Fig. 16")
     numbers = [min(own), max(own)] if own else [float("nan")] * 2
+    numbers.append(sum(ratios.values()) / len(ratios))
     return (
         name,
-        *("–" if np.isnan(x) else f"{x:.3f}" for x in (*numbers, np.mean([*ratios.values()]))),
+        *("–" if np.isnan(x) else f"{x:.3f}" for x in numbers),
         "–" if np.isnan(work) else f"{work:.2f}",
         " and ".join(gives) or "neither",
     )

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
 from types import MappingProxyType
 
 import numpy as np
 
-from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.kl import theorem, worked
 from starshade.audit.reproduction.kl.bench import QUERY_KS, Bench, Run
+from starshade.audit.reproduction.kl.looks import (
+    ALGORITHMS,
+    FEW,
+    View,
+    mean_of,
+    rank_correlation,
+)
 from starshade.audit.reproduction.kl.readings import (
     DGH_A,
     DGH_B,
@@ -21,123 +27,13 @@ from starshade.audit.reproduction.kl.readings import (
     LIKENESS,
     MEMBER,
     MONDRIAN,
-    SWAPPED,
 )
-from starshade.kernels.arrays import Floats
 
 Measure = Callable[[Bench, str], Estimate]
 Pick = Callable[[Iterable[float]], float]
 _PAPERS = (LIKENESS, DGH_A, DGH_B, DGH_C, MEMBER, MONDRIAN)
-_ALGORITHMS = (LIKENESS, MEMBER, MONDRIAN)
 _ASKED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
 _KINDS = ("or", "and", "range")
-_SMALL_K, _FEW = 10, 5
-
-
-def mean_of(values: Iterable[float]) -> float:
-    """Return the mean."""
-    return float(np.mean(list(values)))
-
-
-@dataclass(frozen=True)
-class _View:
-    """A bench under a way."""
-
-    bench: Bench
-    way: str
-
-    @classmethod
-    def of(cls, bench: Bench, way: str) -> _View:
-        own = bench.changed(way) if way in ("filled", "thinned", "users") else bench
-        return cls(own, way)
-
-    @property
-    def ks(self) -> tuple[int, ...]:
-        """Return the k that are looked at."""
-        ks = [k for k in self.bench.ks if self.way != "small k" or k <= _SMALL_K]
-        if not ks:
-            raise Untestable("there is no such k")
-        return tuple(ks)
-
-    def lines(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return those of these lines that the scale allows."""
-        if self.way == "algorithms":
-            names = [name for name in names if name in _ALGORITHMS]
-        found = tuple(name for name in names if name in self.bench.lines)
-        if not found:
-            raise Untestable("the scale does not allow these hierarchies")
-        return found
-
-    def losses(self, names: Iterable[str], column: str, ks: Iterable[int]) -> list[Run]:
-        """Return a figure of every line at every k, a dict for each run."""
-        swapped = SWAPPED.get(self.way, {})
-        ks = tuple(ks)
-        return [
-            {
-                f"{name}, {k}": self._figure(swapped.get(name, name), column, k, seed)
-                for name in dict.fromkeys(names)
-                for k in ks
-            }
-            for seed in self.bench.seeds
-        ]
-
-    def _figure(self, name: str, column: str, k: int, seed: int) -> Floats:
-        part = self.bench.losses(name, k, seed)
-        if column == "loss" and self.way == "level":
-            column = "level"
-        if column == "c_avg":
-            return np.asarray(len(part["loss"]) / (part["classes"] * k))
-        if column == "exact share":
-            return np.asarray(part["exact"] / part["classes"])
-        return np.asarray(part[column], np.float64)
-
-    def errors(self, names: Iterable[str], kind: str, k: int) -> tuple[list[Run], list[int]]:
-        """Return errors of every line at every size, a dict for each run; the sizes."""
-        swapped = SWAPPED.get(self.way, {})
-        column = "of truth" if self.way == "of truth" else "error"
-        runs, sizes = list[Run](), set[int]()
-        for number, seed in enumerate(self.bench.seeds):
-            run: Run = {}
-            for name in dict.fromkeys(names):
-                part = self.bench.errors(swapped.get(name, name), k, seed)
-                own = part["kind"] == kind
-                has = set(part["size"][own].tolist())
-                sizes = has if not (number or run) else sizes & has
-                for size, error in zip(part["size"][own], part[column][own], strict=True):
-                    run[f"{name}, {size}"] = np.array([float(error)])
-            runs.append(run)
-        if self.way == "few items":
-            sizes = {size for size in sizes if size <= _FEW}
-        if not sizes:
-            raise Untestable("no condition has an answer on these ratings")
-        kept = sorted(sizes)
-        names_of = [f"{name}, {size}" for name in dict.fromkeys(names) for size in kept]
-        return [{each: run[each] for each in names_of} for run in runs], kept
-
-    def work(self, k: int, seed: int) -> Mapping[str, float]:
-        """Return cells compared at a k."""
-        swapped = SWAPPED.get(self.way, {})
-        part = self.bench.work(k, seed, swapped.get(LIKENESS, ""), swapped.get(MEMBER, ""))
-        found = {name: float(value[0]) for name, value in part.items()}
-        member = found["anew" if self.way == "members" else "member"]
-        return found | {"likeness": found["nuclei"] + found["rest"], "member": member}
-
-    def estimate(
-        self, runs: Sequence[Run], statistic: Callable[[Mapping[str, float]], float]
-    ) -> Estimate:
-        """Return a statistic of means with its interval."""
-        return estimate(runs, statistic, seed=self.bench.seeds[0] % 2**32)
-
-
-def rank_correlation(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Return Spearman's; equal values share a rank, of equal ones alone it is 0."""
-    if len(xs) < 3:
-        raise Untestable("a trend needs three points")
-    a, b = (np.unique(values, return_inverse=True, return_counts=True)[1:] for values in (xs, ys))
-    ranks = [(np.cumsum(count) - (count - 1) / 2)[place] for place, count in (a, b)]
-    if any(np.ptp(rank) == 0 for rank in ranks):
-        return 0.0
-    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def _ratios(
@@ -152,7 +48,7 @@ def _ratios(
     """`above` over each of `below`, picked over pairs and k; `away`: how far that is from 1."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         tops, bottoms = view.lines(above), view.lines([x for x in below if x not in above])
         own = [k for k in view.ks if ks is None or k in ks]
         if not own:
@@ -185,7 +81,7 @@ def _over_lines(
     """Return what `over_k` makes of each line's values over k, picked over the lines."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         lines, ks = view.lines(names), view.ks
         if len(ks) < 2:
             raise Untestable("there is one k alone")
@@ -199,7 +95,7 @@ def _over_lines(
 
 def _picked(column: str, names: Sequence[str], pick: Pick) -> Measure:
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         runs = view.losses(view.lines(names), column, view.ks)
         return view.estimate(runs, lambda mean: pick(mean.values()))
 
@@ -208,7 +104,7 @@ def _picked(column: str, names: Sequence[str], pick: Pick) -> Measure:
 
 def _error_trend(kind: str, pick: Pick) -> Measure:
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         runs, sizes = view.errors(_ASKED, kind, 2)
         return view.estimate(
             runs,
@@ -223,7 +119,7 @@ def _error_trend(kind: str, pick: Pick) -> Measure:
 
 def _error_ratio(kind: str, rivals: Sequence[str], most: int | None = None) -> Measure:
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         runs, sizes = view.errors((LIKENESS, *rivals), kind, 2)
         own = [size for size in sizes if most is None or size <= most]
 
@@ -238,7 +134,7 @@ def _error_ratio(kind: str, rivals: Sequence[str], most: int | None = None) -> M
 
 def _greatest_error(kind: str, above: int) -> Measure:
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         runs, sizes = view.errors((LIKENESS,), kind, 2)
         own = [f"{LIKENESS}, {size}" for size in sizes if size > above]
         return view.estimate(runs, lambda mean: max(mean[each] for each in own))
@@ -250,7 +146,7 @@ def _work(statistic: Callable[[Sequence[int], list[Mapping[str, float]]], float]
     """Work is counted; over seeds alone it has an interval."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         ks = view.ks
         found = [statistic(ks, [view.work(k, seed) for k in ks]) for seed in view.bench.seeds]
         return Estimate(float(np.mean(found)), min(found), max(found), len(found))
@@ -268,7 +164,7 @@ def _six(rivals: Sequence[str]) -> Measure:
     """k-Likeness over each rival, greatest over DM, C_AVG, GenILoss, and three kinds of query."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        view = _View.of(bench, way)
+        view = View.of(bench, way)
         names = (LIKENESS, *rivals)
         losses = {c: view.losses(names, c, view.ks) for c in ("dm", "c_avg", "loss")}
         errors = {kind: view.errors(names, kind, 2)[0] for kind in _KINDS}
@@ -302,7 +198,7 @@ def _six(rivals: Sequence[str]) -> Measure:
 
 
 def _ours_errs(bench: Bench, way: str) -> Estimate:
-    view = _View.of(bench, way)
+    view = View.of(bench, way)
     names = (EXCHANGE, LIKENESS, MEMBER, MONDRIAN)
     runs: list[Run] = [{} for _ in view.bench.seeds]
     for kind in _KINDS:
@@ -345,14 +241,14 @@ def _selection(bench: Bench, way: str) -> Estimate:
 
 
 def _same_order(bench: Bench, way: str) -> Estimate:
-    ten, twenty = _View(bench, way), _View(bench.changed("twenty"), way)
-    pairs = list(combinations(_ALGORITHMS, 2))
+    ten, twenty = View(bench, way), View(bench.changed("twenty"), way)
+    pairs = list(combinations(ALGORITHMS, 2))
     runs = [
         {f"ten: {key}": value for key, value in a.items()}
         | {f"twenty: {key}": v for key, v in b.items()}
         for a, b in zip(
-            ten.losses(_ALGORITHMS, "loss", ten.ks),
-            twenty.losses(_ALGORITHMS, "loss", ten.ks),
+            ten.losses(ALGORITHMS, "loss", ten.ks),
+            twenty.losses(ALGORITHMS, "loss", ten.ks),
             strict=True,
         )
     ]
@@ -371,7 +267,7 @@ def _same_order(bench: Bench, way: str) -> Estimate:
 
 
 def _steps_of_classes(bench: Bench, way: str) -> Estimate:
-    names = _ALGORITHMS if way == "lower" else _PAPERS
+    names = ALGORITHMS if way == "lower" else _PAPERS
 
     def over_k(ks: Sequence[int], classes: list[float]) -> float:
         return min(a / b if way == "lower" else b / a for a, b in pairwise(classes))
@@ -380,7 +276,7 @@ def _steps_of_classes(bench: Bench, way: str) -> Estimate:
 
 
 def _rest_trend(bench: Bench, way: str) -> Estimate:
-    view = _View.of(bench, way)
+    view = View.of(bench, way)
     ks, seed = view.ks, bench.seeds[0]
     rest = [view.work(k, seed)["rest"] for k in ks]
     return Estimate.exact(rank_correlation([bench.ratings.n_users % k for k in ks], rest))
@@ -438,7 +334,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "kl-31": _ratios("loss", (LIKENESS,), (MEMBER,), max, range(2, 8), away=True),
         "kl-32": _ratios("loss", (DGH_B,), (DGH_A, DGH_C), max),
         "kl-33": _error_trend("or", max),
-        "kl-34": _error_ratio("or", (MEMBER,), _FEW),
+        "kl-34": _error_ratio("or", (MEMBER,), FEW),
         "kl-35": _ratios("c_avg", (LIKENESS,), (MEMBER,), max, (2,)),
         "kl-36": _greatest_error("or", 0),
         "kl-37": _error_trend("and", min),
@@ -455,7 +351,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "kl-48": _six((MEMBER, MONDRIAN)),
         "kl-49": _six((MEMBER,)),
         "kl-50": _six((MONDRIAN,)),
-        "kl-52": _ratios("loss", (EXCHANGE,), _ALGORITHMS, max),
+        "kl-52": _ratios("loss", (EXCHANGE,), ALGORITHMS, max),
         "kl-53": _ours_errs,
         "kl-54": _picked("c_avg", (EXCHANGE,), max),
     }

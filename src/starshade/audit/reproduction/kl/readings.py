@@ -67,7 +67,10 @@ class Likeness(KLikeness):
         others = self.k if self.fill == "k" else self.k - 1
         apart = float(matrix.max()) if self.null == "apart" else 0.0
         rows = matrix[order].astype(np.float64)
-        return plain_likeness(rows, self.k, others, _NUCLEI[self.nucleus], _JOINS[self.join], apart)
+        found: tuple[Ints, int, int] = plain_likeness(
+            rows, self.k, others, _NUCLEI[self.nucleus], _JOINS[self.join], apart
+        )
+        return found
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,9 @@ class Member(KMember):
 
     def compared(self, matrix: Array, order: Ints) -> tuple[Ints, int, int]:
         """Return groups in the order of the permutation; cells compared, ranges kept or anew."""
-        return plain_member(
-            positions(matrix)[0][order].astype(np.int64), self.k, _SEEDS[self.seeds]
-        )
+        rows = positions(matrix)[0][order].astype(np.int64)
+        found: tuple[Ints, int, int] = plain_member(rows, self.k, _SEEDS[self.seeds])
+        return found
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class Line:
         settings = {"k": k, "hierarchy": self.hierarchy, "attributes": attributes}
         settings |= {"rare_items": "keep", **self.reading}
         if self.method in _PLAIN:
-            return _PLAIN[self.method](**settings)
+            plain: Grouping = _PLAIN[self.method](**settings)
+            return plain
         method = made_of(find(ENTRIES, self.method, "method"), settings)
         assert isinstance(method, Grouping)
         return method
