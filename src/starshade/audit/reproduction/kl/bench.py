@@ -145,6 +145,8 @@ class Bench:
         own = {name: self.line(name).reading for name in (likeness, member) if name}
         _, nuclei, rest = Likeness(k, **own.get(likeness, {})).compared(matrix, order)
         _, kept, anew = Member(k, **own.get(member, {})).compared(matrix, order)
+        if not nuclei:
+            raise Untestable(f"fewer than 2k users at k = {k}: they are one class, uncompared")
         mondrian = plain_mondrian(positions(matrix)[0].astype(np.int64), k)[1]
         found = {"nuclei": nuclei, "rest": rest, "member": kept, "anew": anew, "mondrian": mondrian}
         return {key: np.array([float(value)]) for key, value in found.items()}

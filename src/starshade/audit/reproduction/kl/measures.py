@@ -185,7 +185,9 @@ def _six(rivals: Sequence[str]) -> Measure:
             if column in _KINDS:
                 return _over(total(mean, column, LIKENESS), total(mean, column, rival), False)
             at = (f"{column}: {{}}, {k}" for k in view.ks)
-            return mean_of(mean[a.format(LIKENESS)] / mean[a.format(rival)] for a in at)
+            return mean_of(
+                _over(mean[a.format(LIKENESS)], mean[a.format(rival)], False) for a in at
+            )
 
         return view.estimate(
             runs,
@@ -210,7 +212,10 @@ def _ours_errs(bench: Bench, way: str) -> Estimate:
         return sum(value for key, value in mean.items() if f": {name}, " in key)
 
     return view.estimate(
-        runs, lambda mean: max(total(mean, EXCHANGE) / total(mean, rival) for rival in names[1:])
+        runs,
+        lambda mean: max(
+            _over(total(mean, EXCHANGE), total(mean, rival), False) for rival in names[1:]
+        ),
     )
 
 
