@@ -67,7 +67,7 @@ GIVEN = {
         *("theorems", "few facts", "table", "grids", "claims", "worked"),
     },
     "pa": {"table 1", "table 2", "table 3", "figure 3", "figure 4", "figure 5", "releases"},
-    "kl": {f"figure {n}" for n in range(10, 17)},
+    "kl": {*(f"figure {n}" for n in range(10, 17)), "claims", "worked", "grids"},
     "sr": {*(f"figure {n}" for n in range(3, 9)), "verdicts"},
 }
 
