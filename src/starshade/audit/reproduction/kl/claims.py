@@ -29,5 +29,6 @@ WAYS = {
     "users": "with half of the users drawn at random",
     "of truth": "with errors over the truth in place of the answer",
     "few items": "with up to five items",
+    "nuclei": "without tuples left over, which the paper says make it uneven (§5.2.3)",
     "members": "where a class's range is looked up in its members anew at each comparison",
 }

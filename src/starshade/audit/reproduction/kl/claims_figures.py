@@ -260,7 +260,7 @@ _TIME = (
         "rank correlation of cells compared with k, greater of the two",
         most=-0.9,
         why=_TREND,
-        ways=_OWN_DATA,
+        ways=("nuclei", *_OWN_DATA),
     ),
     of(
         "kl-43",

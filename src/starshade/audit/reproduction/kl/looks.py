@@ -103,7 +103,8 @@ class View:
         part = self.bench.work(k, seed, swapped.get(LIKENESS, ""), swapped.get(MEMBER, ""))
         found = {name: float(value[0]) for name, value in part.items()}
         member = found["anew" if self.way == "members" else "member"]
-        return found | {"likeness": found["nuclei"] + found["rest"], "member": member}
+        rest = 0.0 if self.way == "nuclei" else found["rest"]
+        return found | {"likeness": found["nuclei"] + rest, "member": member}
 
     def estimate(
         self, runs: Sequence[Run], statistic: Callable[[Mapping[str, float]], float]
