@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from starshade.arguments import typed
+from starshade.audit.reproduction.claims import Judged, told
 from starshade.audit.reproduction.figures import Figure, Point, Skipped, Unit
 from starshade.audit.reproduction.ns.study import Reproduction
 from starshade.audit.reproduction.study import Check, PaperStudy, apart
@@ -92,6 +93,27 @@ def checked(checks: Sequence[Check]) -> Iterator[str]:
                 ("figure", "says", "on", "here", "holds"),
                 ([c.figure, c.says, c.where, c.ours, "yes" if c.holds else "no"] for c in own),
             )
+
+
+def claimed(judged: Sequence[Judged]) -> Iterator[str]:
+    """Set the claims, and whether they hold, under each other."""
+    yield "\n## What the paper claims\n"
+    yield f"{told(judged)}\n"
+    yield from table_lines(
+        ("", "where", "says", "counts as true", "here", "verdict", "why"),
+        (
+            [
+                each.claim.number,
+                each.claim.place,
+                each.claim.says,
+                each.claim.holds_if,
+                each.ours,
+                each.verdict,
+                each.reason or each.cause,
+            ]
+            for each in judged
+        ),
+    )
 
 
 def figure_tables(figures: Sequence[Figure]) -> Iterator[str]:

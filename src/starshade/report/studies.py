@@ -12,7 +12,7 @@ from starshade.audit.reproduction.pa.result import PredictiveStudy, Row
 from starshade.audit.reproduction.sr.study import Study
 from starshade.ratings.places.place import Where
 from starshade.report.folder import table_lines
-from starshade.report.reproduction import checked, pages_end, save_study
+from starshade.report.reproduction import checked, claimed, pages_end, save_study
 
 
 @typed
@@ -140,7 +140,10 @@ def _pa_page(study: PredictiveStudy) -> Iterator[str]:
     for table in ("1", "2", "3"):
         yield from _histogram(study) if table == "2" else _errors(study, table)
     yield from _releases(study)
-    yield from checked(study.checks)
+    yield from claimed(study.claims)
+    for grid in study.grids:
+        yield f"\n## {grid.title}\n"
+        yield from table_lines(grid.head, grid.rows)
     yield from pages_end(study, "Figures as tables")
 
 
@@ -194,7 +197,7 @@ def _releases(study: PredictiveStudy) -> Iterator[str]:
         "person.\n"
     )
     yield from table_lines(
-        ("", "k", "groups", "the paper", "null cells", "the paper", "one rater", "seconds"),
+        ("", "k", "groups", "the paper", "null cells", "the paper", "one rater"),
         (
             [
                 row["line"],
@@ -204,7 +207,6 @@ def _releases(study: PredictiveStudy) -> Iterator[str]:
                 _share(row["nulls"]),
                 _share(row["paper_nulls"]),
                 _share(row["one_rater"]),
-                f"{row['seconds']:.2f}",
             ]
             for row in study.releases
         ),

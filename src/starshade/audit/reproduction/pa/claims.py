@@ -7,6 +7,7 @@ from typing import Any
 
 from starshade.audit.reproduction.claims import Claim
 from starshade.audit.reproduction.pa.measures import MEASURES
+from starshade.audit.reproduction.pa.privacy import PRIVACY
 
 NETFLIX = "the Netflix Prize's ratings"
 #: interventions, in words that go on after "holds"
@@ -33,7 +34,7 @@ _OWN_DATA = ("thinned", "dense", "few items")
 def _of(number: str, place: str, says: str, statistic: str, **beside: Any) -> Claim:
     settings: dict[str, Any] = {"least": None, "most": None, "configuration": "as-read"}
     settings |= beside
-    measure = MEASURES.get(number)
+    measure = ({**MEASURES, **PRIVACY}).get(number)
     return Claim(number, place, says, statistic, measure=measure, **settings)
 
 
@@ -366,7 +367,7 @@ _SIMILAR = (
         "target over similar-user deviation, greatest over k",
         most=1,
         why="a direction",
-        ways=("to the letter", "refit", *_OWN_DATA),
+        ways=("to the letter", *_OWN_DATA),
     ),
     _of(
         "pa-35",

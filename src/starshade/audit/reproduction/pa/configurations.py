@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.audit.reproduction.configurations import Choice, one_change, settings_of
+from starshade.audit.reproduction.configurations import Choice, Name, one_change, settings_of
 from starshade.audit.reproduction.pa.groupings import GROUPINGS
 
 CHOICES = (
@@ -88,7 +88,9 @@ CHOICES = (
         "§7.1",
     ),
 )
-PRINTED, READ, OURS = "as-printed", "as-read", "ours"
+PRINTED: Name = "as-printed"
+READ: Name = "as-read"
+OURS: Name = "ours"
 SIMPLE = "as-read, but profiles of the ratings alone"
 UNPADDED = "as-read, but groups from rows filled with each item's mean"
 AT_RANDOM = "as-read, but groups at random"
@@ -132,7 +134,8 @@ _NOT_THE_METHODS = ("centre", "judge")
 def _lines() -> dict[str, Line]:
     printed, read, ours = (settings_of(CHOICES, name) for name in (PRINTED, READ, OURS))
     lines = [Line(PRINTED, printed, cells=True), Line(READ, read)]
-    for other in (PRINTED, OURS):
+    others: tuple[Name, ...] = PRINTED, OURS
+    for other in others:
         for key, changed in one_change(CHOICES, READ, other):
             name = f"{READ}, but {_SAID[changed[key]]}"
             lines.append(Line(name, changed, cells=other == PRINTED))
