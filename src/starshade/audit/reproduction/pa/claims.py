@@ -1,347 +1,18 @@
-"""PA's claims, each once, with what would count as true; written before they were measured."""
+"""PA's claims, each once, with what would count as true; here on users, privacy and work."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any
-
-from starshade.audit.reproduction.claims import Claim
-from starshade.audit.reproduction.pa.measures import MEASURES
-from starshade.audit.reproduction.pa.privacy import PRIVACY
-
-NETFLIX = "the Netflix Prize's ratings"
-#: interventions, in words that go on after "holds"
-WAYS = MappingProxyType(
-    {
-        "to the letter": "with the algorithm to the letter",
-        "refit": "where a recommender trained on the release predicts",
-        "shown": "on cells that the profile shows: a null is no prediction",
-        "item mean": "where a null is read as the item's mean",
-        "thinned": "with half of the ratings taken away at random",
-        "dense": "among the half of the users who rated most",
-        "few items": "on the hundred most rated items alone",
-        "ours": "with groups, weights and profiles of ours",
-        "squared": "with the squared difference that we read in its place",
-        "one rater": "for cells that one member alone rated",
-        "independent": "if each item's raters were drawn anew, independent of each other",
-        "large k": "at the greatest k alone",
-        "small k": "at the least k alone",
-    }
+from starshade.audit.reproduction.pa.claims_utility import (
+    DATA,
+    ERRORS,
+    NETFLIX,
+    OWN_DATA,
+    PADDING,
+    of,
 )
-_OWN_DATA = ("thinned", "dense", "few items")
 
-
-def _of(number: str, place: str, says: str, statistic: str, **beside: Any) -> Claim:
-    settings: dict[str, Any] = {"least": None, "most": None, "configuration": "as-read"}
-    settings |= beside
-    measure = ({**MEASURES, **PRIVACY}).get(number)
-    return Claim(number, place, says, statistic, measure=measure, **settings)
-
-
-_DATA = (
-    _of(
-        "pa-01",
-        "§1.1",
-        "84 % are unique to who knows 6 of 8 items outside the top 500",
-        "share",
-        why="cited",
-        configuration="",
-        about=NETFLIX,
-        lost="it is Narayanan and Shmatikov's, and judged among their claims",
-    ),
-    _of(
-        "pa-02",
-        "§1.1, Table 2",
-        "98.84 % of the cells are null; the others by rating",
-        "greatest difference of a share of the cells from the paper's",
-        most=5e-5,
-        why="half of the last digit printed; what is left once a probe is held out",
-        configuration="",
-        about=NETFLIX,
-    ),
-    _of(
-        "pa-03",
-        "§1.1",
-        "rating unpopular items sets a user apart",
-        "chance of being named by one's least rated item, over that by one's most rated",
-        least=2,
-        why="plainly more: at least twice",
-        configuration="",
-    ),
-    _of(
-        "pa-04",
-        "§1.2, §4.1, §5.2",
-        "sparsity makes re-identification likelier",
-        "chance of being named by two rated items with half of the ratings, over that with all",
-        least=1,
-        why="a direction",
-        configuration="",
-    ),
-    _of(
-        "pa-05",
-        "§1.1",
-        "an adversary who knows ratings too does better: labels over structure",
-        "chance of being named by two items and ratings, over that by the items",
-        least=1,
-        why="a direction; §3.1",
-        configuration="",
-    ),
-    _of(
-        "pa-06",
-        "§7.1",
-        "the probe has 459,178 users and 1,425,333 ratings",
-        "ratings",
-        why="a count",
-        configuration="",
-        about=NETFLIX,
-        lost="Netflix's probe set is not here; ours is drawn",
-    ),
-    _of(
-        "pa-07",
-        "§7.1",
-        "the padded table takes about 36 GB",
-        "GB at four bytes a cell",
-        least=32.4,
-        most=39.6,
-        why="“about”: a tenth",
-        configuration="",
-        about=NETFLIX,
-    ),
-)
-_ERRORS = (
-    _of(
-        "pa-08",
-        "Table 1",
-        "the original's error is 0.9518",
-        "RMSE / 0.951849",
-        least=0.99,
-        most=1.01,
-        why="one per cent: another probe, another fit",
-        about=NETFLIX,
-    ),
-    _of(
-        "pa-09",
-        "Table 1",
-        "padded: 0.9597 at k = 5, 0.9587 at k = 50 (1.0082, 1.0072 times)",
-        "greatest distance of the error, over the original's, from the paper's",
-        most=0.005,
-        why="half a per cent: as much as the whole effect leaves room for",
-        about=NETFLIX,
-        ways=("to the letter", "ours"),
-    ),
-    _of(
-        "pa-10",
-        "Table 1",
-        "simple: 2.369 at k = 5, 2.377 at k = 50 (null = 0)",
-        "greatest relative distance of the error, over the original's, from the paper's",
-        most=0.05,
-        why="a twentieth: the level is meant, not a digit",
-        about=NETFLIX,
-        ways=("refit", "thinned"),
-    ),
-    _of(
-        "pa-11",
-        "abstract, §1.3, §7.4",
-        "“very little impact to prediction accuracy” (padded)",
-        "error of the release over the original's, greatest over k",
-        most=1.01,
-        why="one per cent: what Netflix's yearly prize was paid for; the paper's own is 0.8 %",
-        ways=("to the letter", "refit", *_OWN_DATA, "ours"),
-    ),
-    _of(
-        "pa-12",
-        "§1.3, §7.2, §7.4",
-        "simple anonymization: “much higher RMSE”, even at a small k",
-        "error of simple over that of padded, least over k",
-        least=1.5,
-        why="at least half as much again; the paper's is 2.5 times",
-        ways=("small k", "thinned", "shown", "refit"),
-    ),
-    _of(
-        "pa-13",
-        "§7.4",
-        "“the value of k does not have a significant impact” on accuracy",
-        "error of padded at the worst k over that at the best",
-        most=1.01,
-        why="one per cent, as for pa-11; the paper's differ by 0.1 %",
-        ways=("to the letter", "refit", *_OWN_DATA, "ours"),
-    ),
-    _of(
-        "pa-14",
-        "§7.2",
-        "simple's error is due to nulls and to how few groups there are",
-        "share of simple's squared error above the original's that stands in null cells, least",
-        least=0.9,
-        why="nearly all",
-        ways=("small k", "thinned"),
-    ),
-    _of(
-        "pa-15",
-        "§7.2",
-        "9,294 groups at k = 50",
-        "groups / 9,294",
-        least=0.98,
-        most=1.02,
-        why="a fiftieth: draws of the sample",
-        about=NETFLIX,
-        ways=("to the letter",),
-    ),
-    _of(
-        "pa-16",
-        "§7.2",
-        "80 % of simple's cells are null at k = 50",
-        "share of null cells",
-        least=0.78,
-        most=0.82,
-        why="two digits printed, and a draw",
-        about=NETFLIX,
-        ways=("to the letter",),
-    ),
-    _of(
-        "pa-17",
-        "§4.1, §7.3, §7.4",
-        "padding first makes better groups than what is rated alone",
-        "error of padded over that with groups from rows whose nulls are item means, greatest",
-        most=1,
-        why="a direction, at every k",
-        ways=("to the letter", "large k", *_OWN_DATA),
-    ),
-    _of(
-        "pa-18",
-        "§4.2, step 2.3",
-        "sample and bins cost little against clustering all at once",
-        "error of padded over that with everybody clustered at once, greatest over k",
-        most=1.01,
-        why="“little”: one per cent",
-        ways=_OWN_DATA,
-    ),
-)
-_PADDING = (
-    _of(
-        "pa-19",
-        "§5.2, Table 2",
-        "after padding no null is left",
-        "null cells of padded releases",
-        least=0,
-        most=0,
-        why="a count",
-    ),
-    _of(
-        "pa-20",
-        "Table 2",
-        "the shares of ratings after padding",
-        "greatest difference of a share from the paper's",
-        most=0.05,
-        why="a twentieth of all cells: another model of another make",
-        about=NETFLIX,
-    ),
-    _of(
-        "pa-21",
-        "§7.3",
-        "padding changes the distribution of ratings plainly",
-        "half the sum of differences between shares of the ratings before and after",
-        least=0.1,
-        why="a tenth of the ratings moves; in the paper 0.22",
-        ways=("dense", "few items"),
-    ),
-    _of(
-        "pa-22",
-        "§4.2, Fig. 3",
-        "virtual centres: “less skewed” sizes of bins than real users",
-        "standard deviation / mean of the sizes, virtual over real",
-        most=1,
-        why="a direction",
-        ways=("to the letter", *_OWN_DATA),
-    ),
-    _of(
-        "pa-23",
-        "§4.2, Fig. 3",
-        "bins of 200 to 900 and of 50 to 2000",
-        "greatest factor between an end and the paper's",
-        most=2,
-        why="read off a picture, “around”",
-        about=NETFLIX,
-        ways=("to the letter",),
-    ),
-    _of(
-        "pa-24",
-        "§4.2, step 2.2",
-        "unbounded t-means gives skewed sizes, a bound balances them",
-        "standard deviation / mean of the sample's clusters, bounded over unbounded",
-        most=1,
-        why="a direction",
-        ways=_OWN_DATA,
-    ),
-    _of(
-        "pa-25",
-        "§7.3, Fig. 4",
-        "within clusters all four measures shift to the left",
-        "mean of pairs within clusters over that of all, greatest over measures",
-        most=1,
-        why="a direction",
-        ways=("to the letter", "ours"),
-    ),
-    _of(
-        "pa-26",
-        "§7.3, Fig. 4",
-        "closeness-1.0 makes users look more alike than weighted squares",
-        "mean over pairs, closeness-1.0 over weighted-sq",
-        most=1,
-        why="a direction",
-        ways=("dense", "few items"),
-    ),
-    _of(
-        "pa-27",
-        "§7.3, Fig. 4",
-        "weighted squares tell users apart more finely than closeness-1.0",
-        "bins of 0.05 that the pairs fill (1 / Σ share²), weighted-sq over closeness-1.0",
-        least=1,
-        why="a direction",
-        ways=("dense", "few items"),
-    ),
-    _of(
-        "pa-28",
-        "§7.3",
-        "closeness-1.0 is no good indicator in clustering",
-        "error of padded with closeness-1.0 over that with weighted squares, at the least k",
-        least=1,
-        why="a direction",
-        configuration="as-read, but weighted squares",
-        ways=_OWN_DATA,
-    ),
-    _of(
-        "pa-29",
-        "§4.2",
-        "sim is 0 only for equal rows and 1 only for opposite ends",
-        "exceptions among all pairs of rows of two items on 1 to 5",
-        least=0,
-        most=0,
-        why="a count",
-        configuration="as-printed",
-    ),
-    _of(
-        "pa-30",
-        "§4.2",
-        "sim is a squared penalty for large differences",
-        "penalty of the second half of the scale over that of the first",
-        least=2,
-        why="d² has 3, a penalty without squares 1",
-        configuration="as-printed",
-        ways=("squared",),
-    ),
-    _of(
-        "pa-31",
-        "Figs 3, 4",
-        "the curves themselves",
-        "curves",
-        why="",
-        configuration="",
-        about=NETFLIX,
-        lost="pictures that the text does not have",
-    ),
-)
 _SIMILAR = (
-    _of(
+    of(
         "pa-32",
         "Table 3",
         "similar-user deviation at k = 50: 1.0056 padded, 1.1753 simple",
@@ -351,7 +22,7 @@ _SIMILAR = (
         about=NETFLIX,
         ways=("shown", "to the letter"),
     ),
-    _of(
+    of(
         "pa-33",
         "Table 3",
         "padded is below simple from the most similar profile as well",
@@ -360,34 +31,34 @@ _SIMILAR = (
         why="a direction",
         ways=("small k", "thinned"),
     ),
-    _of(
+    of(
         "pa-34",
         "§7.4",
         "one's own profile predicts best: target is below similar-user deviation",
         "target over similar-user deviation, greatest over k",
         most=1,
         why="a direction",
-        ways=("to the letter", *_OWN_DATA),
+        ways=("to the letter", *OWN_DATA),
     ),
-    _of(
+    of(
         "pa-35",
         "§7.4",
         "target deviation approximates similar-user deviation well",
         "similar-user over target deviation, greatest over k",
         most=1.05,
         why="what the paper calls good is 1.00563 / 0.95871 = 1.049",
-        ways=("to the letter", *_OWN_DATA, "ours"),
+        ways=("to the letter", *OWN_DATA, "ours"),
     ),
-    _of(
+    of(
         "pa-36",
         "§7.4, Fig. 5",
         "“most self-ranks values are quite low”",
         "share of users whose own profile is in the nearest quarter, least over k",
         least=0.5,
         why="“most”: more than half; “quite low”: a quarter",
-        ways=("to the letter", "small k", *_OWN_DATA, "ours"),
+        ways=("to the letter", "small k", *OWN_DATA, "ours"),
     ),
-    _of(
+    of(
         "pa-37",
         "Fig. 5",
         "the curve of self-ranks",
@@ -399,7 +70,7 @@ _SIMILAR = (
     ),
 )
 _PRIVACY = (
-    _of(
+    of(
         "pa-38",
         "§3.2, §4.3",
         "every record equals at least k − 1 others",
@@ -407,7 +78,7 @@ _PRIVACY = (
         least=1,
         why="a guarantee",
     ),
-    _of(
+    of(
         "pa-39",
         "Thm 6.1",
         "nobody is named with more than 1/k by labels or structure",
@@ -415,7 +86,7 @@ _PRIVACY = (
         most=1,
         why="a theorem",
     ),
-    _of(
+    of(
         "pa-40",
         "Thm 6.2",
         "without prior knowledge a link is known with at most 1/k",
@@ -424,7 +95,7 @@ _PRIVACY = (
         why="a theorem, of every link",
         ways=("independent", "thinned", "one rater"),
     ),
-    _of(
+    of(
         "pa-41",
         "Thm 6.3",
         "with prior p ≤ 1/k at most 1/k + p/(2 − kp)",
@@ -433,7 +104,7 @@ _PRIVACY = (
         why="a theorem, of the expectation",
         ways=("independent", "few items"),
     ),
-    _of(
+    of(
         "pa-42",
         "§6.2",
         "the bound of Theorem 6.3 is 2/k at p = 1/k",
@@ -443,7 +114,7 @@ _PRIVACY = (
         why="arithmetic",
         configuration="as-printed",
     ),
-    _of(
+    of(
         "pa-43",
         "§6.2",
         "it tends to 1/k as p tends to 0",
@@ -453,7 +124,7 @@ _PRIVACY = (
         why="arithmetic",
         configuration="as-printed",
     ),
-    _of(
+    of(
         "pa-44",
         "§6.2",
         "p ≤ 1/k is reasonable, as data are sparse",
@@ -463,7 +134,7 @@ _PRIVACY = (
         configuration="",
         ways=("small k", "thinned"),
     ),
-    _of(
+    of(
         "pa-45",
         "§6.2",
         "2.4 % of IMDb's users rated the film that most of them rated",
@@ -473,7 +144,7 @@ _PRIVACY = (
         about="IMDb",
         lost="IMDb's ratings are not here",
     ),
-    _of(
+    of(
         "pa-46",
         "§6.2",
         "that a link is missing is learned easily",
@@ -481,7 +152,7 @@ _PRIVACY = (
         least=1,
         why="a guarantee",
     ),
-    _of(
+    of(
         "pa-47",
         "§5.1",
         "k-anonymity alone leaves items that few groups show",
@@ -490,7 +161,7 @@ _PRIVACY = (
         why="at least one item in a hundred, at every k",
         ways=("small k", "thinned"),
     ),
-    _of(
+    of(
         "pa-48",
         "§5.1",
         "fake edges make every item shown by l groups",
@@ -498,7 +169,7 @@ _PRIVACY = (
         least=1,
         why="a guarantee",
     ),
-    _of(
+    of(
         "pa-49",
         "§5.2, §7.4",
         "padded obscures actual ratings more than simple",
@@ -507,7 +178,7 @@ _PRIVACY = (
         why="a direction",
         ways=("small k", "large k", "thinned"),
     ),
-    _of(
+    of(
         "pa-50",
         "§7.4",
         "from padded nobody learns what share of users rated an item",
@@ -518,7 +189,7 @@ _PRIVACY = (
     ),
 )
 _WORK = (
-    _of(
+    of(
         "pa-51",
         "§6.1",
         "Algorithm 1 takes O(m^1.5 n)",
@@ -528,7 +199,7 @@ _WORK = (
         why="1.5, within a fifth of a power: m is small here",
         configuration="as-printed",
     ),
-    _of(
+    of(
         "pa-52",
         "§4.2, step 2.3",
         "sample and bins are a significant speed-up",
@@ -537,7 +208,7 @@ _WORK = (
         why="significant: at least half of the work is saved",
         ways=("large k",),
     ),
-    _of(
+    of(
         "pa-53",
         "§4.3, §7.4",
         "generalization and suppression may destroy all utility",
@@ -548,7 +219,7 @@ _WORK = (
     ),
 )
 _OURS = (
-    _of(
+    of(
         "pa-o1",
         "ours",
         "ours predicts better than the paper's algorithm as read",
@@ -558,7 +229,7 @@ _OURS = (
         configuration="ours",
         ours=True,
     ),
-    _of(
+    of(
         "pa-o2",
         "ours",
         "groups by exchange lose less than by t-means, all else as read",
@@ -569,4 +240,4 @@ _OURS = (
         ours=True,
     ),
 )
-CLAIMS = (*_DATA, *_ERRORS, *_PADDING, *_SIMILAR, *_PRIVACY, *_WORK, *_OURS)
+CLAIMS = (*DATA, *ERRORS, *PADDING, *_SIMILAR, *_PRIVACY, *_WORK, *_OURS)

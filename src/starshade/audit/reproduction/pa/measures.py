@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import sqrt
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from starshade.attack.link_existence import link_existence_bound
 from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
-from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
@@ -25,10 +21,6 @@ from starshade.audit.reproduction.pa.configurations import (
     UNPADDED,
     WEIGHTED,
 )
-from starshade.audit.reproduction.pa.padding import HISTOGRAM, histogram_of, sizes_of_bins
-from starshade.ratings.scale import Scale
-from starshade.recommend.padded import dissimilarities
-from starshade.recommend.settings import Dissimilarity
 
 Means: TypeAlias = Mapping[str, float]
 ORIGINAL_RMSE = 0.951849  # Table 1; of the recommender on the data before anonymization
@@ -37,8 +29,6 @@ TARGET = {("padded", 5): 0.95970, ("padded", 50): 0.95871}
 TARGET |= {("simple", 5): 2.36947, ("simple", 50): 2.3771}
 SIMILAR_USER = {("padded", 50): 1.00563, ("simple", 50): 1.17525}
 GROUPS, NULLS = 9_294, 0.80  # §7.2; k = 50
-BIN_SIZES = {"virtual": (200, 900), "real": (50, 2000)}  # §4.2, about
-_PAPERS = Scale(1, 5, 1)
 
 
 @dataclass(frozen=True)
@@ -242,184 +232,13 @@ def _target_over_similar(m: Means) -> float:
     return sqrt(m["target"] / m["target_n"]) / _rmse(m, "near")
 
 
-# ---------------------------------------------------------------- padding, bins, pairs
-
-
-def _null_after(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    return Estimate.exact(max(
-        float(bench.release(READ, k, seed)["nulls"][0]) for k in view.ks for seed in bench.seeds
-    ))  # fmt: skip
-
-
-def histogram(bench: Bench, seed: int) -> Mapping[str, Any]:
-    """Return the shares of the cells by rating before and after padding, null first."""
-
-    def count() -> Mapping[str, Any]:
-        rows = histogram_of(looks.padded_of(bench, READ, seed), seed)
-        if not rows:
-            return {"refused": np.array("a scale without steps has no levels to count")}
-        before, after = ([getattr(row, when) for row in rows] for when in ("before", "after"))
-        levels = [np.nan, *(row.level for row in rows[1:])]
-        return {name: np.array(value, np.float64) for name, value in
-                (("before", before), ("after", after), ("level", levels))}  # fmt: skip
-
-    return looks.allowed(bench.of(f"histogram, seed {seed}", count))
-
-
-def _histogram_off(when: str, place: int) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        if bench.ratings.scale != _PAPERS:
-            raise Untestable("the paper's scale is 1 to 5")
-        theirs = np.array([HISTOGRAM[level][place] for level in range(6)]) / 100
-        return scalars(bench, lambda seed: {
-            "off": np.abs(histogram(bench, seed)[when] - theirs).max(keepdims=True)
-        }, lambda m: m["off"])  # fmt: skip
-
-    return measure
-
-
-def _moved(bench: Bench, way: str) -> Estimate:
-    own = View.of(bench, way).bench
-
-    def moved(seed: int) -> Mapping[str, Any]:
-        found = histogram(own, seed)
-        before, after = found["before"][1:], found["after"][1:]
-        return {"moved": np.array(np.abs(before / before.sum() - after / after.sum()).sum() / 2)}
-
-    return scalars(own, moved, lambda m: m["moved"])
-
-
-def _skew(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-
-    def skew(seed: int) -> Mapping[str, Any]:
-        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
-        return {name: np.array(found[name].std() / found[name].mean()) for name in found}
-
-    return scalars(view.bench, skew, lambda m: m["virtual"] / m["real"])
-
-
-def _bin_sizes(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-
-    def off(seed: int) -> Mapping[str, Any]:
-        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
-        ends = [
-            max(int(end), 1) / theirs
-            for name, own in BIN_SIZES.items()
-            for end, theirs in zip((found[name].min(), found[name].max()), own, strict=True)
-        ]
-        return {"off": np.array(max(max(end, 1 / end) for end in ends))}
-
-    return scalars(view.bench, off, lambda m: m["off"])
-
-
-def _bounded(bench: Bench, way: str) -> Estimate:
-    own = View.of(bench, way).bench
-    return scalars(
-        own,
-        lambda seed: looks.sample_clusters(own, READ, seed),
-        lambda m: m["bounded"] / m["free"],
-    )
-
-
-def _of_pairs(read: Callable[[Mapping[str, Any]], float]) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        k = view.ks[-1]
-
-        def found(seed: int) -> Mapping[str, Any]:
-            part = looks.pairs(view.bench, view.line, k, seed)
-            try:
-                return {"read": np.array(read(part))}
-            except KeyError:
-                raise Untestable("no pair is to be had within clusters") from None
-
-        return scalars(view.bench, found, lambda m: m["read"])
-
-    return measure
-
-
-def _shift(part: Mapping[str, Any]) -> float:
-    return max(float(part[f"{m} within"][0] / part[f"{m} before"][0]) for m in looks.METRICS)
-
-
-def _filled(part: Mapping[str, Any], metric: str) -> float:
-    return float(1 / (part[f"{metric} before shares"] ** 2).sum())
-
-
 def _relaxed(bench: Bench, way: str) -> Estimate:
     view = View.of(bench, way)
     columns = view.errors(a=RELAXED, b=WEIGHTED)
     return view.over_k(columns, lambda m: _rmse(m, "a") / _rmse(m, "b"), ks=view.ks[:1])
 
 
-def _sim_exceptions(bench: Bench, way: str) -> Estimate:
-    rows = np.array(list(product(range(1, 6), repeat=2)), np.float64)
-    away = dissimilarities(rows, rows, "weighted-sq", _PAPERS)
-    equal = (rows[:, None] == rows[None]).all(2)
-    opposite = (np.abs(rows[:, None] - rows[None]) == 4).all(2)
-    wrong = ((away < 1e-12) != equal) | ((away > 1 - 1e-12) != opposite)
-    return Estimate.exact(float(wrong.sum()))
-
-
-def _penalty(bench: Bench, way: str) -> Estimate:
-    name: Dissimilarity = "euclidean" if way == "squared" else "weighted-sq"
-    ends = np.array([[1.0], [3.0], [5.0]])
-    away = dissimilarities(ends[:1], ends, name, _PAPERS)[0] ** (2 if way == "squared" else 1)
-    return Estimate.exact(float((away[2] - away[1]) / (away[1] - away[0])))
-
-
-# ---------------------------------------------------------------- work
-
-
-def _exponent(bench: Bench, way: str) -> Estimate:
-    k = bench.least_k
-    if bench.ratings.n_users < _MANY:
-        raise Untestable(f"with fewer than {_MANY} users a quarter has hardly any bins")
-
-    def counted(seed: int) -> Mapping[str, Any]:
-        return {
-            name: looks.work(bench, PRINTED, k, seed, share)["distances"]
-            for name, share in (("all", 1), ("some", 4))
-        }
-
-    return scalars(bench, counted, lambda m: float(np.log(m["all"] / m["some"]) / np.log(4)))
-
-
-_MANY = 400
-
-
-def _speed_up(bench: Bench, way: str) -> Estimate:
-    k = View.of(bench, way).ks[0]
-
-    def counted(seed: int) -> Mapping[str, Any]:
-        return {
-            "theirs": looks.work(bench, READ, k, seed)["distances"],
-            "at once": looks.work_at_once(bench, READ, k, seed)["distances"],
-        }
-
-    return scalars(bench, counted, lambda m: m["at once"] / m["theirs"])
-
-
-def _gigabytes(bench: Bench, way: str) -> Estimate:
-    return Estimate.exact(4e-9 * bench.ratings.n_users * bench.ratings.n_items)
-
-
-def _bound_at(p: Callable[[int], float], pick: Callable[..., float]) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        bounds = [k * float(link_existence_bound(p(k), k)) for k in range(2, 51)]
-        return Estimate.exact(pick(bounds))
-
-    return measure
-
-
-def _farthest_from_2(values: Sequence[float]) -> float:
-    return max(values, key=lambda value: abs(value - 2))
-
-
-_TABLES = {
+MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-08": _original,
     "pa-09": _table_1("padded", relative=False),
     "pa-10": _table_1("simple", relative=True),
@@ -431,6 +250,7 @@ _TABLES = {
     "pa-16": _of_shape("nulls", 1, SIMPLE),
     "pa-17": _compared(None, UNPADDED),
     "pa-18": _compared(READ, AT_ONCE),
+    "pa-28": _relaxed,
     "pa-32": _table_3,
     "pa-33": _similar_compared,
     "pa-34": _near(_target_over_similar, max),
@@ -439,24 +259,3 @@ _TABLES = {
     "pa-o1": _compared(OURS, READ),
     "pa-o2": _compared("as-read, but groups by exchange", READ),
 }
-_OTHERS = {
-    "pa-02": _histogram_off("before", 0),
-    "pa-07": _gigabytes,
-    "pa-19": _null_after,
-    "pa-20": _histogram_off("after", 1),
-    "pa-21": _moved,
-    "pa-22": _skew,
-    "pa-23": _bin_sizes,
-    "pa-24": _bounded,
-    "pa-25": _of_pairs(_shift),
-    "pa-26": _of_pairs(lambda p: float(p["closeness-1.0 before"][0] / p["weighted-sq before"][0])),
-    "pa-27": _of_pairs(lambda p: _filled(p, "weighted-sq") / _filled(p, "closeness-1.0")),
-    "pa-28": _relaxed,
-    "pa-29": _sim_exceptions,
-    "pa-30": _penalty,
-    "pa-42": _bound_at(lambda k: 1 / k, _farthest_from_2),
-    "pa-43": _bound_at(lambda k: 1e-9, max),
-    "pa-51": _exponent,
-    "pa-52": _speed_up,
-}
-MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = MappingProxyType(_TABLES | _OTHERS)
