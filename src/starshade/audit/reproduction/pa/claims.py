@@ -198,6 +198,7 @@ _WORK = (
         most=1.7,
         why="1.5, within a fifth of a power: m is small here",
         configuration="as-printed",
+        ways=("line 4",),
     ),
     of(
         "pa-52",

@@ -24,6 +24,7 @@ WAYS = MappingProxyType(
         "squared": "with the squared difference that we read in its place",
         "one rater": "for cells that one member alone rated",
         "independent": "if each item's raters were drawn anew, independent of each other",
+        "line 4": "for line 4 alone: the sample, of 20 √m users, is not small beside m here",
         "large k": "at the greatest k alone",
         "small k": "at the least k alone",
     }

@@ -54,7 +54,13 @@ CHOICES = (
         "a cluster's centre",
     ),
     Choice("biases", "Biases for users and items", False, False, True, "§4.1"),
-    Choice("factors", "Factors", 16, 16, 16, "§4.1", "The paper names no number."),
+    Choice(
+        "factors",
+        "Factors",
+        *(PredictiveAnonymizer.factors,) * 3,
+        "§4.1",
+        "The paper names no number: ours for all three.",
+    ),
     Choice(
         "regularization",
         "How strongly factors are held back",
@@ -62,7 +68,7 @@ CHOICES = (
         0.055,
         0.055,
         "§4.1",
-        "The paper names no number; fitted by alternating least squares in place of steps.",
+        "The paper names no number: ours for all three; fitted by alternating least squares in place of steps.",
     ),
     Choice(
         "grouping",
@@ -220,5 +226,7 @@ def _lines() -> dict[str, Line]:
 
 LINES: Mapping[str, Line] = MappingProxyType(_lines())
 WEIGHTED = "as-read, but weighted squares"
+#: whose users are compared with every profile (Table 3, Fig. 5)
+COMPARED = (PRINTED, READ, SIMPLE, OURS)
 #: at a size that leaves no time for more
 LARGE = (PRINTED, READ, SIMPLE, OURS)

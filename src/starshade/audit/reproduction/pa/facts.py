@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from math import isqrt, log
 from typing import Any
 
 import numpy as np
@@ -295,7 +296,10 @@ def _penalty(bench: Bench, way: str) -> Estimate:
 
 
 def _exponent(bench: Bench, way: str) -> Estimate:
-    k = bench.least_k
+    k, m = bench.least_k, bench.ratings.n_users
+    if way == "line 4":
+        lines = [users * isqrt(users) for users in (m, -(-m // 4))]
+        return Estimate.exact(log(lines[0] / lines[1], 4))
     if bench.ratings.n_users < _MANY:
         raise Untestable(f"with fewer than {_MANY} users a quarter has hardly any bins")
 

@@ -134,7 +134,7 @@ def rank_figure(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Figur
     series = []
     for line, k in ways:
         part = bench.release(line, k, bench.seeds[0])
-        if "rank" in part and line in (PRINTED, READ, SIMPLE, "ours"):
+        if "rank" in part:
             shares = within(part["rank"][part["asked"] > 0])
             ys = [100 * share for share in shares]
             series.append(Series.of(f"k = {k}", line, range(1, 101), ys, configuration=line))

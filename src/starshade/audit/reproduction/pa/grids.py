@@ -144,9 +144,9 @@ def work_table(bench: Bench) -> Table:
     for k in bench.ks:
         cells = []
         for line in (READ, PRINTED):
-            parts = (looks.work(bench, line, k, seed) for seed in bench.seeds)
+            parts = (looks.work(bench, line, k, seed) for seed in bench.seeds[:1])
             cells.append(f"{_mean(parts, 'distances')[0]:,.0f}")
-        at_once = (looks.work_at_once(bench, READ, k, seed) for seed in bench.seeds)
+        at_once = (looks.work_at_once(bench, READ, k, seed) for seed in bench.seeds[:1])
         cells.append(f"{_mean(at_once, 'distances')[0]:,.0f}")
         rows.append((str(k), *cells))
     m = bench.ratings.n_users

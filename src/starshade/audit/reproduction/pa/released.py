@@ -29,13 +29,21 @@ Ints = NDArray[np.int64]
 _REFIT_CELLS = 60_000_000  # of profiles that a recommender learns from; more are sampled
 _ASKED = 2_000  # users whose actual ratings are held against their profile
 _LOW = 25  # a percentile that counts as low
-_NEAR = ("padded", "simple", "pooled")  # profiles that users are compared with
 
 
 def measure_release(
-    release: Release, train: Ratings, probe: Ratings, method: PredictiveAnonymizer, seed: int
+    release: Release,
+    train: Ratings,
+    probe: Ratings,
+    method: PredictiveAnonymizer,
+    seed: int,
+    *,
+    near: bool,
 ) -> Part:
-    """Measure a release: errors on what was held out, groups, nulls, actual ratings, ranks."""
+    """Measure a release: errors on what was held out, groups, nulls, actual ratings.
+
+    `near`: compare users with every profile as well.
+    """
     profiles, linked = release.classes, linked_probe(release, train, probe)
     assert isinstance(profiles, Profiles)
     assert linked is not None
@@ -47,9 +55,9 @@ def measure_release(
         **_shape(release, profiles),
         **_actual(release, profiles, train, seed),
     }
-    if method.profile in _NEAR:
-        near: Nearness[Any] = Nearness(recommender=model, seed=seed)
-        found = near_of(release, profiles, train, linked, near)
+    if near:
+        asked: Nearness[Any] = Nearness(recommender=model, seed=seed)
+        found = near_of(release, profiles, train, linked, asked)
         out |= {
             **found,
             "low": found["asked"] * (found["rank"] <= _LOW),
