@@ -68,7 +68,7 @@ CHOICES = (
         0.055,
         0.055,
         "§4.1",
-        "The paper names no number: ours for all three; fitted by alternating least squares in place of steps.",
+        "No number is named: ours for all three, and alternating least squares in place of steps.",
     ),
     Choice(
         "grouping",

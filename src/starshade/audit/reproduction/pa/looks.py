@@ -225,8 +225,13 @@ def diverse(bench: Bench, name: str, k: int, seed: int, b: int, l: int) -> Part:
 
 def work(bench: Bench, name: str, k: int, seed: int, share: int = 1) -> Part:
     """Count the distances of a line's grouping, on one in `share` of the users."""
-    return _worked(bench, f"work, {name}, k = {k}, seed {seed}, one in {share}", name, seed, share,
-        lambda away, padded: group_users(padded, k, seed, away=away))  # fmt: skip
+
+    def count() -> Part:
+        return _worked(
+            bench, name, k, seed, share, lambda away, m: group_users(m, k, seed, away=away)
+        )
+
+    return allowed(bench.of(f"work, {name}, k = {k}, seed {seed}, one in {share}", count))
 
 
 def work_at_once(bench: Bench, name: str, k: int, seed: int) -> Part:
@@ -236,25 +241,27 @@ def work_at_once(bench: Bench, name: str, k: int, seed: int) -> Part:
         order = seeded_order(padded.n_users, seed, "bins")
         bounded_t_means(away, order, len(order) // k, k)
 
-    return _worked(bench, f"work at once, {name}, k = {k}, seed {seed}", name, seed, 1, cluster)
+    def count() -> Part:
+        return _worked(bench, name, k, seed, 1, cluster)
+
+    return allowed(bench.of(f"work at once, {name}, k = {k}, seed {seed}", count))
 
 
 def _worked(
-    bench: Bench, title: str, name: str, seed: int, share: int, group: Callable[..., Any]
+    bench: Bench, name: str, k: int, seed: int, share: int, group: Callable[..., Any]
 ) -> Part:
-    def count() -> Part:
-        train, _ = bench.held(seed)
-        if train.n_users > _COUNTED:
-            return {"refused": np.array(f"not counted on more than {_COUNTED:,} users")}
-        some, line = train.keep_users(np.arange(0, train.n_users, share)), LINES[name]
-        factors = line.at(2).padding().fit(some, rng=seed)
-        assert isinstance(factors, Factors)
-        padded, counted = Padded(some, factors), [0]
-        with silence():
-            group(_counting(_distances(padded, line.settings), counted), padded)
-        return {"distances": np.array([float(counted[0])])}
-
-    return allowed(bench.of(title, count))
+    train, _ = bench.held(seed)
+    if train.n_users > _COUNTED:
+        return {"refused": np.array(f"not counted on more than {_COUNTED:,} users")}
+    some, line = train.keep_users(np.arange(0, train.n_users, share)), LINES[name]
+    if some.n_users < k:
+        return {"refused": np.array(f"{some.n_users} users are no group of {k}")}
+    factors = line.at(2).padding().fit(some, rng=seed)
+    assert isinstance(factors, Factors)
+    padded, counted = Padded(some, factors), [0]
+    with silence():
+        group(_counting(_distances(padded, line.settings), counted), padded)
+    return {"distances": np.array([float(counted[0])])}
 
 
 def allowed(part: Part) -> Part:
