@@ -79,6 +79,8 @@ class Bench:
             It was refused, or takes too long here.
         """
         line = LINES[name]
+        if name not in self.lines:
+            raise Untestable(f"{name}: not run on so many ratings")
         if line.most_users is not None and self.ratings.n_users > line.most_users:
             raise Untestable(f"{name}: only on up to {line.most_users:,} users")
         part = self.of(f"{name}, k = {k}, seed {seed}", lambda: self._release(line, k, seed))
@@ -107,6 +109,8 @@ class Bench:
 
     def changed(self, way: str) -> Bench:
         """Return the bench of ratings of which one property is another."""
+        if len(self.lines) < len(LINES):
+            raise Untestable("nothing is changed about so many ratings")
         if way not in self._changed:
             seed = self.seeds[0]
             make = {"thinned": _thinned, "dense": _dense, "few items": _few_items}[way]
