@@ -1,4 +1,6 @@
-"""Chang, Thompson, Wang & Yao's study (PA) on any ratings. ::
+"""Chang, Thompson, Wang & Yao's study (PA) on any ratings.
+
+::
 
     configurations ─▶ to the letter, as read, ours, and one change at a time: `CHOICES`, `LINES`
     bench          ─▶ a tenth held out, the rest anonymized by a line; what was measured of a
