@@ -30,7 +30,7 @@ from starshade.utility.held_out.probe import Probe, linked_probe
 from starshade.utility.held_out.recommender_error import fitting, trained
 
 Floats = NDArray[np.float64]
-_USERS = 500  # who are compared with every profile
+_COMPARED = 500  # who are compared with every profile
 _CELLS = 1 << 22  # written out at once
 _MOST = 100_000_000  # cells of profiles, read as numbers all at once
 OWN = "one's own"
@@ -71,7 +71,7 @@ def readings(bench: Bench, k: int, seed: int) -> Part:
 def _some(train: Ratings, probe: Probe, release: Release, seed: int) -> Probe:
     """Keep the pairs of some users."""
     work = release.classes.n_groups * train.n_items * len(_SIMILAR)
-    users = sample_within(train, np.unique(probe.users), _USERS, work, seed)
+    users = sample_within(train, np.unique(probe.users), _COMPARED, work, seed)
     at = np.isin(probe.users, users)
     return Probe(
         probe.users[at], probe.items[at], probe.rows[at], probe.columns[at], probe.values[at], 0
