@@ -34,7 +34,7 @@ from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.sparsity import Sparsity
-from starshade.audit.reproduction.pa.figures import histogram_of
+from starshade.audit.reproduction.pa.padding import histogram_of
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES as MODELS
 from starshade.query.query import Query

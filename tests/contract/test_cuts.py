@@ -35,7 +35,7 @@ REACHED = {
         anonymize.predictive.bins:_ROWS anonymize.predictive.bins:_TOGETHER
         anonymize.predictive.clusters:_BATCH
         anonymize.predictive.clusters:_WRITTEN anonymize.predictive.homogenize:_BLOCK
-        anonymize.predictive.clusters:_TABLE audit.reproduction.pa.figures:_BLOCK
+        anonymize.predictive.clusters:_TABLE audit.reproduction.pa.padding:_BLOCK
         kernels.padded.padded:_ROWS kernels.padded.padded:_TILE
         kernels.predictive.homogenize:_CHUNK kernels.predictive.homogenize:_TILE
         kernels.predictive.diversity_repair:_BLOCK kernels.padded.padded:_CHUNK
@@ -87,6 +87,7 @@ BESIDE = {
 }
 #: tried small by a test of their own
 ELSEWHERE = {
+    "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
     "server.uploads:_CHUNK": "tests/unit/server/test_uploads.py",
@@ -99,7 +100,7 @@ NO_CUTS = {
     "anonymize.points:_ITEMS": "from which on raters are walked",
     "anonymize.suppress_core:_PART": "of those who fail, how many go in a round",
     "audit.demo:ITEMS": "of the demonstration",
-    "audit.reproduction.pa.figures:_CELLS": "more users are sampled",
+    "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
     "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",
     "kernels.exchange.exchange:_LANES": "columns come in multiples of it",
     "kernels.fingerprint:_BUCKETS": "as many as there are highest bits",

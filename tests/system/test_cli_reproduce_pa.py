@@ -10,6 +10,7 @@ import pytest
 from tests.system.conftest import call, refused, told
 
 QUICK = ("--k", "3", "--runs", 1, "--seed", 3)
+pytestmark = pytest.mark.slow
 
 
 def test_tables_stand_beside_the_paper_s(ratings_csv: Path, tmp_path: Path) -> None:
@@ -25,6 +26,8 @@ def test_a_person_reads_what_holds(ratings_csv: Path) -> None:
     result = call("reproduce", "pa", "--data", ratings_csv, *QUICK)
     assert result.exit_code == 0, result.stderr
     assert "Chang, Thompson, Wang and Yao" in result.stdout
+    assert "claims of the paper" in result.stdout
+    assert "as-printed" in result.stdout
 
 
 def test_what_is_wrong_is_told_before_the_long_work(ratings_csv: Path, tmp_path: Path) -> None:
@@ -36,7 +39,6 @@ def test_what_is_wrong_is_told_before_the_long_work(ratings_csv: Path, tmp_path:
     assert "2 or more" in refused("reproduce", "pa", *data, "--k", "1")
 
 
-@pytest.mark.slow
 def test_without_data_ratings_are_made_up() -> None:
     found = told("reproduce", "pa", "--n-users", 100, "--n-items", 60, *QUICK)
     assert found["data"]["synthetic"] is True

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from starshade.audit.reproduction.pa.figures import histogram_of, sizes_of_bins
+from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -49,8 +49,8 @@ def test_other_scales_have_no_numbers_of_the_paper() -> None:
 
 
 def test_many_users_are_sampled(padded: Padded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("starshade.audit.reproduction.pa.figures._CELLS", 30 * 40)
-    monkeypatch.setattr("starshade.audit.reproduction.pa.figures._BLOCK", 7 * 40)
+    monkeypatch.setattr("starshade.audit.reproduction.pa.padding._CELLS", 30 * 40)
+    monkeypatch.setattr("starshade.audit.reproduction.pa.padding._BLOCK", 7 * 40)
     some, whole = histogram_of(padded, 3), histogram_of(padded, 4)
     assert sum(row.after for row in some) == pytest.approx(1)
     assert [row.before for row in some] == [row.before for row in whole]

@@ -11,6 +11,8 @@ each on one thread; the largest, whose users' products would not fit, one after 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from starshade import budget
@@ -42,15 +44,19 @@ def group_users(
     *,
     dissimilarity: Dissimilarity = "euclidean",
     clip: Clip = "mean",
+    away: Distances | None = None,
 ) -> Ints:
     """Put all users into groups of at least k (definitions, "predictive", step 2).
 
     `dissimilarity`: one of `starshade.recommend.padded.DISSIMILARITIES`. On ``euclidean``
     with ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
-    others as many as there are items, and rows are written out in blocks.
+    others as many as there are items, and rows are written out in blocks. `away`: any others, in
+    place of these.
     """
-    exact = dissimilarity == "euclidean" and clip == "mean"
-    away = factored(padded) if exact else written_out(padded, dissimilarity, clip=clip == "cells")
+    exact = dissimilarity == "euclidean" and clip == "mean" and away is None
+    if away is None:
+        written = partial(written_out, padded, dissimilarity, clip=clip == "cells")
+        away = factored(padded) if exact else written()
     order = seeded_order(padded.n_users, seed, "bins")
     known = padded if exact else None
     bins = bin_users(away, order, seeded_order(padded.n_users, seed, "sample"), k, known)

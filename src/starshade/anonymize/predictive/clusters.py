@@ -160,8 +160,13 @@ def within(padded: Padded, users: Ints) -> Distances:
     return Distances(partial(member_distances, table), lambda rows: padded.few(users[rows]))
 
 
-def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> Distances:
-    """Any dissimilarity, on rows written out in blocks."""
+def written_out(
+    padded: Padded, dissimilarity: Dissimilarity, *, clip: bool, divisor: int | None = None
+) -> Distances:
+    """Any dissimilarity, on rows written out in blocks.
+
+    `divisor`: what the sum of a centre's several members is divided by; None: their number.
+    """
     scale, weights = padded.ratings.scale, padded.parts.weights
     row = 8 * padded.n_items
     none = not weights.any()  # no item counts: all are equally far, and equal rows at 0 as ever
@@ -170,6 +175,9 @@ def written_out(padded: Padded, dissimilarity: Dissimilarity, *, clip: bool) -> 
         t = len(starts) - 1
         _afford(2 * t * row, f"{t:,} centres written out")
         centres = padded.means(starts, members, clip=clip)
+        if divisor is not None:
+            sizes = np.diff(starts)
+            centres *= np.where(sizes > 1, sizes / divisor, 1.0)[:, None]
         out = np.empty((len(rows), t), np.float32)
         step = max(1, _TABLE // row)
         for first in range(0, len(rows), step):

@@ -273,13 +273,13 @@ def _refit(recommender: Recommender, release: Release, seed: int) -> Refit:
                 f"memory, and {budget.amount(max(allowed, 0))} may be used"
             )
         table = as_ratings(release)
-        return Refit(_fitting(recommender, table).fit(table, rng=seed))
+        return Refit(fitting(recommender, table).fit(table, rng=seed))
     except ConfigError as error:  # a release may be too large to train on, or hold no rating
         note(f"no refit: {error.message}")
         return Refit(None, error.message)
 
 
-def _fitting(recommender: Recommender, table: Ratings) -> Recommender:
+def fitting(recommender: Recommender, table: Ratings) -> Recommender:
     """Take off the factors that a release has no rows for: it has fewer rows than the original."""
     if not isinstance(recommender, RegularizedSVD):
         return recommender

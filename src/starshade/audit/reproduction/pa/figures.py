@@ -1,161 +1,146 @@
-"""PA's Table 2 and Figs 3-5, and one of ours beside Table 1."""
+"""PA's tables and figures, of what a bench measured; and one of ours beside Table 1."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from math import sqrt
+from statistics import fmean
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bins import cluster_sample
-from starshade.anonymize.predictive.clusters import Distances, factored
-from starshade.audit.reproduction.figures import Figure, Point, Series
-from starshade.audit.reproduction.pa import measured
-from starshade.audit.reproduction.pa.measured import BinSizes, Pairs, Ranks
-from starshade.audit.reproduction.pa.result import LevelRow, Row
-from starshade.progress import task
-from starshade.ratings.holdout import sample_users
-from starshade.ratings.scale import Scale
-from starshade.recommend.padded import Padded
+from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.figures import Figure, Point, Series, Skipped
+from starshade.audit.reproduction.pa import looks
+from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.measures import (
+    GROUPS,
+    NULLS,
+    ORIGINAL_RMSE,
+    SIMILAR_USER,
+    TARGET,
+)
+from starshade.audit.reproduction.pa.padding import sizes_of_bins
+from starshade.audit.reproduction.pa.released import within
+from starshade.audit.reproduction.pa.result import Row
 from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
-_CELLS = 400_000_000  # looked at, at most; more users are sampled
-_BLOCK = 1 << 22  # cells written out at once
-_PAPERS = Scale(1, 5, 1)
-
-
-def histogram_of(padded: Padded, seed: int) -> tuple[LevelRow, ...]:
-    """Count how many cells hold each rating before and after padding (PA Table 2).
-
-    Padded values are clipped to the scale and count as the nearest rating, half up.
-
-    Null comes first; empty on a scale without steps. The seed draws users where there are more than
-    can be looked at.
-    """
-    ratings, scale = padded.ratings, padded.ratings.scale
-    if scale.step is None:
-        return ()
-    some = max(1, _CELLS // max(1, ratings.n_items))
-    users = sample_users(ratings, np.arange(ratings.n_users), some, seed)
-    after = np.zeros(len(scale.levels))
-    size = max(1, _BLOCK // max(1, ratings.n_items))
-    with task("counting padded ratings", len(users)) as step:
-        for first in range(0, len(users), size):
-            rows = padded.block(users[first : first + size], clip=True)
-            after += np.bincount(_nearest(rows, scale).ravel(), minlength=len(after))
-            step(len(rows))
-    before = np.bincount(_nearest(ratings.values(), scale), minlength=len(after))
-    cells = ratings.n_users * ratings.n_items
-    theirs = measured.HISTOGRAM if scale == _PAPERS else {}
-    counts = zip(
-        [None, *scale.levels.tolist()],
-        [1 - ratings.n_ratings / cells, *(before / cells)],
-        [0.0, *(after / (len(users) * ratings.n_items))],
-        strict=True,
-    )
-    return tuple(
-        LevelRow(level, float(first), float(then), *_of_paper(theirs.get(int(level or 0))))
-        for level, first, then in counts
-    )
-
-
-def _nearest(values: NDArray[np.float64], scale: Scale) -> NDArray[np.int64]:
-    assert scale.step is not None
-    # a little more than a half: the float dust of an exact half must not decide
-    place = np.floor((values - scale.minimum) / scale.step + 0.5 + 1e-9).astype(np.int64)
-    return np.minimum(place, len(scale.levels) - 1)
-
-
-def _of_paper(percent: tuple[float, float] | None) -> tuple[float | None, float | None]:
-    if percent is None:
-        return None, None
-    return round(percent[0] / 100, 8), round(percent[1] / 100, 8)
-
-
-def sizes_of_bins(padded: Padded, seed: int) -> tuple[BinSizes, ...]:
-    """Put all users into bins around virtual, and around real, centres (PA §4.2, Fig 3).
-
-    The sample, its clusters and their number are those of `group_users`. The real centre of a
-    cluster is its member nearest to its mean. Small bins are left as they are.
-    """
-    away = factored(padded)
-    order = seeded_order(padded.n_users, seed, "sample")
-    starts, members = cluster_sample(away, order)
-    cluster = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    own = away.to_means(members, starts, members)[np.arange(len(members)), cluster]
-    real = np.array([members[a + int(np.argmin(own[a:b]))] for a, b in pairwise(starts)])
-    return (
-        BinSizes("virtual", _sizes(away, order, starts, members)),
-        BinSizes("real", _sizes(away, order, np.arange(len(real) + 1), real)),
-    )
-
-
-def _sizes(
-    away: Distances,
-    users: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    counts = np.zeros(len(starts) - 1, np.int64)
-    size = max(1, _BLOCK // len(counts))
-    with task("users to bins", len(users)) as step:
-        for first in range(0, len(users), size):
-            nearest = away.to_means(users[first : first + size], starts, members).argmin(axis=1)
-            counts += np.bincount(nearest, minlength=len(counts))
-            step(len(nearest))
-    return np.sort(counts)
-
-
+ORIGINAL = "original"
+#: what the paper calls a line
+_PROFILE = {READ: "padded", PRINTED: "padded", SIMPLE: "simple"}
+#: table, reading → squared errors, how many
+_SOURCES = {
+    ("1", "release"): ("release", "n"),
+    ("1", "refit"): ("refit", "refit_n"),
+    ("3", "release"): ("near", "near_n"),
+}
+_COMPARED = {"1": TARGET, "3": SIMILAR_USER}
 CENTRES = {"virtual": "virtual centres", "real": "real users as centres"}
 WHERE = {"before": "before clustering", "within": "within clusters"}
 READINGS = {"release": "read from the release", "refit": "trained on the release"}
 
 
-def bins_figure(sizes: Sequence[BinSizes]) -> Iterator[Figure]:
-    """Make Fig 3: the sizes of bins, in ascending order."""
-    series = tuple(
-        Series.of(
-            CENTRES[bins.centres],
-            "users in a bin",
-            [100 * (i + 1) / len(bins.sizes) for i in range(len(bins.sizes))],
-            np.sort(bins.sizes).astype(float).tolist(),
-        )
-        for bins in sizes
-    )
-    if series:
-        yield Figure("3", "Sizes of bins", "% of the bins", "users in a bin", "number", series)
+def measured(bench: Bench) -> tuple[list[tuple[str, int]], list[Skipped]]:
+    """Run every line at every k; return what there is, and what was refused, with the reason."""
+    ways: list[tuple[str, int]] = []
+    skipped = []
+    for line in bench.lines:
+        for k in bench.ks_of(line):
+            try:
+                for seed in bench.seeds:
+                    bench.release(line, k, seed)
+            except Untestable as why:
+                skipped.append(Skipped("1, 3", f"{line}, k = {k}", str(why)))
+            else:
+                ways.append((line, k))
+    return ways, skipped
 
 
-def pair_figure(measured: Sequence[Pairs]) -> Iterator[Figure]:
+def rows_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Row]:
+    """Make Tables 1 and 3, the original first."""
+    if ways:
+        line, k = next(((line, k) for line, k in ways if line == READ), ways[0])
+        base = tuple(_rmse(run, "original", "n") for run in bench.runs(line, k, "original", "n"))
+        yield Row("1", ORIGINAL, None, "original", base, base, ORIGINAL_RMSE)
+    for (table, reading), (off, count) in _SOURCES.items():
+        for line, k in ways:
+            parts = [bench.release(line, k, seed) for seed in bench.seeds]
+            if all(off in part and part[count].sum() for part in parts):
+                original = ("refit_original", count) if reading == "refit" else ("original", "n")
+                yield Row(
+                    table,
+                    line,
+                    k,
+                    reading,
+                    tuple(_rmse(part, off, count) for part in parts),
+                    tuple(_rmse(part, *original) for part in parts),
+                    _COMPARED[table].get((_PROFILE.get(line, ""), k))
+                    if reading == "release"
+                    else None,
+                )
+
+
+def _rmse(part: Any, off: str, count: str) -> float:
+    return sqrt(float(part[off].sum()) / float(part[count].sum()))
+
+
+def releases_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+    """Say what releases look like, in the mean of the runs."""
+    for line, k in ways:
+        parts = [bench.release(line, k, seed) for seed in bench.seeds]
+        row: dict[str, Any] = {"line": line, "k": k}
+        for name in ("groups", "nulls", "one_rater"):
+            mean = fmean(float(part[name][0]) for part in parts)
+            row[name] = None if np.isnan(mean) else mean
+        row["paper_groups"] = GROUPS if k == 50 and line in _PROFILE else None
+        row["paper_nulls"] = NULLS if k == 50 and line == SIMPLE else None
+        yield row
+
+
+def bins_figure(bench: Bench) -> Iterator[Figure]:
+    """Make Fig 3: the sizes of bins of the first run, in ascending order."""
+    series = []
+    for name in (READ, PRINTED):
+        part = looks.bins(bench, name, bench.seeds[0], sizes_of_bins)
+        for centres, words in CENTRES.items():
+            sizes = np.sort(part[centres])
+            xs = [100 * (i + 1) / len(sizes) for i in range(len(sizes))]
+            ys = sizes.astype(float).tolist()
+            series.append(Series.of(words, "users in a bin", xs, ys, configuration=name))
+    yield Figure("3", "Sizes of bins", "% of the bins", "users in a bin", "number", tuple(series))
+
+
+def pair_figure(bench: Bench) -> Iterator[Figure]:
     """Make Fig 4: dissimilarities of pairs, a panel before and one within clusters."""
     middles = ((np.arange(BINS) + 0.5) / BINS).tolist()
+    part = looks.pairs(bench, READ, bench.ks[-1], bench.seeds[0])
     series = tuple(
-        Series.of(pairs.metric, panel, middles, [100 * float(share) for share in pairs.shares])
+        Series.of(metric, panel, middles, (100 * part[key]).tolist(), configuration=own)
         for where, panel in WHERE.items()
-        for pairs in measured
-        if pairs.where == where
+        for metric in looks.METRICS
+        if (key := f"{metric} {where} shares") in part
+        for own in ["" if where == "before" else READ]
     )
     if series:
-        title = "Dissimilarity of two users on padded rows"
-        yield Figure("4", title, "dissimilarity", "% of the pairs", "number", series)
+        yield Figure(
+            "4", "Dissimilarity of two users on padded rows", "dissimilarity", "% of the pairs",
+            "number", series,
+        )  # fmt: skip
 
 
-def rank_figure(measured: Sequence[Ranks]) -> Iterator[Figure]:
-    """Make Fig 5: how many users find their own profile among the nearest, a panel per k."""
-    series = tuple(
-        Series.of(
-            ranks.line,
-            f"k = {ranks.k}",
-            range(1, len(ranks.within) + 1),
-            [100 * share for share in ranks.within],
-        )
-        for ranks in measured
-    )
+def rank_figure(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Figure]:
+    """Make Fig 5: how many users are how near to their own profile, in the first run."""
+    series = []
+    for line, k in ways:
+        part = bench.release(line, k, bench.seeds[0])
+        if "rank" in part:
+            shares = within(part["rank"][part["asked"] > 0])
+            ys = [100 * share for share in shares]
+            series.append(Series.of(f"k = {k}", line, range(1, 101), ys, configuration=line))
     if series:
         x_title = "self-rank at most, % of the profiles"
-        yield Figure("5", "Self-rank", x_title, "% of the users", "number", series)
+        yield Figure("5", "Self-rank", x_title, "% of the users", "number", tuple(series))
 
 
 def error_figure(rows: Sequence[Row]) -> Iterator[Figure]:
@@ -169,7 +154,7 @@ def error_figure(rows: Sequence[Row]) -> Iterator[Figure]:
                 for row in sorted(own, key=lambda row: row.k or 0)
                 if row.line == line and row.k is not None
             )
-            series.append(Series(line, panel, points))
+            series.append(Series("", panel, points, configuration=line))
     if series:
         title = "Error against that on the original (ours)"
         yield Figure(

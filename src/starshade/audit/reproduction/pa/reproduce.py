@@ -1,38 +1,45 @@
-"""`reproduce_pa`: every table and figure of PA §7."""
+"""`reproduce_pa`: PA's tables, figures and claims on any data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from time import perf_counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from starshade import budget
 from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, seeds_of, size_of
-from starshade.audit.reproduction.figures import Skipped
-from starshade.audit.reproduction.pa import measured
-from starshade.audit.reproduction.pa.checks import check_all
+from starshade.audit.reproduction.claims import Untestable, judge
+from starshade.audit.reproduction.figures import Figure, Skipped
+from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.claims import CLAIMS
+from starshade.audit.reproduction.pa.claims_utility import WAYS
+from starshade.audit.reproduction.pa.configurations import CHOICES, LARGE, LINES
+from starshade.audit.reproduction.pa.facts import histogram
 from starshade.audit.reproduction.pa.figures import (
     bins_figure,
     error_figure,
-    histogram_of,
+    measured,
     pair_figure,
     rank_figure,
-    sizes_of_bins,
+    releases_of,
+    rows_of,
 )
-from starshade.audit.reproduction.pa.measured import LINES, measure_errors, padding
-from starshade.audit.reproduction.pa.result import PredictiveStudy
+from starshade.audit.reproduction.pa.grids import grids_of
+from starshade.audit.reproduction.pa.padding import level_rows
+from starshade.audit.reproduction.pa.result import LevelRow, PredictiveStudy
+from starshade.audit.reproduction.pa.worked import worked_tables
+from starshade.audit.reproduction.parts import Parts
+from starshade.audit.reproduction.study import known_data
 from starshade.errors import ConfigError
 from starshade.naming import called
-from starshade.progress import announced
-from starshade.ratings.holdout import hold_out
+from starshade.progress import announced, note
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.recommend.factors import Factors
-from starshade.recommend.padded import Padded
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
-_NO_LEVELS = Skipped("Table 2", "histogram", "a scale without steps has no levels to count")
+KS = (5, 10, 50)
 _USERS, _ITEMS = 2_000, 2_000  # of the ratings that are made up where no data are given
+_LARGE = 20_000_000  # ratings from which on no more than `LARGE` is run
 
 
 @typed
@@ -42,9 +49,10 @@ def reproduce_pa(
     *,
     n_users: int | None = None,
     n_items: int | None = None,
-    ks: Sequence[int] = measured.KS,
-    runs: int = 3,
+    ks: Sequence[int] = KS,
+    runs: int = 5,
     share: float = 0.1,
+    parts: Parts | None = None,
     rng: Rng = None,
 ) -> PredictiveStudy:
     """Run the experiments of Chang, Thompson, Wang and Yao on any ratings.
@@ -62,12 +70,15 @@ def reproduce_pa(
         How often everything is done, each time with a seed of its own, at least 1.
     share : float
         Of the ratings, held out, above 0 and below 1.
+    parts : Parts, optional
+        Where what was measured is kept; None: in memory.
     rng : int, Generator or None
 
     Returns
     -------
     PredictiveStudy
-        Tables 1-3 and Figs 3-5 with the paper's numbers, and its sentences held against ours.
+        Tables 1-3 and Figs 3-5 with the paper's numbers, its claims judged, and what each change
+        from its algorithm to ours is worth.
 
     Raises
     ------
@@ -76,43 +87,73 @@ def reproduce_pa(
     """
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
-    tried, seed, started = check_ks(ks), resolve_seed(rng), perf_counter()
+    tried, seed = check_ks(ks), resolve_seed(rng)
     synthetic = ratings is None
     if ratings is None:
         size = {"n_users": n_users or _USERS, "n_items": n_items or _ITEMS}
         ratings = synthesize("netflix", **size, rng=generator(seed, "made-up ratings"))
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
-    seeds = seeds_of(seed, runs)
-    errors = measure_errors(ratings, LINES, tried, seeds, share)
-    padded = _padded(ratings, share, seeds[0])
-    histogram = histogram_of(padded, seeds[0])
-    bins = sizes_of_bins(padded, seeds[0])
-    figures = (
-        *bins_figure(bins),
-        *pair_figure(errors.pairs),
-        *rank_figure(errors.ranks),
-        *error_figure(errors.rows),
+    lines = LARGE if ratings.n_ratings > _LARGE else tuple(LINES)
+    _say_memory(ratings, tried)
+    bench = Bench(
+        ratings, tuple(tried), tuple(seeds_of(seed, runs)), share, parts or Parts(), lines
     )
+    bench.held(bench.seeds[0])  # refuses a share, before any work
+    return _studied(bench, synthetic, seed)
+
+
+def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
+    ratings = bench.ratings
+    ways, skipped = measured(bench)
+    rows = tuple(rows_of(bench, ways))
+    grids, missing = grids_of(bench, ways)
+    figures: list[Figure] = []
+    left: list[Skipped] = []
+    makers: tuple[tuple[str, Callable[[], Iterable[Figure]]], ...] = (
+        ("3", lambda: bins_figure(bench)),
+        ("4", lambda: pair_figure(bench)),
+        ("5", lambda: rank_figure(bench, ways)),
+        ("6", lambda: error_figure(rows)),
+    )
+    for number, make in makers:
+        try:
+            figures += list(make())
+        except Untestable as why:
+            left.append(Skipped(number, "the figure", str(why)))
+    levels = tuple(_levels(bench, left))
+    claims = judge(CLAIMS, bench, data="" if synthetic else known_data(ratings), ways=WAYS)
     return PredictiveStudy(
         data={**size_of(ratings), "synthetic": synthetic},
-        tables=errors.rows,
-        histogram=histogram,
-        releases=errors.releases,
-        figures=figures,
-        checks=check_all(errors.rows, histogram, bins, errors.pairs, errors.ranks),
-        skipped=(*errors.skipped, *(() if histogram else (_NO_LEVELS,))),
-        runs=runs,
-        share=share,
-        seconds=perf_counter() - started,
+        claims=claims,
+        tables=rows,
+        histogram=levels,
+        releases=list(releases_of(bench, ways)),
+        figures=tuple(figures),
+        grids=tuple(grids),
+        worked=worked_tables(),
+        choices=CHOICES,
+        skipped=(*skipped, *left, *missing),
+        runs=len(bench.seeds),
+        share=bench.share,
+        times=bench.times,
         seed=seed,
         digest=digest_of(ratings),
     )
 
 
-def _padded(ratings: Ratings, share: float, seed: int) -> Padded:
-    """Pad what the first run did not hold out."""
-    train, _ = hold_out(ratings, share, rng=seed)
-    fitted = padding().fit(train, rng=seed)
-    assert isinstance(fitted, Factors)
-    return Padded(train, fitted)
+def _levels(bench: Bench, left: list[Skipped]) -> Iterator[LevelRow]:
+    try:
+        found = histogram(bench, bench.seeds[0])
+    except Untestable as why:
+        left.append(Skipped("Table 2", "histogram", str(why)))
+    else:
+        yield from level_rows(found, bench.ratings.scale)
+
+
+def _say_memory(ratings: Ratings, ks: Sequence[int]) -> None:
+    """Say what will be needed, as far as it grows: two tables, one turned, one release."""
+    table = ratings.n_ratings * (ratings.columns.itemsize + ratings.codes.itemsize)
+    profiles = ratings.n_users // min(ks) * ratings.n_items
+    need = 4 * table + 8 * ratings.n_ratings + profiles + 2 * 8 * 17 * 4 * ratings.n_users
+    note(f"about {budget.amount(need)} of memory will be held: ratings and one release at a time")

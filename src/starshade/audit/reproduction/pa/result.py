@@ -8,8 +8,12 @@ from statistics import fmean
 from typing import Any
 
 from starshade._version import __version__
+from starshade.audit.reproduction.claims import Judged, told
+from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.study import Check, PaperStudy
+from starshade.audit.reproduction.study import PaperStudy
+from starshade.audit.reproduction.worked import Worked
+from starshade.figure import Table
 from starshade.plain import counted
 
 
@@ -18,13 +22,14 @@ class Row:
     """One figure of Table 1 or 3, run by run."""
 
     table: str  # "1": target deviation; "3": similar-user deviation
-    line: str  # as the plan names it
+    line: str  # the configuration
     k: int | None  # None: nothing was anonymized
     # what predicts: a recommender trained on the original ratings, the released cells, a
     # recommender trained on the release
     reading: str
-    ours: tuple[float, ...]  # rMSE of each run
-    base: tuple[float, ...]  # rMSE of the recommender on the original ratings, in the same runs
+    ours: tuple[float, ...]  # RMSE of each run
+    # RMSE of the recommender on the original ratings, on the same held-out ones
+    base: tuple[float, ...]
     paper: float | None = None  # what the paper has for Netflix
 
     @property
@@ -68,30 +73,36 @@ class LevelRow:
 
 @dataclass(frozen=True)
 class PredictiveStudy(PaperStudy):
-    """PA §7 on other data.
+    """PA on other data.
 
     Attributes
     ----------
     data : dict
         Size and scale.
+    claims : tuple of Judged
+        The paper's claims, and ours.
     tables : tuple of Row
         Tables 1 and 3.
     histogram : tuple of LevelRow
         Table 2.
     releases : list of dict
-        Every release that was made: groups, classes, share of null cells and of cells that rest
-        on one rater, seconds.
+        Every line at every k: groups, share of null cells and of cells that rest on one rater.
     figures : tuple of Figure
         In the paper's order.
-    checks : tuple of Check
-        The paper's sentences, held against ours.
+    grids : tuple of Table
+        What each change is worth, open questions, attacks and diversity over k.
+    worked : tuple of Worked
+        The paper's small examples.
+    choices : tuple of Choice
+        The three configurations.
     skipped : tuple of Skipped
         What the data could not give, and why.
     runs : int
         Each with a seed of its own.
     share : float
         Of the ratings, held out.
-    seconds : float
+    times : dict
+        Seconds of the releases and what is measured of them, of the last run.
     seed : int
     digest : str
     version : str
@@ -102,24 +113,29 @@ class PredictiveStudy(PaperStudy):
     whose = "The experiments of Chang, Thompson, Wang and Yao"
 
     data: dict[str, Any]
+    claims: tuple[Judged, ...]
     tables: tuple[Row, ...]
     histogram: tuple[LevelRow, ...]
     releases: list[dict[str, Any]]
     figures: tuple[Figure, ...]
-    checks: tuple[Check, ...]
+    grids: tuple[Table, ...]
+    worked: tuple[Worked, ...]
+    choices: tuple[Choice, ...]
     skipped: tuple[Skipped, ...]
     runs: int
     share: float
-    seconds: float
+    times: dict[str, float]
     seed: int
     digest: str
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        return self._said(
-            self.checks,
-            f"Figures are means of {counted(self.runs, 'run')}.",
-            before=f"{self.share:.0%} of the ratings were held out.",
+        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
+        left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        return (
+            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
+            f"{data['ratings']:,} ratings: figures {numbers}. {self.share:.0%} of the ratings were "
+            f"held out. {told(self.claims)} Figures are means of {counted(self.runs, 'run')}.{left}"
         )
 
 

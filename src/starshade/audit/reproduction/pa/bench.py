@@ -1,0 +1,142 @@
+"""What PA's tables, figures and claims are made of: releases measured, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.audit.attempts import attempt
+from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.pa.configurations import COMPARED, LINES, Line
+from starshade.audit.reproduction.pa.released import measure_release
+from starshade.audit.reproduction.parts import Part, Parts
+from starshade.errors import UnmetError, UserError
+from starshade.progress import silence
+from starshade.ratings.holdout import hold_out, sample_users
+from starshade.ratings.select import top_items
+from starshade.ratings.table import Ratings
+from starshade.rng import generator
+
+Run: TypeAlias = dict[str, NDArray[np.float64]]
+_DRAWN = 50_000  # users of a line that compares every cell
+_FEW_ITEMS = 100
+
+
+@dataclass(eq=False)
+class Bench:
+    """Ratings, what is drawn of them, and the parts measured so far.
+
+    `name`: of what was changed about the ratings; empty: nothing.
+    """
+
+    ratings: Ratings
+    ks: tuple[int, ...]
+    seeds: tuple[int, ...]
+    share: float
+    parts: Parts
+    lines: Sequence[str]
+    name: str = ""
+    times: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._held: tuple[Any, tuple[Ratings, Ratings]] | None = None
+        self._changed: dict[str, Bench] = {}
+
+    def of(self, name: str, make: Any) -> Part:
+        """Return a part of these ratings."""
+        return self.parts.of(f"{self.name or 'all'}: {name}", make)
+
+    def held(self, seed: int, most_users: int | None = None) -> tuple[Ratings, Ratings]:
+        """Return what a run learns from, and what it predicts; the last is kept.
+
+        `most_users`: of so many users, drawn.
+        """
+        key = seed, most_users
+        if self._held is None or self._held[0] != key:
+            self._held = None
+            ratings = self.ratings
+            if most_users is not None and ratings.n_users > most_users:
+                users = np.arange(ratings.n_users)
+                ratings = ratings.keep_users(sample_users(ratings, users, most_users, seed))
+            self._held = key, hold_out(ratings, self.share, rng=seed)
+        return self._held[1]
+
+    def drawn(self, line: Line) -> int | None:
+        """Return how many users are drawn for a line; None: all of them."""
+        return _DRAWN if line.cells and self.ratings.n_users > _DRAWN else None
+
+    def release(self, name: str, k: int, seed: int) -> Part:
+        """Return what was measured of a line's release.
+
+        Raises
+        ------
+        Untestable
+            It was refused, or takes too long here.
+        """
+        line = LINES[name]
+        if name not in self.lines:
+            raise Untestable(f"{name}: not run on so many ratings")
+        if line.most_users is not None and self.ratings.n_users > line.most_users:
+            raise Untestable(f"{name}: only on up to {line.most_users:,} users")
+        part = self.of(f"{name}, k = {k}, seed {seed}", lambda: self._release(line, k, seed))
+        if "refused" in part:
+            raise Untestable(f"{name}, k = {k}: {part['refused']}")
+        return part
+
+    def _release(self, line: Line, k: int, seed: int) -> Part:
+        train, probe = self.held(seed, self.drawn(line))
+        method, started = line.at(k), perf_counter()
+        try:
+            with silence():
+                release = attempt(method, train, seed).release
+        except (UserError, UnmetError) as error:
+            return {"refused": np.array(error.message)}
+        with silence():
+            found = measure_release(release, train, probe, method, seed, near=line.name in COMPARED)
+        self.times[f"{line.name}, k = {k}"] = perf_counter() - started
+        return found
+
+    def runs(self, name: str, k: int, *columns: str) -> list[Run]:
+        """Return arrays of a line's releases, a dict for each seed."""
+        return [
+            {each: self.release(name, k, seed)[each] for each in columns} for seed in self.seeds
+        ]
+
+    def changed(self, way: str) -> Bench:
+        """Return the bench of ratings of which one property is another."""
+        if len(self.lines) < len(LINES):
+            raise Untestable("nothing is changed about so many ratings")
+        if way not in self._changed:
+            seed = self.seeds[0]
+            make = {"thinned": _thinned, "dense": _dense, "few items": _few_items}[way]
+            self._changed[way] = replace(self, ratings=make(self.ratings, seed), name=way)
+        return self._changed[way]
+
+    @property
+    def least_k(self) -> int:
+        """The least k."""
+        return self.ks[0]
+
+    def ks_of(self, name: str) -> tuple[int, ...]:
+        """Return the k at which a line is run."""
+        return self.ks[:1] if LINES[name].least_k else self.ks
+
+
+def _thinned(ratings: Ratings, seed: int) -> Ratings:
+    return hold_out(ratings, 0.5, rng=generator(seed, "thinned"))[0]
+
+
+def _dense(ratings: Ratings, seed: int) -> Ratings:
+    support = ratings.user_support
+    return ratings.keep_users(np.flatnonzero(support >= np.median(support)))
+
+
+def _few_items(ratings: Ratings, seed: int) -> Ratings:
+    if ratings.n_items <= _FEW_ITEMS:
+        raise Untestable(f"there are {ratings.n_items:,} items in all")
+    return top_items(_FEW_ITEMS).apply(ratings).drop_empty_users()

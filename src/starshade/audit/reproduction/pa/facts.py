@@ -1,0 +1,377 @@
+"""What the claims on padding, groups, work and privacy are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from math import isqrt, log
+from typing import Any
+
+import numpy as np
+
+from starshade.attack.link_existence import link_existence_bound
+from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.pa import looks
+from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.measures import View, scalars
+from starshade.audit.reproduction.pa.padding import HISTOGRAM, histogram_of, sizes_of_bins
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.recommend.padded import dissimilarities
+from starshade.recommend.settings import Dissimilarity
+
+BIN_SIZES = {"virtual": (200, 900), "real": (50, 2000)}  # §4.2, about
+_PAPERS = Scale(1, 5, 1)
+_ATTACKS = ("structure", "label")
+
+
+def _popularity(train: Ratings) -> Mapping[str, Any]:
+    """Return each user's chance to be named by one item: the least and the most rated of theirs."""
+    live = np.flatnonzero(train.user_support)
+    starts = train.indptr[live]
+    support = train.item_support[train.columns].astype(np.float64)
+    return {
+        "rare": 1 / np.minimum.reduceat(support, starts),
+        "popular": 1 / np.maximum.reduceat(support, starts),
+    }
+
+
+def _unpopular(bench: Bench, way: str) -> Estimate:
+    runs = [_popularity(bench.held(seed)[0]) for seed in bench.seeds]
+    return estimate(runs, lambda m: m["rare"] / m["popular"], seed=bench.seeds[0])
+
+
+def _attacked(bench: Bench, seed: int) -> Mapping[str, Any]:
+    return looks.attacked(bench, "", 1, seed)
+
+
+def _sparsity(bench: Bench, way: str) -> Estimate:
+    thin = bench.changed("thinned")
+
+    def both(seed: int) -> Mapping[str, Any]:
+        return {"all": _attacked(bench, seed)["structure"],
+                "half": _attacked(thin, seed)["structure"]}  # fmt: skip
+
+    return scalars(bench, both, lambda m: m["half"] / m["all"])
+
+
+def _labels(bench: Bench, way: str) -> Estimate:
+    return scalars(
+        bench, lambda seed: _attacked(bench, seed), lambda m: m["label"] / m["structure"]
+    )
+
+
+def _smallest(bench: Bench, way: str) -> Estimate:
+    sizes = [
+        float(bench.release(READ, k, seed)["smallest"][0]) / k
+        for k in bench.ks
+        for seed in bench.seeds
+    ]
+    return Estimate.exact(min(sizes))
+
+
+def _named(bench: Bench, way: str) -> Estimate:
+    chances = [
+        k * float(looks.attacked(bench, line, k, seed)[f"{attack} bound"][0])
+        for k in bench.ks
+        for seed in bench.seeds
+        for line in (READ, SIMPLE)
+        for attack in _ATTACKS
+    ]
+    return Estimate.exact(max(chances))
+
+
+def _links(read: Callable[[Mapping[str, float]], float]) -> Any:
+    def measure(bench: Bench, way: str) -> Estimate:
+        view = View.of(bench, way)
+        drawn = way if way == "independent" else ""
+
+        def found(seed: int) -> Mapping[str, Any]:
+            names = ("links", "above", "rare_true", "rare_bound")
+            return {
+                f"{name} {k}": looks.links(view.bench, SIMPLE, k, seed, drawn)[name]
+                for k in view.ks
+                for name in names
+            }
+
+        def greatest(m: Mapping[str, float]) -> float:
+            return max(
+                read({key.split()[0]: m[key] for key in m if key.endswith(f" {k}")})
+                for k in view.ks
+            )
+
+        return scalars(view.bench, found, greatest)
+
+    return measure
+
+
+def _above(bench: Bench, way: str) -> Estimate:
+    if way == "one rater":  # of a group of g one of g rated it: 1/g, by counting
+        return Estimate.exact(0.0)
+    found: Estimate = _links(lambda m: m["above"] / m["links"])(bench, way)
+    return found
+
+
+def _expected(m: Mapping[str, float]) -> float:
+    if not m["rare_bound"]:
+        raise Untestable("every item is rated by more than one in k users")
+    return m["rare_true"] / m["rare_bound"]
+
+
+def _rare_items(bench: Bench, way: str) -> Estimate:
+    view = View.of(bench, way)
+    support, m = view.bench.ratings.item_support, view.bench.ratings.n_users
+    return Estimate.exact(min(float((support[support > 0] * k <= m).mean()) for k in view.ks))
+
+
+def _missing(bench: Bench, way: str) -> Estimate:
+    """Share of null cells that nobody of the group rated: nulls and links are counted apart."""
+    shares = []
+    for k in bench.ks:
+        for seed in bench.seeds:
+            part = bench.release(SIMPLE, k, seed)
+            shown = 1 - float(part["nulls"][0])
+            linked = looks.links(bench, SIMPLE, k, seed)
+            cells = float(part["records"][0]) * bench.ratings.n_items
+            hidden = float(linked["links"][0]) - shown * cells  # rated, and not shown
+            shares.append(1 - max(0.0, round(hidden)) / max(1.0, cells * (1 - shown)))
+    return Estimate.exact(min(shares))
+
+
+def _few_groups(bench: Bench, way: str) -> Estimate:
+    view = View.of(bench, way)
+
+    def found(seed: int) -> Mapping[str, Any]:
+        return {
+            str(k): np.array((looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2).mean())
+            for k in view.ks
+        }
+
+    return scalars(view.bench, found, lambda m: min(m.values()))
+
+
+def _repaired(bench: Bench, way: str) -> Estimate:
+    found = [
+        float(looks.diverse(bench, SIMPLE, k, seed, 1, 2)["repaired"][0]) / 2
+        for k in bench.ks
+        for seed in bench.seeds
+    ]
+    return Estimate.exact(min(found))
+
+
+def _obscured(bench: Bench, way: str) -> Estimate:
+    return View.of(bench, way).over_k(
+        {"padded": (READ, "actual"), "simple": (SIMPLE, "actual")},
+        lambda m: m["padded"] / m["simple"],
+        min,
+    )
+
+
+def _by_all(bench: Bench, way: str) -> Estimate:
+    return Estimate.exact(min(
+        float(bench.release(READ, k, seed)["shown_by_all"][0])
+        for k in bench.ks for seed in bench.seeds
+    ))  # fmt: skip
+
+
+def _null_after(bench: Bench, way: str) -> Estimate:
+    view = View.of(bench, way)
+    return Estimate.exact(max(
+        float(bench.release(READ, k, seed)["nulls"][0]) for k in view.ks for seed in bench.seeds
+    ))  # fmt: skip
+
+
+def histogram(bench: Bench, seed: int) -> Mapping[str, Any]:
+    """Return the shares of the cells by rating before and after padding, null first."""
+
+    def count() -> Mapping[str, Any]:
+        rows = histogram_of(looks.padded_of(bench, READ, seed), seed)
+        if not rows:
+            return {"refused": np.array("a scale without steps has no levels to count")}
+        before, after = ([getattr(row, when) for row in rows] for when in ("before", "after"))
+        levels = [np.nan, *(row.level for row in rows[1:])]
+        return {name: np.array(value, np.float64) for name, value in
+                (("before", before), ("after", after), ("level", levels))}  # fmt: skip
+
+    return looks.allowed(bench.of(f"histogram, seed {seed}", count))
+
+
+def _histogram_off(when: str, place: int) -> Any:
+    def measure(bench: Bench, way: str) -> Estimate:
+        if bench.ratings.scale != _PAPERS:
+            raise Untestable("the paper's scale is 1 to 5")
+        theirs = np.array([HISTOGRAM[level][place] for level in range(6)]) / 100
+        return scalars(bench, lambda seed: {
+            "off": np.abs(histogram(bench, seed)[when] - theirs).max(keepdims=True)
+        }, lambda m: m["off"])  # fmt: skip
+
+    return measure
+
+
+def _moved(bench: Bench, way: str) -> Estimate:
+    own = View.of(bench, way).bench
+
+    def moved(seed: int) -> Mapping[str, Any]:
+        found = histogram(own, seed)
+        before, after = found["before"][1:], found["after"][1:]
+        return {"moved": np.array(np.abs(before / before.sum() - after / after.sum()).sum() / 2)}
+
+    return scalars(own, moved, lambda m: m["moved"])
+
+
+def _skew(bench: Bench, way: str) -> Estimate:
+    view = View.of(bench, way)
+
+    def skew(seed: int) -> Mapping[str, Any]:
+        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
+        return {name: np.array(found[name].std() / found[name].mean()) for name in found}
+
+    return scalars(view.bench, skew, lambda m: m["virtual"] / m["real"])
+
+
+def _bin_sizes(bench: Bench, way: str) -> Estimate:
+    view = View.of(bench, way)
+
+    def off(seed: int) -> Mapping[str, Any]:
+        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
+        ends = [
+            max(int(end), 1) / theirs
+            for name, own in BIN_SIZES.items()
+            for end, theirs in zip((found[name].min(), found[name].max()), own, strict=True)
+        ]
+        return {"off": np.array(max(max(end, 1 / end) for end in ends))}
+
+    return scalars(view.bench, off, lambda m: m["off"])
+
+
+def _bounded(bench: Bench, way: str) -> Estimate:
+    own = View.of(bench, way).bench
+    return scalars(
+        own,
+        lambda seed: looks.sample_clusters(own, READ, seed),
+        lambda m: m["bounded"] / m["free"],
+    )
+
+
+def _of_pairs(read: Callable[[Mapping[str, Any]], float]) -> Any:
+    def measure(bench: Bench, way: str) -> Estimate:
+        view = View.of(bench, way)
+        k = view.ks[-1]
+
+        def found(seed: int) -> Mapping[str, Any]:
+            part = looks.pairs(view.bench, view.line, k, seed)
+            try:
+                return {"read": np.array(read(part))}
+            except KeyError:
+                raise Untestable("no pair is to be had within clusters") from None
+
+        return scalars(view.bench, found, lambda m: m["read"])
+
+    return measure
+
+
+def _shift(part: Mapping[str, Any]) -> float:
+    return max(float(part[f"{m} within"][0] / part[f"{m} before"][0]) for m in looks.METRICS)
+
+
+def _filled(part: Mapping[str, Any], metric: str) -> float:
+    return float(1 / (part[f"{metric} before shares"] ** 2).sum())
+
+
+def _sim_exceptions(bench: Bench, way: str) -> Estimate:
+    rows = np.array(list(product(range(1, 6), repeat=2)), np.float64)
+    away = dissimilarities(rows, rows, "weighted-sq", _PAPERS)
+    equal = (rows[:, None] == rows[None]).all(2)
+    opposite = (np.abs(rows[:, None] - rows[None]) == 4).all(2)
+    wrong = ((away < 1e-12) != equal) | ((away > 1 - 1e-12) != opposite)
+    return Estimate.exact(float(wrong.sum()))
+
+
+def _penalty(bench: Bench, way: str) -> Estimate:
+    name: Dissimilarity = "euclidean" if way == "squared" else "weighted-sq"
+    ends = np.array([[1.0], [3.0], [5.0]])
+    away = dissimilarities(ends[:1], ends, name, _PAPERS)[0] ** (2 if way == "squared" else 1)
+    return Estimate.exact(float((away[2] - away[1]) / (away[1] - away[0])))
+
+
+def _exponent(bench: Bench, way: str) -> Estimate:
+    k, m = bench.least_k, bench.ratings.n_users
+    if way == "line 4":
+        lines = [users * isqrt(users) for users in (m, -(-m // 4))]
+        return Estimate.exact(log(lines[0] / lines[1], 4))
+    if bench.ratings.n_users < _MANY:
+        raise Untestable(f"with fewer than {_MANY} users a quarter has hardly any bins")
+
+    def counted(seed: int) -> Mapping[str, Any]:
+        return {
+            name: looks.work(bench, PRINTED, k, seed, share)["distances"]
+            for name, share in (("all", 1), ("some", 4))
+        }
+
+    return scalars(bench, counted, lambda m: float(np.log(m["all"] / m["some"]) / np.log(4)))
+
+
+_MANY = 400
+
+
+def _speed_up(bench: Bench, way: str) -> Estimate:
+    k = View.of(bench, way).ks[0]
+
+    def counted(seed: int) -> Mapping[str, Any]:
+        return {
+            "theirs": looks.work(bench, READ, k, seed)["distances"],
+            "at once": looks.work_at_once(bench, READ, k, seed)["distances"],
+        }
+
+    return scalars(bench, counted, lambda m: m["at once"] / m["theirs"])
+
+
+def _gigabytes(bench: Bench, way: str) -> Estimate:
+    return Estimate.exact(4e-9 * bench.ratings.n_users * bench.ratings.n_items)
+
+
+def _bound_at(p: Callable[[int], float], pick: Callable[..., float]) -> Any:
+    def measure(bench: Bench, way: str) -> Estimate:
+        bounds = [k * float(link_existence_bound(p(k), k)) for k in range(2, 51)]
+        return Estimate.exact(pick(bounds))
+
+    return measure
+
+
+def _farthest_from_2(values: Sequence[float]) -> float:
+    return max(values, key=lambda value: abs(value - 2))
+
+
+FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
+    "pa-02": _histogram_off("before", 0),
+    "pa-07": _gigabytes,
+    "pa-19": _null_after,
+    "pa-20": _histogram_off("after", 1),
+    "pa-21": _moved,
+    "pa-22": _skew,
+    "pa-23": _bin_sizes,
+    "pa-24": _bounded,
+    "pa-25": _of_pairs(_shift),
+    "pa-26": _of_pairs(lambda p: float(p["closeness-1.0 before"][0] / p["weighted-sq before"][0])),
+    "pa-27": _of_pairs(lambda p: _filled(p, "weighted-sq") / _filled(p, "closeness-1.0")),
+    "pa-29": _sim_exceptions,
+    "pa-30": _penalty,
+    "pa-42": _bound_at(lambda k: 1 / k, _farthest_from_2),
+    "pa-43": _bound_at(lambda k: 1e-9, max),
+    "pa-51": _exponent,
+    "pa-52": _speed_up,
+    "pa-03": _unpopular,
+    "pa-04": _sparsity,
+    "pa-05": _labels,
+    "pa-38": _smallest,
+    "pa-39": _named,
+    "pa-40": _above,
+    "pa-41": _links(_expected),
+    "pa-44": _rare_items,
+    "pa-46": _missing,
+    "pa-47": _few_groups,
+    "pa-48": _repaired,
+    "pa-49": _obscured,
+    "pa-50": _by_all,
+}

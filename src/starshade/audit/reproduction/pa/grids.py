@@ -1,0 +1,161 @@
+"""Tables of results that the paper does not have: what changes are worth, attacks, diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import sqrt
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from starshade.attack.link_existence import link_existence_bound
+from starshade.audit.reproduction.claims import Untestable, estimate
+from starshade.audit.reproduction.figures import Skipped
+from starshade.audit.reproduction.pa import looks
+from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.questions import readings_table
+from starshade.figure import Table
+
+_READINGS = {
+    "release": ("release", "original", "read from the release"),
+    "refit": ("refit", "refit_original", "a recommender trained on the release"),
+}
+_SETS = ((1, 2), (1, 5), (2, 2))  # b, l
+_PAIRED = 5_000  # users of whom sets of two are counted, at most
+
+
+def grids_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> tuple[list[Table], list[Skipped]]:
+    """Return all grids, and those that cannot be had."""
+    makers: Mapping[str, Callable[[], Table]] = {
+        "changes, release": lambda: changes(bench, ways, "release"),
+        "changes, refit": lambda: changes(bench, ways, "refit"),
+        "readings of simple": lambda: readings_table(bench),
+        "attacks": lambda: attacks_table(bench),
+        "links": lambda: links_table(bench),
+        "diversity": lambda: diversity_table(bench),
+        "work": lambda: work_table(bench),
+    }
+    tables, skipped = [], []
+    for name, make in makers.items():
+        try:
+            tables.append(make())
+        except Untestable as why:
+            skipped.append(Skipped("grid", name, str(why)))
+    return tables, skipped
+
+
+def changes(bench: Bench, ways: Sequence[tuple[str, int]], reading: str) -> Table:
+    """Set the error, over the original's by the same model, of every line at every k."""
+    off, base, words = _READINGS[reading]
+    cells = {}
+    for line, k in ways:
+        parts = [bench.release(line, k, seed) for seed in bench.seeds]
+        if all(off in part and part[base].sum() for part in parts):
+            runs = [{"a": part[off], "b": part[base]} for part in parts]
+            found = estimate(runs, lambda m: sqrt(m["a"] / m["b"]), seed=bench.seeds[0], draws=300)
+            cells[line, k] = found.text
+    lines = dict.fromkeys(line for line, _ in cells)
+    return Table(
+        f"What each change is worth: RMSE over the original's, {words}",
+        ("configuration", *(f"k = {k}" for k in bench.ks)),
+        tuple((line, *(cells.get((line, k), "–") for k in bench.ks)) for line in lines),
+    )
+
+
+def _mean(parts: Iterator[Mapping[str, Any]], *names: str) -> list[float]:
+    found = list(parts)
+    return [fmean(float(part[name][0]) for part in found) for name in names]
+
+
+def attacks_table(bench: Bench) -> Table:
+    """Set what structure and label attacks reach beside 1/k (Theorem 6.1)."""
+    names = ("structure", "label")
+    rows = [("the original", "–", *map(_share, _mean(_attacked(bench, "", 1), *names)), "")]
+    for k in bench.ks:
+        for line in (READ, SIMPLE):
+            found = _mean(_attacked(bench, line, k), *names)
+            rows.append((line, str(k), *map(_share, found), _share(1 / k)))
+    return Table(
+        "Theorem 6.1: chance of being named by two known items, and with their ratings",
+        ("data", "k", "structure", "label", "1/k"),
+        tuple(rows),
+    )
+
+
+def _attacked(bench: Bench, line: str, k: int) -> Iterator[Mapping[str, Any]]:
+    return (looks.attacked(bench, line, k, seed) for seed in bench.seeds)
+
+
+def links_table(bench: Bench) -> Table:
+    """Set how sure a shown link of `simple` is beside Theorems 6.2 and 6.3."""
+    rows = []
+    for k in bench.ks:
+        parts = [looks.links(bench, SIMPLE, k, seed) for seed in bench.seeds]
+        sure = fmean(float(part["mean"][0]) for part in parts)
+        above = fmean(float(part["above"][0] / part["links"][0]) for part in parts)
+        rare = [float(p["rare_true"][0] / p["rare_bound"][0]) for p in parts if p["rare_bound"][0]]
+        thin = f"{fmean(rare):.3g}" if rare else "–"
+        twice = float(link_existence_bound(1 / k, k))
+        rows.append((str(k), *map(_share, (sure, 1 / k, above)), thin, _share(twice)))
+    return Table(
+        "Theorems 6.2 and 6.3: how sure a shown link of simple is",
+        (
+            "k",
+            "true, of those shown",
+            "1/k (Thm 6.2)",
+            "shown, surer than 1/group",
+            "true over bound, p ≤ 1/k (Thm 6.3)",
+            "2/k",
+        ),
+        tuple(rows),
+    )
+
+
+def diversity_table(bench: Bench) -> Table:
+    """Set how many item sets too few groups show, before and after fake edges (§5.1)."""
+    rows: list[tuple[str, ...]] = []
+    for k in bench.ks:
+        for b, l in _SETS:  # noqa: E741
+            if b > 1 and bench.ratings.n_users > _PAIRED:
+                continue
+            try:
+                parts = [looks.diverse(bench, SIMPLE, k, seed, b, l) for seed in bench.seeds[:1]]
+            except Untestable as why:
+                rows.append((str(k), str(b), str(l), "–", str(why)))
+                continue
+            part = parts[0]
+            shares = [
+                float(part[f"{which} short"][0]) / max(1.0, float(part[f"{which} sets"][0]))
+                for which in ("plain", "repaired")
+            ]
+            rows.append((str(k), str(b), str(l), *map(_share, shares)))
+    return Table(
+        "(b, l)-diversity of simple: sets that fewer than l groups show (the first run)",
+        ("k", "b", "l", "k-anonymous alone", "with fake edges"),
+        tuple(rows),
+    )
+
+
+def work_table(bench: Bench) -> Table:
+    """Set the distances that groupings compute side by side (§6.1)."""
+    rows = []
+    for k in bench.ks:
+        cells = []
+        for line in (READ, PRINTED):
+            parts = (looks.work(bench, line, k, seed) for seed in bench.seeds[:1])
+            cells.append(f"{_mean(parts, 'distances')[0]:,.0f}")
+        at_once = (looks.work_at_once(bench, READ, k, seed) for seed in bench.seeds[:1])
+        cells.append(f"{_mean(at_once, 'distances')[0]:,.0f}")
+        rows.append((str(k), *cells))
+    m = bench.ratings.n_users
+    return Table(
+        f"Distances from users to centres that grouping takes (m^1.5 = {m**1.5:,.0f})",
+        ("k", f"{READ}: sample and bins", f"{PRINTED}: sample and bins", "all at once"),
+        tuple(rows),
+    )
+
+
+def _share(value: float) -> str:
+    return "–" if np.isnan(value) else f"{100 * value:.3g} %"
