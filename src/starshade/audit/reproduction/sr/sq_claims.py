@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from starshade.audit.reproduction.claims import Claim
+from starshade.audit.reproduction.sr import graphs as g
 from starshade.audit.reproduction.sr import measures as m
 from starshade.audit.reproduction.sr.claims import WAYS as WAYS
 
@@ -16,13 +17,13 @@ SQ_CLAIMS: tuple[Claim, ...] = (
           "nine of ten is plainly so", _READ, m.sparsity),
     Claim("sq-03", "§2", "(k, ε) alone lets sensitive ratings be read",
           "records of Table 1, at (2, 1), whose group has one sensitive rating", 1, None,
-          "one is enough", _READ, m.homogeneous),
+          "one is enough", _READ, g.homogeneous),
     Claim("sq-04", "§3", "for small ε few records lie in the cube",
           "mean size of a ball as a share of the records, ε = 1 star", None, 0.1,
-          "a tenth is still few", _READ, m.mean_ball, ("most rated", "zero", "ignore")),
+          "a tenth is still few", _READ, g.mean_ball, ("most rated", "zero", "ignore")),
     Claim("sq-05", "§3", "what is near all of a set lies in each one's cube",
           "groups found within cubes that reach beyond one", None, 0, "a theorem", _PRINTED,
-          m.groups_beyond_balls),
+          g.groups_beyond_balls),
     Claim("sq-06", "Fig. 1(a)", "the cost rises with the share of the data",
           "least ratio of the work at a share to that at the share before", 1.05, None,
           "half of what a linear cost would gain in the last step", _PRINTED, m.over_share, _WORK),
