@@ -55,7 +55,9 @@ class Bench:
         rest, _ = split_items(ratings.items, self.workloads[-1].sensitive)
         return ranked[np.isin(ranked, rest)]
 
-    def space(self, items: str, nulls: NullRule, eps: float, share: int = 100, seed: int = 0) -> Space:
+    def space(
+        self, items: str, nulls: NullRule, eps: float, share: int = 100, seed: int = 0
+    ) -> Space:
         """Make records ready; `items`: "all", "top", or how many of the most rated."""
         workload = self.top if items == "top" else self.workloads[-1]
         ratings = workload.ratings
@@ -67,9 +69,7 @@ class Bench:
         chosen = self.ranking[: int(items)] if items.isdigit() else rest
         return space_of(ratings, np.sort(chosen), eps, nulls)
 
-    def cells(
-        self, reading: Reading, eps: float, seed: int, share: int = 100
-    ) -> tuple[Part, int]:
+    def cells(self, reading: Reading, eps: float, seed: int, share: int = 100) -> tuple[Part, int]:
         """Return what `count_cells` counts, and the number of attributes."""
         items, nulls = reading.items, reading.nulls
         space = self.space(items, nulls, eps, share, seed)
@@ -79,6 +79,7 @@ class Bench:
 
     def asked(self, reading: Reading, eps: float, k: int) -> NDArray[np.int64]:
         """Return who asks where nobody does who is in a group that was found."""
+
         def make() -> Part:
             space = self.space(reading.items, reading.nulls, eps)
             size, asked = seek_cliques(*ball_members(space, np.arange(space.n_records)), k)

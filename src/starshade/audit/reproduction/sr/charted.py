@@ -66,37 +66,38 @@ class _Axis:
     points: tuple[tuple[float, dict[str, Any]], ...]
 
 
-def _axes(grid: Grid) -> tuple[_Axis, ...]:
+def _axes(grid: Grid, of: str = "3456") -> tuple[_Axis, ...]:
     one, two = grid.star, 2 * grid.star
     shares = tuple((s, {"k": K, "eps": one, "l": two, "share": s}) for s in SHARES)
     by_eps = tuple((eps, {"k": K, "eps": eps, "l": two}) for eps in grid.eps)
     by_k = tuple((k, {"k": k, "eps": two, "l": two}) for k in KS)
     by_l = tuple((l, {"k": K, "eps": two, "l": l}) for l in grid.l)  # noqa: E741
-    return (
+    axes = (
         _Axis("3a", "5a", f"the data, ({K}, {one:g}, {two:g})", "% of the records", shares),
         _Axis("3b", "5b", f"ε, k = {K}, l = {two:g}", "ε", by_eps),
         _Axis("4a", "6a", f"k, ε = {two:g}, l = {two:g}", "k", by_k),
         _Axis("4b", "6b", f"l, k = {K}, ε = {two:g}", "l", by_l),
     )
+    return tuple(axis for axis in axes if axis.alone[0] in of)
 
 
-def jobs_of(workloads: Iterable[Workload], grid: Grid) -> Iterator[Job]:
-    """Return the checks behind Figs 3-6; some stand in several."""
+def jobs_of(workloads: Iterable[Workload], grid: Grid, of: str = "3456") -> Iterator[Job]:
+    """Return the checks behind these figures; some stand in several."""
     for workload in workloads:
         for nulls in workload.rules:
-            for axis in _axes(grid):
+            for axis in _axes(grid, of):
                 for _, setting in axis.points:
                     for search in SEARCHES:
                         yield Job(workload, nulls, search, **setting)
 
 
-def work_figures(bench: Bench) -> Iterator[Figure]:
-    """Make Figs 3-6 as work: the cells that each search touches, summed over the records."""
-    places = [("all" if of is not bench.top else "top", of, nulls)
-              for of in bench.workloads for nulls in of.rules]  # fmt: skip
-    for axis in _axes(bench.grid):
+def work_figures(bench: Bench, of: str = "3456") -> Iterator[Figure]:
+    """Make Figs 3-6, or those asked for, as work: the cells that each search touches, summed over the records."""
+    places = [("all" if part is not bench.top else "top", part, nulls)
+              for part in bench.workloads for nulls in part.rules]  # fmt: skip
+    for axis in _axes(bench.grid, of):
         alone, compared = [], []
-        for items, of, nulls in places:
+        for items, part, nulls in places:
             for name, search, change, configuration in _WORKED:
                 reading = Reading(items, nulls, **change)
                 points = tuple(
@@ -107,12 +108,14 @@ def work_figures(bench: Bench) -> Iterator[Figure]:
                 )  # fmt: skip
                 if not points:
                     continue
-                measure = f"{of.name}, {nulls}"
+                measure = f"{part.name}, {nulls}"
                 compared.append(Series(name, measure, points, configuration=configuration))
                 if search == "slicing" and configuration == "as-printed":
-                    alone.append(Series(nulls, of.name, points, configuration=configuration))
-        titles = ((axis.alone, f"Work of a check by slicing over {axis.over}", alone),
-                  (axis.compared, f"Work of slicing and of every pair over {axis.over}", compared))
+                    alone.append(Series(nulls, part.name, points, configuration=configuration))
+        titles = (
+            (axis.alone, f"Work of a check by slicing over {axis.over}", alone),
+            (axis.compared, f"Work of slicing and of every pair over {axis.over}", compared),
+        )
         for number, title, lines in titles:
             yield Figure(number, title, axis.x_title, _CELLS, "number", tuple(lines),
                          y_log=True, dotted=True)  # fmt: skip
@@ -182,8 +185,13 @@ def accuracy_figure(bench: Bench) -> Iterator[Figure]:
                     points = _points(bench, attribute, nulls, partition, "after", place)
                     series.append(Series(f"{PARTITION_NAMES[partition]}, {nulls}", measure, points,
                                          configuration=_CONFIGURED[partition]))  # fmt: skip
-            series.append(Series("original", measure,
-                                 _points(bench, attribute, "strict", "whole", "before", place)))
+            series.append(
+                Series(
+                    "original",
+                    measure,
+                    _points(bench, attribute, "strict", "whole", "before", place),
+                )
+            )
             if not place:
                 own = _points(bench, attribute, "strict", "whole", "majority", place)
                 series.append(Series("always the most frequent class", measure, own))

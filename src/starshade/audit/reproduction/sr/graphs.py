@@ -158,7 +158,9 @@ def _spreads(bench: Bench, nulls: NullRule, *, dense: bool) -> tuple[Part, float
             apart = rated - rated.mean()
             all_of = np.concatenate([apart, np.full(len(values) - len(rated), rated.mean())])
             spread = np.sqrt(((apart if dense else all_of) ** 2).mean())
-            rows.append((own.sum(), spread, np.unique(rated, return_counts=True)[1].max() / len(rated)))
+            rows.append(
+                (own.sum(), spread, np.unique(rated, return_counts=True)[1].max() / len(rated))
+            )
         return dict(zip(("ball", "spread", "commonest"), np.array(rows, float).T, strict=True))
 
     half = (np.nanmax(column) - np.nanmin(column)) / 2
@@ -303,4 +305,3 @@ def exponent_of_people(bench: Bench, way: str) -> Estimate:
         raise Untestable("a tenth of the people rated no item twice")
     ratio = np.log(works[1] / works[0]) / np.log(n / max(2, n // 10))
     return Estimate.exact(float(ratio))
-

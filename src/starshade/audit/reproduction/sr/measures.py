@@ -58,7 +58,11 @@ def _works(
     for seed in bench.seeds:
         run = {}
         for i, setting in enumerate(at):
-            options: dict[str, Any] = {"k": K, "l": 2 * bench.grid.star, "reading": reading} | setting
+            options: dict[str, Any] = {
+                "k": K,
+                "l": 2 * bench.grid.star,
+                "reading": reading,
+            } | setting
             for search in searches:
                 work = bench.work(search, seed=seed, **options)
                 drawn = options.get("share", 100) < 100

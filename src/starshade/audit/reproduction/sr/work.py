@@ -80,9 +80,7 @@ def _cells_of(codes: NDArray[Any], record: int, rule: Rule) -> tuple[int, int, i
     while at < p:
         end = min(p, at + (_NEXT if at else _FIRST))
         part = codes[alive, at:end]
-        near = np.where(
-            part == 0, null[at:end], (part >= low[at:end]) & (part <= high[at:end])
-        )
+        near = np.where(part == 0, null[at:end], (part >= low[at:end]) & (part <= high[at:end]))
         near = np.logical_and.accumulate(near, axis=1)
         left = near.sum(axis=0)
         touched += int(left[:-1].sum()) + (len(alive) if at else 0)
