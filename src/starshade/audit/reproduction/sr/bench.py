@@ -21,8 +21,8 @@ from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.progress import silence
 from starshade.ratings.holdout import sample_users
 from starshade.ratings.proximity.balls import ball_members
-from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.proximity.sensitive import split_items
+from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.proximity.space import Space, space_of
 from starshade.ratings.table import Ratings
 from starshade.rng import generator
@@ -87,7 +87,7 @@ class Bench:
 
         return self.parts.of(f"cliques {reading.items} {reading.nulls} {eps:g} {k}", make)["asked"]
 
-    def work(  # noqa: PLR0913
+    def work(
         self,
         search: str,
         eps: float,

@@ -15,7 +15,7 @@ WAYS: dict[str, str] = {
     "early": "when a comparison of two records stops at the first attribute that sets them apart",
     "first failing": "when the check ends at the first record that fails",
     "short cut": "when ε ≥ R is answered without a search",
-    "covered": "when whoever is in a group that was found is not asked again, nulls costing nothing",
+    "covered": "when who is in a group that was found is not asked again, nulls costing nothing",
     "dense": "when nulls are left out of the spread",
     "the ball alike": "for an adversary to whom all within ε are the same",
     "every start": "when every level of the scale is tried as a start",

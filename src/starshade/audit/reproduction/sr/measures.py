@@ -65,8 +65,9 @@ def _works(
             } | setting
             for search in searches:
                 work = bench.work(search, seed=seed, **options)
-                drawn = options.get("share", 100) < 100
-                run[f"{search} {i}"] = np.array([work.mean()]) if drawn else work
+                # of people drawn, or of those up to the first failure, only the sum says something
+                alone = reading.first or options.get("share", 100) < 100
+                run[f"{search} {i}"] = work.mean(keepdims=True) if alone else work
         runs.append(run)
     return runs
 
@@ -115,7 +116,7 @@ def over_k(bench: Bench, way: str) -> Estimate:
 
 def over_l(bench: Bench, way: str) -> Estimate:
     """Hold the work at each l against that at the l before."""
-    at = [{"eps": 2 * bench.grid.star, "l": l} for l in bench.grid.l]
+    at = [{"eps": 2 * bench.grid.star, "l": l} for l in bench.grid.l]  # noqa: E741
     runs = _works(bench, way, ["slicing"], at)
     return estimate(runs, lambda mean: min(_steps(_courses(mean, "slicing"))), seed=bench.seeds[0])
 
@@ -149,7 +150,7 @@ def gain_with_items(bench: Bench, way: str) -> Estimate:
 def _over_items(bench: Bench, way: str, parts: Sequence[int]) -> list[dict[str, Floats]]:
     nulls = reading_of(way).nulls
     p = len(bench.ranking)
-    if p < 10 * max(parts) // 10 * 2:
+    if p < 2 * max(parts):
         raise Untestable(f"{p} items: too few to take a {max(parts)}th of them")
     at = [{"eps": bench.grid.star, "reading": Reading(str(p // i), nulls)} for i in parts]
     return _works(bench, "", _BOTH, at)
@@ -180,7 +181,7 @@ def least_over_eps(bench: Bench, way: str) -> Estimate:
 def least_times(bench: Bench, way: str) -> Estimate:
     """Return the least such ratio over k and l."""
     two = 2 * bench.grid.star
-    at = [{"eps": two, "k": k} for k in KS] + [{"eps": two, "l": l} for l in bench.grid.l]
+    at = [{"eps": two, "k": k} for k in KS] + [{"eps": two, "l": l} for l in bench.grid.l]  # noqa: E741
     return _times_over(bench, way, min, at)
 
 

@@ -151,7 +151,7 @@ RESPONDENTS = 1000  # of the survey that is made up where no data are given
 
 @typed
 @announced("study: Sun & Sun")
-def reproduce_sr(  # noqa: PLR0913
+def reproduce_sr(
     ratings: Ratings | None = None,
     *,
     sensitive: Sequence[str] = (),
@@ -238,7 +238,7 @@ def reproduce_sr(  # noqa: PLR0913
     )
 
 
-def bench_of(  # noqa: PLR0913
+def bench_of(
     ratings: Ratings | None,
     sensitive: Sequence[str],
     top: int,
