@@ -75,6 +75,10 @@ _ROOMS = {
         "Prediction",
         "predict_attribute",
     ),
+    "starshade.audit.reproduction.sr.sq": (
+        "SatisfactionStudy",
+        "reproduce_sq",
+    ),
     "starshade.audit.reproduction.sr.study": (
         "Study",
         "reproduce_sr",
@@ -128,6 +132,7 @@ _ROOMS = {
     "starshade.report.studies": (
         "save_kl",
         "save_pa",
+        "save_sq",
         "save_sr",
     ),
     "starshade.utility.held_out.nearest": ("SelfRankResult",),

@@ -52,6 +52,8 @@ from starshade.audit.reproduction.pa.reproduce import reproduce_pa as reproduce_
 from starshade.audit.reproduction.pa.result import PredictiveStudy as PredictiveStudy
 from starshade.audit.reproduction.sr.prediction import Prediction as Prediction
 from starshade.audit.reproduction.sr.prediction import predict_attribute as predict_attribute
+from starshade.audit.reproduction.sr.sq import SatisfactionStudy as SatisfactionStudy
+from starshade.audit.reproduction.sr.sq import reproduce_sq as reproduce_sq
 from starshade.audit.reproduction.sr.study import Study as Study
 from starshade.audit.reproduction.sr.study import reproduce_sr as reproduce_sr
 from starshade.audit.result import AuditResult as AuditResult
@@ -102,6 +104,7 @@ from starshade.report.page import save_report as save_report
 from starshade.report.reproduction import save_reproduction as save_reproduction
 from starshade.report.studies import save_kl as save_kl
 from starshade.report.studies import save_pa as save_pa
+from starshade.report.studies import save_sq as save_sq
 from starshade.report.studies import save_sr as save_sr
 from starshade.utility.held_out.nearest import SelfRank as SelfRank
 from starshade.utility.held_out.nearest import SelfRankResult as SelfRankResult

@@ -48,6 +48,7 @@ _HOUSE = {
     "RiskResult": "Risk().run makes one.",
     "Scale": "Scale(1, 5, 1) is one to five in whole steps.",
     "SparsityResult": "Sparsity().run makes one.",
+    "SatisfactionStudy": "reproduce_sq makes one.",
     "Study": "reproduce_sr makes one.",
 }
 

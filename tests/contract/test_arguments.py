@@ -104,6 +104,7 @@ def functions() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             "save_comparison": "comparison",
             "save_kl": "study",
             "save_pa": "study",
+            "save_sq": "study",
             "save_sr": "study",
             "save_reproduction": "reproduction",
         }.items()

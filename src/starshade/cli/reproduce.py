@@ -14,7 +14,7 @@ from starshade.cli.options.declared import options_of
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, judged, page, words
+from starshade.cli.show import columns, figures, held, judged, page, words
 from starshade.errors import ConfigError
 from starshade.figure import number
 
@@ -31,6 +31,7 @@ _STUDIES = {
     "kl": "starshade.cli.reproduce:reproduce_kl",
     "pa": "starshade.cli.reproduce:reproduce_pa",
     "sr": "starshade.cli.reproduce:reproduce_sr",
+    "sq": "starshade.cli.reproduce:reproduce_sq",
 }
 
 
@@ -261,6 +262,7 @@ def _pa_shown(result: PredictiveStudy) -> list[Any]:
 )
 @at_least(1, "--trials", 50, "Trials of each prediction.")
 @at_least(1, "--repeats", 3, "Runs of each timed check; the median counts.")
+@at_least(1, "--runs", 5, "Seeds that intervals rest on.")
 @reading()
 @running(seed=True)
 def reproduce_sr(
@@ -271,14 +273,15 @@ def reproduce_sr(
     attribute: str | None,
     trials: int,
     repeats: int,
+    runs: int,
     reading: Reading,
     run: Run,
 ) -> None:
     """Sun & Sun's experiments (2013, section 7) on DATA, or on a made-up survey.
 
-    Figures 3 to 8: how long checks of (k, eps, l)-anonymity take, what the interval anonymizer
-    costs, and what ratings tell of a person before and after. Each sentence of the paper about a
-    curve is held against the curve found here.
+    Figures 3 to 8: the work of checking (k, eps, l)-anonymity, what the interval anonymizer
+    costs, and what ratings tell of a person before and after. Each claim of the paper is held
+    against what was measured here.
     """
     begin(out, data, reading.items or reading.arguments(), "a survey is")
     from starshade.audit.reproduction.sr.study import reproduce_sr as study
@@ -291,6 +294,7 @@ def reproduce_sr(
         attribute=attribute,
         trials=trials,
         repeats=repeats,
+        runs=runs,
         rng=run.seed,
     )
     finish(run, result, out, save_sr, lambda: _sr_shown(result))
@@ -299,10 +303,54 @@ def reproduce_sr(
 def _sr_shown(result: Study) -> list[Any]:
     counts = ("satisfied", "failing_records", "records", "smallest_group")
     return [
-        judged(result.checks),
+        held(result.claims),
         columns(
             ("checked", "nulls", "satisfied", "failing records", "of", "smallest ball"),
             [(v["data"], v["nulls"], *(number(v[key]) for key in counts)) for v in result.verdicts],
             title="The check with the paper's default parameters",
         ),
     ]
+
+
+@click.command(name="sq")
+@click.option("--data", metavar="PATH", help="The ratings. [default: a made-up survey]")
+@out_option("JSON, Vega-Lite, SVG")
+@click.option(
+    "--sensitive",
+    metavar="ITEM",
+    multiple=True,
+    help="Id of a sensitive item; may be repeated. [default: the last of the most rated]",
+)
+@at_least(2, "--top", 20, "Most rated items that are looked at under three null rules.")
+@at_least(1, "--repeats", 3, "Runs of each timed check; the median counts.")
+@at_least(1, "--runs", 5, "Seeds that intervals rest on.")
+@reading()
+@running(seed=True)
+def reproduce_sq(
+    data: str | None,
+    out: str | None,
+    sensitive: tuple[str, ...],
+    top: int,
+    repeats: int,
+    runs: int,
+    reading: Reading,
+    run: Run,
+) -> None:
+    """Run Sun, Wang & Li's experiments on the satisfaction problem on DATA, or a made-up survey.
+
+    Figures 1 and 2: the work of checking (k, eps, l)-anonymity by slicing and by comparing every
+    pair. Each claim of the paper is held against what was measured here.
+    """
+    begin(out, data, reading.items or reading.arguments(), "a survey is")
+    from starshade.audit.reproduction.sr.sq import reproduce_sq as study
+    from starshade.report.studies import save_sq
+
+    result = study(
+        None if data is None else reading.read(data, dates=False),
+        sensitive=sensitive,
+        top=top,
+        repeats=repeats,
+        runs=runs,
+        rng=run.seed,
+    )
+    finish(run, result, out, save_sq, lambda: [held(result.claims)])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from starshade.attack.auxiliary.result import AuxiliaryResult
     from starshade.attack.risk_result import RiskResult
+    from starshade.audit.reproduction.claims import Judged
     from starshade.audit.reproduction.study import Check
 
 
@@ -117,6 +118,38 @@ def _widest(texts: Iterable[str]) -> int:
     from rich.cells import cell_len
 
     return max(map(cell_len, texts), default=0)
+
+
+def held(claims: Sequence[Judged]) -> RenderableType:
+    """Show a paper's claims and what came of each, then our own."""
+    titles = ("What the paper claims", "What we claim of our own methods")
+    head = ("claim", "where", "what is said", "here", "verdict", "why")
+    return page(
+        *(
+            columns(
+                head,
+                [
+                    (
+                        c.claim.number,
+                        c.claim.place,
+                        c.claim.says,
+                        c.ours,
+                        c.verdict,
+                        c.reason or c.cause,
+                    )
+                    for c in own
+                ],
+                title=title,
+                align="left",
+            )
+            for title, own in zip(
+                titles,
+                ([c for c in claims if not c.claim.ours], [c for c in claims if c.claim.ours]),
+                strict=True,
+            )
+            if own
+        )
+    )
 
 
 def judged(checks: Sequence[Check]) -> RenderableType:

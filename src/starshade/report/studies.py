@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from starshade.arguments import typed
+from starshade.audit.reproduction.claims import told
 from starshade.audit.reproduction.figures import Figure
 from starshade.audit.reproduction.kl.study import GeneralizationStudy
 from starshade.audit.reproduction.pa.result import PredictiveStudy, Row
-from starshade.audit.reproduction.sr.study import Study
+from starshade.audit.reproduction.sr.sq import SatisfactionStudy
+from starshade.audit.reproduction.sr.study import SpeedStudy, Study
 from starshade.ratings.places.place import Where
 from starshade.report.folder import table_lines
 from starshade.report.reproduction import checked, pages_end, save_study
@@ -215,9 +217,6 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.3g} %"
 
 
-_TIMED = ("3", "4", "5", "6")
-
-
 @typed
 def save_sr(study: Study, folder: Where) -> tuple[str, ...]:
     """Write a study: all of it or nothing.
@@ -243,36 +242,17 @@ def save_sr(study: Study, folder: Where) -> tuple[str, ...]:
     return save_study(study, folder, _sr_page(study), _sr_rests_on)
 
 
-def _sr_rests_on(study: Study, figure: Figure) -> str:
-    if figure.number.startswith(_TIMED):
-        return f"; medians of {study.repeats} runs, from the fastest to the slowest"
-    if figure.number == "8":
-        return f"; means of {study.trials} trials, 95 % intervals over trials"
-    return ""
+def _sr_rests_on(study: SpeedStudy, figure: Figure) -> str:
+    if figure.unit == "seconds":
+        return "; medians, from the fastest to the slowest run"
+    if figure.unit == "number":
+        return "; cells touched, counted, of the first seed"
+    return "; means over seeds"
 
 
 def _sr_page(study: Study) -> Iterator[str]:
-    data = study.data
     yield "# Sun & Sun, §7, on these ratings\n"
-    yield (
-        f"{study.size}, scale {data['scale']} (one star is {data['one_star']:g}); seed "
-        f"{study.seed}, starshade {study.version}. The paper's figures are pictures and their "
-        "numbers not to be had; its sentences about the curves are held against ours. Times are "
-        f"medians of {study.repeats} runs on the machine at hand: another one gives others.\n"
-    )
-    yield from table_lines(
-        ("looked at", "users", "items", "ratings", "sensitive items", "null rules"),
-        (
-            [p["name"], *(f"{p[key]:,}" for key in _COUNTS), ", ".join(p["nulls"])]
-            for p in data["parts"]
-        ),
-    )
-    yield from checked(study.checks)
-    yield (
-        "\nWhere l is above 0 a spread is asked for, and every ball is counted to its end: k then "
-        "has little part in the time. At ε = R everybody is proximate, which is known without a "
-        "search. Runs that overlap, or medians less than a tenth apart, count as equal.\n"
-    )
+    yield from _speed_page(study)
     yield "\n## The check with the paper's default parameters\n"
     yield from table_lines(
         ("on", "nulls", "(k, ε, l)", "satisfied", "failing", "of", "smallest ball"),
@@ -290,6 +270,70 @@ def _sr_page(study: Study) -> Iterator[str]:
         ),
     )
     yield from pages_end(study, "Tables")
+
+
+@typed
+def save_sq(study: SatisfactionStudy, folder: Where) -> tuple[str, ...]:
+    """Write a study: all of it or nothing.
+
+    Parameters
+    ----------
+    study : SatisfactionStudy
+    folder : path
+        Must not exist.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files, as `save_sr` has them; ``sq.json``.
+
+    Raises
+    ------
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    page = (
+        "# Sun, Wang & Li, §4, on these ratings\n",
+        *_speed_page(study),
+        *pages_end(study, "Tables"),
+    )
+    return save_study(study, folder, page, _sr_rests_on)
+
+
+def _speed_page(study: SpeedStudy) -> Iterator[str]:
+    data = study.data
+    yield (
+        f"{study.size}, scale {data['scale']} (one star is {data['one_star']:g}); seed "
+        f"{study.seed}, starshade {study.version}. Claims on speed rest on work, counted in cells; "
+        "seconds are of the machine at hand: another one gives others.\n"
+    )
+    yield from table_lines(
+        ("looked at", "users", "items", "ratings", "sensitive items", "null rules"),
+        (
+            [p["name"], *(f"{p[key]:,}" for key in _COUNTS), ", ".join(p["nulls"])]
+            for p in data["parts"]
+        ),
+    )
+    yield "\n## What the paper claims, and whether it holds here\n"
+    yield f"{told(study.claims)}\n"
+    yield from table_lines(
+        ("claim", "where", "says", "holds if", "here", "verdict", "why"),
+        (
+            [c.claim.number, c.claim.place, c.claim.says, c.claim.holds_if, c.ours, c.verdict,
+             c.reason or c.cause]
+            for c in study.claims
+        ),
+    )  # fmt: skip
+    for worked in study.worked:
+        yield f"\n## {worked.number}: {worked.title}\n"
+        yield f"{worked.equal} of {worked.cells} cells of the paper are the same. {worked.note}\n"
+        head = [*(f"{name}, the paper" for name in worked.head), *worked.head]
+        yield from table_lines(
+            head, ([*a, *b] for a, b in zip(worked.paper, worked.ours, strict=True))
+        )
+    for grid in study.grids:
+        yield f"\n## {grid.title}\n"
+        yield from table_lines(grid.head, grid.rows)
 
 
 _COUNTS = ("users", "items", "ratings", "sensitive_items")

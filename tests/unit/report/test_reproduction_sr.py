@@ -31,7 +31,7 @@ def found() -> Study:
         users=Vocabulary.of([f"person-{i:03d}" for i in range(ratings.n_users)]),
         items=Vocabulary.of([f"film-{i:04d}" for i in range(ratings.n_items)]),
     )
-    return reproduce_sr(ratings, top=5, trials=1, repeats=1, rng=5)
+    return reproduce_sr(ratings, top=5, trials=2, repeats=1, runs=2, rng=5)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,8 @@ def test_a_time_of_twenty_is_written_as_twenty() -> None:
 
 
 def test_the_folder_holds_everything(folder: Path, found: Study) -> None:
-    drawn = ["03a", "03b", "04a", "04b", "05a", "05b", "06a", "06b", "07a", "07b", "08"]
+    drawn = ["03a", "03b", "04a", "04b", "05a", "05ac", "05b", "05bc"]
+    drawn += ["06a", "06ac", "06b", "06bc", "07a", "07b", "08"]
     expected = {"sr.json", "README.md"} | {
         f"figure-{name}.{end}" for name in drawn for end in ("vl.json", "svg")
     }
@@ -89,10 +90,12 @@ def test_the_folder_holds_everything(folder: Path, found: Study) -> None:
         assert ElementTree.fromstring(picture).tag.endswith("svg")
 
 
-def test_the_page_has_checks_tables_and_what_is_left_out(folder: Path, found: Study) -> None:
+def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path, found: Study) -> None:
     page = (folder / "README.md").read_text("utf-8")
-    for check in found.checks:
-        assert f"| {check.figure} | {check.says} | {check.where} | {check.ours} |" in page
+    for each in found.claims:
+        assert f"| {each.claim.number} | {each.claim.place} |" in page
+    for worked in found.worked:
+        assert f"{worked.equal} of {worked.cells} cells" in page
     for entry in found.skipped:
         assert entry.reason in page
     assert "another one gives others" in page

@@ -43,7 +43,7 @@ _TIMED: dict[Search, str] = {
     "tree": "ours",
 }
 #: whose work is counted: name, search, reading, configuration
-_WORKED = (
+_WORKED: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("every pair, to its end", "pairwise", {}, "as-printed"),
     ("every pair, given up early", "pairwise", {"early": True}, "ours"),
     ("slicing, pairwise-near groups", "slicing", {}, "as-printed"),
@@ -92,7 +92,7 @@ def jobs_of(workloads: Iterable[Workload], grid: Grid, of: str = "3456") -> Iter
 
 
 def work_figures(bench: Bench, of: str = "3456") -> Iterator[Figure]:
-    """Make Figs 3-6, or those asked for, as work: the cells that each search touches, summed over the records."""
+    """Make Figs 3-6, or those asked for, as work: the cells that each search touches."""
     places = [("all" if part is not bench.top else "top", part, nulls)
               for part in bench.workloads for nulls in part.rules]  # fmt: skip
     for axis in _axes(bench.grid, of):

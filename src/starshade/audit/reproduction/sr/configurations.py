@@ -45,8 +45,8 @@ CHOICES: tuple[Choice, ...] = (
 )  # fmt: skip
 
 #: SQ has one data set, no anonymizer and no prediction
+_SQ_PLACES = {"§5.1": "§3", "§7.1": "§4", "§7.2": "§4", "Eq. 1": "§2", "Def. 2, §5.1": "Def. 2, §3"}
+_OF_SQ = ("items", "sensitive", "nulls", "groups", "search", "first", "pairwise", "everybody")
 SQ_CHOICES: tuple[Choice, ...] = tuple(
-    replace(each, place=each.place.replace("§5.1", "§3").replace("§7.1", "§4").replace("§7.2", "§4"))
-    for each in CHOICES
-    if each.key in ("items", "sensitive", "nulls", "groups", "search", "first", "pairwise", "everybody")
-)  # fmt: skip
+    replace(each, place=_SQ_PLACES.get(each.place, "§3")) for each in CHOICES if each.key in _OF_SQ
+)

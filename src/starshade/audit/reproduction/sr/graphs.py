@@ -83,7 +83,7 @@ def chance_over_eps(bench: Bench, way: str) -> Estimate:
     run = {str(i): 1 / ball for i, ball in enumerate(balls)}
 
     def statistic(mean: Any) -> float:
-        return max(after / before for before, after in pairwise(mean.values()))
+        return float(max(after / before for before, after in pairwise(mean.values())))
 
     return estimate([run], statistic, seed=bench.seeds[0])
 

@@ -6,9 +6,6 @@ from starshade.audit.reproduction.sr.bench import Bench
 from starshade.audit.reproduction.sr.work import Reading
 from starshade.figure import Table
 
-_CELLS = ("every pair, to its end", "every pair, given up early", "slicing, pairwise-near groups",
-          "slicing, balls")  # fmt: skip
-
 
 def grids_of(bench: Bench) -> tuple[Table, ...]:
     """Return what slicing saves, and the course of its work over ε under each reading."""
@@ -51,7 +48,7 @@ def _courses(bench: Bench) -> Table:
             ("ends at the first failure", {"first": True}),
             ("ε ≥ R without a search", {"short_cut": True}),
         ):
-            reading = Reading(base.items, base.nulls, **change)  # type: ignore[arg-type]
+            reading = Reading(base.items, base.nulls, **change)
             course = [
                 bench.work("slicing", eps, bench.seeds[0], reading=reading).sum()
                 for eps in bench.grid.eps

@@ -66,7 +66,7 @@ def _works(
             for search in searches:
                 work = bench.work(search, seed=seed, **options)
                 # of people drawn, or of those up to the first failure, only the sum says something
-                alone = reading.first or options.get("share", 100) < 100
+                alone = reading.first or reading.covered or options.get("share", 100) < 100
                 run[f"{search} {i}"] = work.mean(keepdims=True) if alone else work
         runs.append(run)
     return runs

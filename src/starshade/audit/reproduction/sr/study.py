@@ -57,6 +57,8 @@ class SpeedStudy(PaperStudy):
     """What SR and SQ say of themselves."""
 
     claims: tuple[Judged, ...]
+    worked: tuple[Worked, ...]
+    grids: tuple[Table, ...]
 
     def __str__(self) -> str:
         data, left = self.data, len(self.skipped)
