@@ -47,7 +47,8 @@ def test_cells_are_those_that_slicing_touches(
     if space.n_items == 0:
         return
     found = count_cells(space, np.array(order))
-    got = list(zip(*(found[name].tolist() for name in ("slab", "cells", "ball")), strict=True))
+    columns = (found[name].tolist() for name in ("slab", "cells", "ball"))
+    got = list(zip(*columns, strict=True))
     assert got == cells(ratings, eps, nulls, order)
 
 
@@ -58,7 +59,8 @@ def test_claims_are_numbered_once_and_name_ways_there_are() -> None:
         for claim in claims:
             assert set(claim.ways) <= WAYS.keys()
             assert bool(claim.lost) != bool(claim.measure)
-            assert claim.lost or claim.why
+            assert claim.why
+            assert claim.holds_if
     assert {way for claim in CLAIMS for way in claim.ways} == WAYS.keys()
     keys = [choice.key for choice in CHOICES]
     assert len(set(keys)) == len(keys)
