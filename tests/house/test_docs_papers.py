@@ -64,7 +64,8 @@ GIVEN = {
     "ns": {*(f"figure {n}" for n in range(1, 13)), "theorems", "few facts", "table"},
     "pa": {"table 1", "table 2", "table 3", "figure 3", "figure 4", "figure 5", "releases"},
     "kl": {f"figure {n}" for n in range(10, 17)},
-    "sr": {*(f"figure {n}" for n in range(3, 9)), "verdicts"},
+    "sr": {*(f"figure {n}" for n in range(3, 9)), "verdicts", "claims", "grids", "worked tables"},
+    "sq": {"figure 1", "figure 2", "claims", "grids", "worked tables"},
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -186,7 +186,7 @@ class Bench:
                 method = self.method(nulls, partition, k, 2 * self.grid.star)
                 scores, released = drawn.scores(method)
             except StarshadeError as error:
-                return {"refused": np.array(error.message)}
+                return {"refused": np.array(" ".join(filter(None, (error.message, error.advice))))}
             return {
                 "before": drawn.original,
                 "after": scores,
@@ -195,8 +195,3 @@ class Bench:
             }
 
         return self.parts.of(f"predicted {attribute} {nulls} {partition} {k} {seed}", make)
-
-
-def refusal(parts: Sequence[Part]) -> str:
-    """Return the first refusal among parts, in words; else nothing."""
-    return next((str(part["refused"]) for part in parts if "refused" in part), "")

@@ -83,8 +83,15 @@ def _people(bench: Bench, shares: Sequence[int]) -> list[float]:
     return [float(n if share == 100 else max(1, n * share // 100)) for share in shares]
 
 
+def _refuse_few(bench: Bench) -> None:
+    n = bench.workloads[-1].ratings.n_users
+    if n < 2 * K:
+        raise Untestable(f"{n:,} people: a tenth of them are too few to be compared")
+
+
 def over_share(bench: Bench, way: str) -> Estimate:
     """Hold the work at each share against that at the share before."""
+    _refuse_few(bench)
     people = _people(bench, SHARES)
     runs = _works(bench, way, ["slicing"], [{"eps": bench.grid.star, "share": s} for s in SHARES])
     return estimate(runs, lambda mean: min(_steps(_courses(mean, "slicing", people))),
@@ -137,6 +144,7 @@ def times_as_fast(bench: Bench, way: str) -> Estimate:
 
 def gain_with_data(bench: Bench, way: str) -> Estimate:
     """Hold that ratio on all the data against the ratio on a tenth."""
+    _refuse_few(bench)
     runs = _works(bench, way, _BOTH, [{"eps": bench.grid.star, "share": s} for s in (10, 100)])
     return estimate(runs, lambda mean: _steps(_times(mean))[0], seed=bench.seeds[0])
 
@@ -288,6 +296,10 @@ def distortion_and_means(bench: Bench, way: str) -> Estimate:
         {f"d{name}": one[name] for name in one} | {f"m{name}": other[name] for name in other}
         for one, other in zip(lost, moved, strict=True)
     ]
+
+    if not all(np.ptp([run[name].mean() for name in run if name[0] == letter])
+               for run in runs for letter in "dm"):  # fmt: skip
+        raise Untestable("all releases distort alike")
 
     def correlation(mean: Means) -> float:
         both = ([mean[name] for name in mean if name[0] == letter] for letter in "dm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -357,13 +358,15 @@ def _lost(bench: Bench) -> Iterator[Skipped]:
         reason = "the data have no attribute with 2 to 25 classes"
         yield Skipped("8", "prediction", reason)
     for attribute in bench.attributes:
-        for nulls in _rules(bench):
-            for partition in PARTITIONS:
-                for k in PREDICTED_KS:
-                    part = bench.predicted(attribute, nulls, partition, k, bench.seeds[0])
-                    if "refused" in part:
-                        what = f"{attribute}, {nulls}, {partition}, k = {k}"
-                        yield Skipped("8", what, str(part["refused"]))
+        parts = (
+            bench.predicted(attribute, nulls, partition, k, bench.seeds[0])
+            for nulls in _rules(bench)
+            for partition in PARTITIONS
+            for k in PREDICTED_KS
+        )
+        reasons = Counter(str(part["refused"]) for part in parts if "refused" in part)
+        for reason, settings in reasons.items():
+            yield Skipped("8", f"prediction of {attribute}: {settings} settings", reason)
 
 
 def data_of(bench: Bench, *, synthetic: bool) -> dict[str, Any]:
