@@ -36,8 +36,12 @@ def cells(ratings: Any, eps: float, nulls: str, order: list[int]) -> list[tuple[
 
 
 @at_least(60)
-@given(ratings_tables(min_users=1, with_days=False), st.sampled_from([0.0, 1.0, 2.0]),
-       st.sampled_from(["strict", "ignore", "zero"]), st.randoms(use_true_random=False))  # fmt: skip
+@given(
+    ratings_tables(min_users=1, with_days=False),
+    st.sampled_from([0.0, 1.0, 2.0]),
+    st.sampled_from(["strict", "ignore", "zero"]),
+    st.randoms(use_true_random=False),
+)
 def test_cells_are_those_that_slicing_touches(
     ratings: Any, eps: float, nulls: Any, random: Any
 ) -> None:
