@@ -34,6 +34,7 @@ cells for both; no claim rests on seconds. The order of attributes, which the pa
 drawn anew for each seed. Cells that the tree touches are words of many attributes at once and not
 counted beside them; its seconds are in the figures.
 
-The work of slicing never falls as ε grows, on any reading tried; where ε reaches R, and the search
-is not left out, comparing within the cubes makes it rise steeply, as the paper's curve does.
+The work of slicing rises with ε from the start, on every reading tried. Where records that are in
+a group found before do not ask, it falls further on; where ε reaches R, and the search is not left
+out, comparing within the cubes makes it rise steeply, as the paper's curve does.
 """
