@@ -75,6 +75,10 @@ _ROOMS = {
     ),
     "starshade.audit.reproduction.pa.reproduce": ("reproduce_pa",),
     "starshade.audit.reproduction.pa.result": ("PredictiveStudy",),
+    "starshade.audit.reproduction.sq.study": (
+        "SatisfactionStudy",
+        "reproduce_sq",
+    ),
     "starshade.audit.reproduction.sr.prediction": (
         "Prediction",
         "predict_attribute",

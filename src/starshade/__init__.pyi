@@ -52,6 +52,8 @@ from starshade.audit.reproduction.ns.study import Reproduction as Reproduction
 from starshade.audit.reproduction.ns.study import reproduce_ns as reproduce_ns
 from starshade.audit.reproduction.pa.reproduce import reproduce_pa as reproduce_pa
 from starshade.audit.reproduction.pa.result import PredictiveStudy as PredictiveStudy
+from starshade.audit.reproduction.sq.study import SatisfactionStudy as SatisfactionStudy
+from starshade.audit.reproduction.sq.study import reproduce_sq as reproduce_sq
 from starshade.audit.reproduction.sr.prediction import Prediction as Prediction
 from starshade.audit.reproduction.sr.prediction import predict_attribute as predict_attribute
 from starshade.audit.reproduction.sr.study import Study as Study

@@ -71,7 +71,8 @@ GIVEN = {
         *("releases", "claims", "attacks", "links", "diversity", "worked tables"),
     },
     "kl": {*(f"figure {n}" for n in range(10, 17)), "claims", "worked", "grids"},
-    "sr": {*(f"figure {n}" for n in range(3, 9)), "verdicts"},
+    "sr": {*(f"figure {n}" for n in range(3, 9)), "verdicts", "claims", "grids", "worked tables"},
+    "sq": {"figure 1", "figure 2", "claims", "grids", "worked tables"},
 }
 
 

@@ -25,6 +25,7 @@ COMMANDS = [
     ["reproduce", "kl"],
     ["reproduce", "ns"],
     ["reproduce", "sr"],
+    ["reproduce", "sq"],
     ["list"],
     ["doctor"],
 ]

@@ -27,6 +27,25 @@ def grow_cliques(near: list[set[int]], order: list[int], k: int) -> list[set[int
     return cliques
 
 
+def seek_cliques(near: list[set[int]], k: int) -> tuple[list[int], list[bool]]:
+    """The largest clique found that each is in, and who asked; `near[v]` holds v as well."""
+    size = [1] * len(near)
+    asked = [False] * len(near)
+    for v in range(len(near)):
+        if size[v] >= k:
+            continue
+        asked[v] = True
+        if len(near[v]) < k:
+            continue
+        grown = [v]
+        for w in sorted(near[v] - {v}):
+            if set(grown) <= near[w]:
+                grown.append(w)
+        for w in grown:
+            size[w] = max(size[w], len(grown))
+    return size, asked
+
+
 def components(near: list[set[int]]) -> list[set[int]]:
     """Connected components in the order of their first vertices."""
     found: list[set[int]] = []

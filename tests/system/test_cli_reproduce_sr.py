@@ -25,6 +25,8 @@ def test_a_person_reads_what_holds(ratings_csv: Path) -> None:
     result = call("reproduce", "sr", "--data", ratings_csv, "--sensitive", 15, *QUICK)
     assert result.exit_code == 0, result.stderr
     assert "Sun and Sun" in result.stdout
+    assert "holds" in result.stdout
+    assert "sr-27" in result.stdout
 
 
 def test_what_is_wrong_is_told_before_the_long_work(ratings_csv: Path, tmp_path: Path) -> None:

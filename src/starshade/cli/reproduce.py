@@ -25,6 +25,7 @@ _STUDIES = {
     "kl": "starshade.cli.reproduce:reproduce_kl",
     "pa": "starshade.cli.reproduce:reproduce_pa",
     "sr": "starshade.cli.reproduce:reproduce_sr",
+    "sq": "starshade.cli.reproduce:reproduce_sq",
     "all": "starshade.cli.reproduce:reproduce_all",
 }
 
@@ -109,30 +110,45 @@ def reproduce_pa(
     )
 
 
+_SENSITIVE = click.option(
+    "--sensitive",
+    metavar="ITEM",
+    multiple=True,
+    help="Id of a sensitive item; may be repeated. [default: the last of the most rated]",
+)
+_TOP = at_least(2, "--top", 20, "Most rated items that are looked at under three null rules.")
+_REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median counts.")
+
+
 @study(
     "sr",
     "The ratings. [default: a made-up survey]",
-    click.option(
-        "--sensitive",
-        metavar="ITEM",
-        multiple=True,
-        help="Id of a sensitive item; may be repeated. [default: the last of the most rated]",
-    ),
-    at_least(2, "--top", 20, "Most rated items that are looked at under three null rules."),
+    _SENSITIVE,
+    _TOP,
     click.option(
         "--attribute",
         metavar="NAME",
         help="Personal attribute to predict. [default: gender, else the first that can be]",
     ),
     at_least(1, "--trials", 50, "Trials of each prediction."),
-    at_least(1, "--repeats", 3, "Runs of each timed check; the median counts."),
+    _REPEATS,
 )
 def reproduce_sr(asked: Asked, **settings: Any) -> None:
     """Sun & Sun's experiments (2013, section 7) on DATA, or on a made-up survey.
 
-    Figures 3 to 8: how long checks of (k, eps, l)-anonymity take, what the interval anonymizer
+    Figures 3 to 8: the work of checking (k, eps, l)-anonymity, what the interval anonymizer
     costs, and what ratings tell of a person before and after. Each claim of the paper is held
     against what is found here.
+    """
+    asked.answer(asked.ratings("a survey is", dates=False), **settings)
+
+
+@study("sq", "The ratings. [default: a made-up survey]", _SENSITIVE, _TOP, _REPEATS)
+def reproduce_sq(asked: Asked, **settings: Any) -> None:
+    """Run Sun, Wang & Li's experiments on the satisfaction problem on DATA, or a made-up survey.
+
+    Figures 1 and 2: the work of checking (k, eps, l)-anonymity by slicing and by comparing every
+    pair. Each claim of the paper is held against what is found here.
     """
     asked.answer(asked.ratings("a survey is", dates=False), **settings)
 

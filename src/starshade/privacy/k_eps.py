@@ -9,7 +9,14 @@ import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.naming import called
-from starshade.privacy.proximity.balls import Spread, count_balls, judge, prepare
+from starshade.privacy.proximity.balls import (
+    Prepared,
+    Spread,
+    count_balls,
+    found_cliques,
+    judge,
+    prepare,
+)
 from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.privacy.settings import KEpsAnonymitySettings, KEpsLAnonymitySettings
 from starshade.privacy.verdict import checking
@@ -51,11 +58,18 @@ class KEpsAnonymity(KEpsAnonymitySettings):
     full : bool
         Count every ball to its end, for the distribution of sizes and the number of distinct
         balls; else counting a ball stops at k.
+    groups : {"ball", "clique"}
+        "clique" asks for more than the definition, as the paper's slicing does: a set of k or more
+        that are within ε of *one another*. A largest one is hard to find; the search is greedy.
+        It takes the record's ball and adds its members in row order as long as they are near all
+        that were added. What it finds is proven, (k, ε) as well. Where it finds none, and the ball
+        has k, that proves nothing: the verdict counts these records as not found. Sizes are those
+        of the sets found, which larger ones may exist of.
 
     Raises
     ------
     ConfigError
-        A parameter is out of range.
+        A parameter is out of range; `full` with cliques.
 
     Examples
     --------
@@ -69,6 +83,11 @@ class KEpsAnonymity(KEpsAnonymitySettings):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitive", item_keys(self.sensitive))
         check(self)
+        if self.full and self.groups == "clique":
+            raise ConfigError(
+                f"{called('full')} and {called('groups')} clique: nobody knows all cliques",
+                advice=f"Leave {called('full')} out: it counts balls.",
+            )
 
     @checking("k-eps")
     def check(self, data: Release | Ratings) -> ProximityVerdict:
@@ -86,6 +105,8 @@ class KEpsAnonymity(KEpsAnonymitySettings):
             is not sensitive; a release has cells of several members; too little memory.
         """
         ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
+        if self.groups == "clique":
+            return self._of_cliques(ready)
         if self.full:
             sizes, _, distinct = count_balls(ready.space, self.search, distinct=True)
         else:
@@ -100,8 +121,19 @@ class KEpsAnonymity(KEpsAnonymitySettings):
             distinct=distinct,
         )
 
+    def _of_cliques(self, ready: Prepared) -> ProximityVerdict:
+        balls = ball_sizes(ready.space, stop_at=self.k, search=self.search)
+        sizes = found_cliques(ready.space, self.k)
+        verdict = judge(
+            ready, model="k-eps", parameters=self._parameters(), sizes=sizes, all_exact=False
+        )
+        not_found = int(((sizes < self.k) & (balls >= self.k)).sum())
+        return replace(verdict, not_found=not_found, smallest_group_exact=False, witness=None)
+
     def _parameters(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}
+        if self.groups != "ball":
+            parameters["groups"] = self.groups
         return parameters | ({"sensitive": list(self.sensitive)} if self.sensitive else {})
 
 

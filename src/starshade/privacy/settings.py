@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule, Search
+from starshade.ratings.proximity.settings import (
+    EPS,
+    NULLS,
+    SENSITIVE,
+    SPREAD,
+    Groups,
+    NullRule,
+    Search,
+)
 from starshade.setting import declared, settable
 
 _K = declared(
@@ -43,6 +51,11 @@ class KEpsAnonymitySettings:
     nulls: NullRule = field(default="strict", metadata=NULLS)
     search: Search = field(default="tree", metadata=_SEARCH)
     full: bool = field(default=False, metadata=_FULL)
+    groups: Groups = settable(
+        "A record's group",
+        "All records within ε of it (ball), or a set in which all are (clique): the stricter.",
+        default="ball",
+    )
 
 
 @dataclass(frozen=True)

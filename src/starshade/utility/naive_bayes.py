@@ -112,6 +112,39 @@ def accuracy(classes: NDArray[Any], scores: Floats, labels: NDArray[Any]) -> flo
     return float((right.any(axis=1) / top.sum(axis=1)).mean())
 
 
+def balanced_and_auc(
+    classes: NDArray[Any], scores: Floats, labels: NDArray[Any]
+) -> tuple[float, float]:
+    """Return the mean over classes of the share that is right, and of the area under the ROC curve.
+
+    Of those classes that some record is of; the area is that of a class against all others, by how
+    probable the class is of a record, and has no say where all records are of one class (0.5).
+
+    >>> scores = np.log([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3]])
+    >>> balanced_and_auc(np.array(["a", "b"]), scores, np.array(["a", "b", "a"]))
+    (0.5, 1.0)
+    """
+    from scipy.stats import rankdata
+
+    present = np.unique(labels)
+    if not len(present):
+        return float("nan"), float("nan")
+    balanced = [
+        accuracy(classes, scores[labels == one], labels[labels == one]) for one in present.tolist()
+    ]
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    areas = []
+    for one in present if len(present) > 1 else ():
+        own, n = labels == one, len(labels)
+        m = int(own.sum())
+        column = shares[:, classes == one]
+        # a class that nobody in training was of is as probable of all
+        ranks = rankdata(np.round(column[:, 0], 12)) if column.shape[1] else np.full(n, (n + 1) / 2)
+        areas.append((ranks[own].sum() - m * (m + 1) / 2) / (m * (n - m)))
+    return float(np.mean(balanced)), float(np.mean(areas)) if areas else 0.5
+
+
 def require_scikit_learn() -> None:
     """Refuse to go on without scikit-learn."""
     try:

@@ -112,5 +112,11 @@ PAPERS: Mapping[str, Paper] = {
             "Privacy Preserving Large-Scale Rating Data Publishing (2013)",
             f"{_ROOM}.sr.study:reproduce_sr",
         ),
+        Paper(
+            "sq",
+            "Sun, Wang & Li",
+            "The satisfaction problem, the short form of Sun & Sun",
+            f"{_ROOM}.sq.study:reproduce_sq",
+        ),
     )
 }

@@ -1,4 +1,4 @@
-"""Graphs given as neighbour lists: connected components, and a greedy partition into cliques.
+"""Graphs given as neighbour lists: connected components, and greedy searches for cliques.
 
 A graph is CSR ``indptr, members``: the neighbours of v are ``members[indptr[v]:indptr[v + 1]]``,
 v itself among them, ascending; the relation is symmetric.
@@ -85,6 +85,43 @@ def grow_cliques(indptr: Ints, members: Ints, order: Ints, k: int) -> Ints:
             found += 1
     _join(indptr, members, order, clique, size, found)
     return clique
+
+
+@njit(cache=True, nogil=True)
+def seek_cliques(indptr: Ints, members: Ints, k: int) -> tuple[Ints, Ints]:
+    """Seek for each vertex a clique of k or more that it is in, in the order of their numbers.
+
+    Whoever is in one that was found does not ask. Who asks, and has k - 1 neighbours, lets them
+    join, one after the other, as long as they are near all who did: a clique that cannot grow,
+    and not always the largest.
+
+    Returns ``size, asked`` (n,): vertices of the largest clique found that each is in, 1 where
+    none was; and 1 for who asked, else 0.
+    """
+    n = len(indptr) - 1
+    size, asked = np.ones(n, np.int64), np.zeros(n, np.int64)
+    near = np.full(n, -1, np.int64)
+    candidates, grown = np.empty(n, np.int64), np.empty(n, np.int64)
+    for seed in range(n):
+        if size[seed] >= k:
+            continue
+        asked[seed] = 1
+        if indptr[seed + 1] - indptr[seed] < k:
+            continue
+        grown[0] = seed
+        n_grown, n_candidates = np.int64(1), np.int64(0)
+        for p in range(indptr[seed], indptr[seed + 1]):
+            if members[p] != seed:
+                candidates[n_candidates] = members[p]
+                n_candidates += 1
+        while n_candidates > 0:
+            added = candidates[0]
+            grown[n_grown] = added
+            n_grown += 1
+            n_candidates = _keep_near(added, indptr, members, near, candidates, n_candidates)
+        for i in range(n_grown):
+            size[grown[i]] = max(size[grown[i]], n_grown)
+    return size, asked
 
 
 @inner

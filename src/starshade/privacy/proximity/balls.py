@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.balls.cliques import seek_cliques
 from starshade.kernels.fingerprint import keyed_numbers
+from starshade.naming import named
 from starshade.plain import counted
 from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.privacy.verdict import SHOWN, check_records, records_of
 from starshade.ratings.levels import code_type, level_table
-from starshade.ratings.proximity.balls import ball_members, ball_sums
+from starshade.ratings.proximity.balls import ball_members, ball_sizes, ball_sums
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.settings import NullRule, Search
 from starshade.ratings.proximity.space import (
@@ -94,6 +97,33 @@ def count_balls(
             beside = ball_sums(space, columns, search=search)
     differ = len(np.unique(whole_sums, axis=0)) if distinct else None
     return np.ascontiguousarray(whole_sums[:, 0]), beside, differ
+
+
+def found_cliques(space: Space, k: int) -> NDArray[np.int64]:
+    """Return the size of the largest clique found that each record is in; 1 where none was.
+
+    Greedy: a clique of `k` that exists may be missed.
+    """
+    if space.rule.everybody:
+        return np.full(space.n_records, space.n_records)
+    edges = int(ball_sizes(space).sum() - space.n_records) // 2
+    check_edges(edges)
+    indptr, members = ball_members(space, np.arange(space.n_records))
+    return seek_cliques(indptr, members, k)[0]
+
+
+_BYTES = 16  # an edge is held twice, as a number of eight bytes in the list of either end
+
+
+def check_edges(edges: int) -> None:
+    """Refuse a graph that does not fit the memory budget."""
+    if edges * _BYTES > budget.memory():
+        raise ConfigError(
+            f"the graph has {counted(edges, 'edge')}, which take "
+            f"{budget.amount(edges * _BYTES)}; the budget is {budget.amount(budget.memory())}",
+            advice="Take a smaller eps or fewer records, or allow more with "
+            f"{named('memory')}. The check of k-eps needs no graph.",
+        )
 
 
 def single_ratings(cells: Cells) -> Ratings:

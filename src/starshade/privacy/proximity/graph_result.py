@@ -10,16 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade import budget
 from starshade._version import __version__
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
-from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown
 from starshade.kernels.balls.cliques import components, grow_cliques
-from starshade.naming import named
 from starshade.plain import counted
-from starshade.privacy.proximity.balls import prepare
+from starshade.privacy.proximity.balls import check_edges, prepare
 from starshade.privacy.proximity.verdict import each_of
 from starshade.privacy.settings import KAnonymitySettings
 from starshade.privacy.verdict import check_records
@@ -270,9 +267,6 @@ def _distribution(values: NDArray[np.int64], name: str, what: str) -> list[dict[
     return [{name: v, what: n} for v, n in Counter(np.sort(values).tolist()).items()]
 
 
-_BYTES = 16  # an edge is held twice, as a number of eight bytes in the list of either end
-
-
 @dataclass(frozen=True)
 class ProximityGraph:
     """Records are vertices; those within ε of each other on every open item are joined.
@@ -324,13 +318,7 @@ class ProximityGraph:
         """
         ready = prepare(data, self.eps, self.sensitive, self.nulls, k=1)
         edges = int(ball_sizes(ready.space).sum() - ready.space.n_records) // 2
-        if edges * _BYTES > budget.memory():
-            raise ConfigError(
-                f"the graph has {counted(edges, 'edge')}, which take "
-                f"{budget.amount(edges * _BYTES)}; the budget is {budget.amount(budget.memory())}",
-                advice="Take a smaller eps or fewer records, or allow more with "
-                f"{named('memory')}. The check of k-eps needs no graph.",
-            )
+        check_edges(edges)
         indptr, members = ball_members(ready.space, np.arange(ready.space.n_records))
         return GraphResult(
             eps=self.eps,

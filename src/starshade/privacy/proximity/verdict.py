@@ -40,6 +40,13 @@ _FIGURES = (
         True,
         "They pass all the same.",
     ),
+    Figure(
+        "not_found",
+        "Records without a group found, though k lie around them",
+        "count",
+        True,
+        "The search for cliques is greedy: there may be one.",
+    ),
     Figure("balls_without_rating", "Records in whose ball nobody rated a sensitive item", "count"),
 )
 
@@ -63,6 +70,8 @@ class ProximityVerdict(Verdict):
         False: no ball is smaller than `smallest_group`, but the search stopped there.
     everyone_proximate : bool
         ε is so large that every record is proximate to every other.
+    not_found : int or None
+        Of the failing records, those for which the search for cliques proves nothing.
     patterns, records_in_small_patterns, distinct_balls : int or None
     failing_by_size, balls_with_one_rating, balls_without_rating : int or None
         As `found` says.
@@ -89,6 +98,7 @@ class ProximityVerdict(Verdict):
     balls_without_rating: int | None = None
     warnings: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
+    not_found: int | None = None
 
     @property
     def found(self) -> tuple[Figure, ...]:
@@ -144,7 +154,30 @@ class ProximityVerdict(Verdict):
             parts.append(counted(sensitive, "sensitive item"))
         return f"{self.model} ({', '.join(parts)}) {self._outcome()}:"
 
+    def _of_cliques(self) -> str:
+        k, eps = self.parameters["k"], self.parameters["eps"]
+        sets = f"a set of at least {k:,} was found of which all lie within {eps:g} of one another"
+        if self.satisfied:
+            return (
+                f"for each of the {self.records:,} records {sets}. That proves (k, eps)-anonymity."
+            )
+        none = self.failing_records - (self.not_found or 0)
+        text = (
+            f"for {self.records - self.failing_records:,} of {counted(self.records, 'record')} "
+            f"{sets}. "
+        )
+        if none:
+            text += f"Around {counted(none, 'other')} lie fewer than {k:,}, so there is none. "
+        if self.not_found:
+            text += (
+                f"For {counted(self.not_found, 'other')} none was found, which proves nothing: the "
+                "search is greedy and may miss one. "
+            )
+        return text.strip()
+
     def _result(self) -> str:
+        if self.not_found is not None:
+            return self._of_cliques()
         k, eps = self.parameters["k"], self.parameters["eps"]
         items = "every item that is not sensitive" if self._sensitive() else "every item"
         proximity = f"within {eps:g} of its own on {items}"
@@ -241,6 +274,8 @@ class ProximityVerdict(Verdict):
         return f"record {row:,} of the release" if self.numbered else f"row {row:,}"
 
     def _failure(self, entry: dict[str, Any]) -> str:
+        if self.not_found is not None:
+            return f"the largest group found has {counted(entry['size'], 'record')}"
         text = f"its ball has {counted(entry['size'], 'record')}"
         if entry.get("sd") is not None:
             text += f"; sensitive item {entry['item']} spreads least, by {entry['sd']:.4g}"

@@ -8,6 +8,7 @@ from starshade.setting import declared
 
 NullRule = Literal["strict", "ignore", "zero"]
 Search = Literal["tree", "slicing", "pairwise"]
+Groups = Literal["ball", "clique"]
 
 EPS = declared(
     "How near is near (ε)",

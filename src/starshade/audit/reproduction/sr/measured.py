@@ -1,10 +1,10 @@
-"""How long checks take (SR Figs 3-6), and how far anonymization moves ratings (SR Fig 7)."""
+"""What SR looks at, and how long checks take (Figs 3-6)."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from time import perf_counter
@@ -12,12 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.reproduction.figures import Point, Skipped
-from starshade.audit.reproduction.sr.attribute import labels_of
-from starshade.audit.reproduction.sr.prediction import Prediction, draw_trials
-from starshade.audit.reproduction.study import Row
-from starshade.errors import ConfigError, StarshadeError
+from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.progress import silence, task
@@ -26,7 +22,6 @@ from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.settings import NullRule, Search
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
-from starshade.utility.losses import Distortion
 
 _TINY, _HARDLY = 64, 1e-6  # records and l of the runs that only compile
 
@@ -154,109 +149,13 @@ Partition = Literal["whole", "cluster"]
 PARTITIONS: tuple[Partition, ...] = ("whole", "cluster")
 AS_STRICT = Skipped("7, 8", "nulls = zero", "the anonymizer makes the same release as under strict")
 
-
-@dataclass(frozen=True)
-class Predicted:
-    """What one method left to be predicted."""
-
-    nulls: NullRule
-    partition: Partition
-    k: int
-    found: Prediction
-
-    def to_dict(self) -> Row:
-        """Return the point as plain values."""
-        own = {"nulls": self.nulls, "partition": self.partition, "k": self.k}
-        return own | self.found.to_dict()
-
-
-def measure_losses(
-    workload: Workload, settings: tuple[tuple[int, float], ...], seed: int
-) -> tuple[list[Row], list[Skipped]]:
-    """Anonymize under the null rules that differ, both ways, at each (k, ε).
-
-    A (k, ε) that the method refuses is skipped, with its words. A row per release; distortions are
-    in points of the scale, a null against a rating costing R.
-    """
-    losses: list[Row] = []
-    skipped: list[Skipped] = []
-    ways = list(_ways(workload))
-    with task("anonymizing", len(ways) * len(settings)) as step:
-        for nulls, partition in ways:
-            for k, eps in dict.fromkeys(settings):
-                try:
-                    with silence():
-                        release = _method(workload, nulls, partition, k, eps).anonymize(
-                            workload.ratings, rng=seed
-                        )
-                        figures = Distortion().measure(release, workload.ratings).figures
-                except StarshadeError as error:
-                    what = f"{workload.name}, {nulls}, {partition}, k = {k}, ε = {eps:g}"
-                    skipped.append(Skipped("7", what, error.message))
-                else:
-                    setting = {"data": workload.name, "nulls": nulls, "partition": partition}
-                    cost = {name: figures[name] for name in ("distortion", "distortion_per_record")}
-                    losses.append({**setting, "k": k, "eps": eps, **cost})
-                step(1)
-    return losses, skipped
-
-
-def predict_all(
-    workload: Workload,
-    attribute: str | None,
-    ks: tuple[int, ...],
-    eps: float,
-    *,
-    trials: int,
-    seed: int,
-) -> tuple[list[Predicted], list[Skipped]]:
-    """Predict an attribute after anonymization, under the same rules, both ways, at each k."""
-    if attribute is None:
-        return [], [Skipped("8", "prediction", "the data have no attribute with 2 to 25 classes")]
-    labels_of(workload.ratings, attribute)
-    try:
-        drawn = draw_trials(workload.ratings, attribute, trials=trials, rng=seed)
-    except StarshadeError as error:
-        reason = f"{error.message}: {error.advice}" if error.advice else error.message
-        return [], [Skipped("8", f"prediction of {attribute}", reason)]
-    predicted, skipped = [], []
-    for nulls, partition in _ways(workload):
-        for k in ks:
-            method = _method(workload, nulls, partition, k, eps)
-            try:
-                predicted.append(Predicted(nulls, partition, k, drawn.predict(method)))
-            except StarshadeError as error:
-                what = f"{workload.name}, {nulls}, {partition}, k = {k}"
-                skipped.append(Skipped("8", what, error.message))
-    return predicted, skipped
-
-
-def _ways(workload: Workload) -> Iterator[tuple[NullRule, Partition]]:
-    for nulls in workload.rules:
-        if nulls != "zero":
-            for partition in PARTITIONS:
-                yield nulls, partition
-
-
-def _method(
-    workload: Workload, nulls: NullRule, partition: Partition, k: int, eps: float
-) -> IntervalAnonymizer:
-    return IntervalAnonymizer(
-        k=k,
-        eps=eps,
-        sensitive=workload.sensitive,
-        nulls=nulls,
-        partition=partition,
-        rare_items="keep",
-    )
-
-
 RULES: tuple[NullRule, ...] = ("strict", "ignore", "zero")
 SEARCHES: tuple[Search, ...] = ("pairwise", "slicing", "tree")
 SHARES = tuple(range(10, 101, 10))  # % of the records, Fig 3(a)
 KS = (10, 20, 30, 40, 50, 60)  # Fig 4(a)
 K = 20  # the paper's default
 LOSS_K = 40  # Fig 7(a)
+PREDICTED_KS = (5, 20)  # Fig 8; the paper names no k
 
 
 @dataclass(frozen=True, eq=False)

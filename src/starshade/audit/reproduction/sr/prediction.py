@@ -31,7 +31,12 @@ from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, generator, resolve_seed, stream_key
-from starshade.utility.naive_bayes import accuracy, class_scores, require_scikit_learn
+from starshade.utility.naive_bayes import (
+    accuracy,
+    balanced_and_auc,
+    class_scores,
+    require_scikit_learn,
+)
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +61,10 @@ class Prediction:
         Mean of anonymized minus original, trial by trial, in [-1, 1].
     majority : Rate
         Accuracy of always guessing the class that is most frequent in training.
+    balanced, auc : pair of Rate
+        Balanced accuracy, and the area under the ROC curve (of each class against the others,
+        the mean), from the original and from anonymized ratings. A guess by chance has 1 /
+        classes and 0.5, however frequent a class is.
     released : float
         Share of the users who are still there after anonymization; the others are neither
         learnt from nor predicted.
@@ -71,6 +80,8 @@ class Prediction:
     anonymized: Rate
     difference: Rate
     majority: Rate
+    balanced: tuple[Rate, Rate]
+    auc: tuple[Rate, Rate]
     released: float
     seconds: float
     seed: int
@@ -87,6 +98,10 @@ class Prediction:
             **{name: getattr(self, name) for name in plain},
             "classes": list(self.classes),
             **{name: getattr(self, name).to_dict() for name in rates},
+            **{
+                name: [rate.to_dict() for rate in getattr(self, name)]
+                for name in ("balanced", "auc")
+            },
         }
 
     def __str__(self) -> str:
@@ -135,35 +150,47 @@ class Trials:
     labels: Labels
     # rows, ascending; the two have no user in common
     halves: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
-    # `original`, `majority`: accuracies
-    original: Floats
-    majority: Floats
+    original: Floats  # (trials, 3): accuracy, balanced accuracy, AUC
+    majority: Floats  # accuracy
     seed: int
     dense: Floats = field(repr=False)
 
-    def predict(self, method: Anonymizer) -> Prediction:
-        """Anonymize the two halves of each trial, separately, and predict from those."""
-        started = perf_counter()
-        accuracies, released = np.empty(len(self.halves)), 0
+    def scores(self, method: Anonymizer) -> tuple[Floats, float]:
+        """Anonymize the two halves of each trial, separately, and predict from those.
+
+        Returns what `original` is, and the share of users who were released.
+        """
+        scores, released = np.empty((len(self.halves), 3)), 0
         with task("predicting after anonymization", len(self.halves)) as step:
             for trial, (train, test) in enumerate(self.halves):
                 with silence():
                     known, values = self._anonymized(method, train, trial, "train")
                     tested, others = self._anonymized(method, test, trial, "test")
-                accuracies[trial], _ = _accuracies(self, known, values, tested, others)
+                scores[trial] = _scores(self, known, values, tested, others)
                 released += len(known) + len(tested)
                 step(1)
-        users = len(self.halves[0][0])
+        return scores, released / (2 * len(self.halves[0][0]) * len(self.halves))
+
+    def predict(self, method: Anonymizer) -> Prediction:
+        """Anonymize, predict, and hold it against the original."""
+        started = perf_counter()
+        scores, released = self.scores(method)
+        accuracies, before = scores[:, 0], self.original[:, 0]
+        balanced, auc = (
+            (_mean(self.original[:, i], self.seed), _mean(scores[:, i], self.seed)) for i in (1, 2)
+        )
         return Prediction(
             attribute=self.labels.attribute,
             classes=self.labels.names,
             trials=len(self.halves),
-            users=users,
-            original=_mean(self.original, self.seed),
+            users=len(self.halves[0][0]),
+            original=_mean(before, self.seed),
             anonymized=_mean(accuracies, self.seed),
-            difference=_mean(accuracies - self.original, self.seed),
+            difference=_mean(accuracies - before, self.seed),
             majority=_mean(self.majority, self.seed),
-            released=released / (2 * users * len(self.halves)),
+            balanced=balanced,
+            auc=auc,
+            released=released,
             seconds=perf_counter() - started,
             seed=self.seed,
         )
@@ -235,12 +262,13 @@ def draw_trials(
     for trial in range(int(trials)):
         order = generator(seed, f"prediction {trial}").permutation(ratings.n_users)
         halves.append((np.sort(order[:size]), np.sort(order[size : 2 * size])))
-    blank = np.empty(len(halves)), np.empty(len(halves))
+    blank = np.empty((len(halves), 3)), np.empty(len(halves))
     drawn = Trials(ratings, labels, tuple(halves), *blank, seed, ratings.dense())
     with task("predicting from the original", len(halves)) as step:
         for trial, (train, test) in enumerate(halves):
-            own = drawn.dense[train], test, drawn.dense[test]
-            drawn.original[trial], drawn.majority[trial] = _accuracies(drawn, train, *own)
+            values, others = drawn.dense[train], drawn.dense[test]
+            drawn.original[trial] = _scores(drawn, train, values, test, others)
+            drawn.majority[trial] = _scores(drawn, train, values[:, :0], test, others[:, :0])[0]
             step(1)
     return drawn
 
@@ -274,19 +302,18 @@ def released_values(release: Release, ratings: Ratings) -> tuple[NDArray[np.int6
     return users[order], table[of_record[order]]
 
 
-def _accuracies(
+def _scores(
     trials: Trials,
     train: NDArray[np.int64],
     values: Floats,
     test: NDArray[np.int64],
     others: Floats,
-) -> tuple[float, float]:
-    """Return how often the class is right from these ratings, and from none at all."""
+) -> tuple[float, float, float]:
+    """Return accuracy, balanced accuracy and AUC of a class from these ratings."""
     codes, step = trials.labels.codes, trials.ratings.scale.step
     gap = trials.ratings.scale.width / 20 if step is None else step
     scored = class_scores(values, codes[train], others, step=gap)
-    nothing = class_scores(values[:, :0], codes[train], others[:, :0])
-    return accuracy(*scored, codes[test]), accuracy(*nothing, codes[test])
+    return accuracy(*scored, codes[test]), *balanced_and_auc(*scored, codes[test])
 
 
 def _mean(figures: Floats, seed: int) -> Rate:

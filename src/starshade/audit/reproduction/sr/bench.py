@@ -1,0 +1,197 @@
+"""What SR's claims and figures rest on, measured once each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.interval.interval import IntervalAnonymizer
+from starshade.audit.reproduction.parts import Part, Parts
+from starshade.audit.reproduction.sr.measured import Grid, Partition, Workload
+from starshade.audit.reproduction.sr.prediction import Trials, draw_trials, released_values
+from starshade.audit.reproduction.sr.work import PRINTED, Reading, count_cells
+from starshade.errors import StarshadeError
+from starshade.kernels.balls.cliques import seek_cliques
+from starshade.privacy.k_eps import KEpsAnonymity
+from starshade.progress import silence
+from starshade.ratings.holdout import sample_users
+from starshade.ratings.proximity.balls import ball_members
+from starshade.ratings.proximity.sensitive import split_items
+from starshade.ratings.proximity.settings import NullRule
+from starshade.ratings.proximity.space import Space, space_of
+from starshade.ratings.table import Ratings
+from starshade.rng import generator
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Ratings, and what is measured on them."""
+
+    ratings: Ratings
+    workloads: tuple[Workload, ...]  # the most rated items first, then all, if they are more
+    grid: Grid
+    seeds: tuple[int, ...]
+    trials: int
+    attributes: tuple[str, ...]
+    parts: Parts = field(default_factory=Parts)
+
+    @property
+    def top(self) -> Workload:
+        """The most rated items."""
+        return self.workloads[0]
+
+    @cached_property
+    def ranking(self) -> NDArray[np.int64]:
+        """Items that are not sensitive, the most rated first."""
+        ratings = self.workloads[-1].ratings
+        ranked = ratings.most_rated(ratings.n_items)
+        rest, _ = split_items(ratings.items, self.workloads[-1].sensitive)
+        return ranked[np.isin(ranked, rest)]
+
+    def space(
+        self, items: str, nulls: NullRule, eps: float, share: int = 100, seed: int = 0
+    ) -> Space:
+        """Make records ready; `items`: "all", "top", or how many of the most rated."""
+        workload = self.top if items == "top" else self.workloads[-1]
+        ratings = workload.ratings
+        if share < 100:
+            some = max(1, ratings.n_users * share // 100)
+            rows = sample_users(ratings, np.arange(ratings.n_users), some, seed)
+            ratings = ratings.keep_users(rows)
+        rest, _ = split_items(ratings.items, workload.sensitive)
+        chosen = self.ranking[: int(items)] if items.isdigit() else rest
+        return space_of(ratings, np.sort(chosen), eps, nulls)
+
+    def cells(self, reading: Reading, eps: float, seed: int, share: int = 100) -> tuple[Part, int]:
+        """Return what `count_cells` counts, and the number of attributes."""
+        items, nulls = reading.items, reading.nulls
+        space = self.space(items, nulls, eps, share, seed)
+        drawn = generator(seed, "order of attributes").permutation(space.n_items)
+        name = f"cells {items} {nulls} {eps:g} {share} {seed}"
+        return self.parts.of(name, lambda: count_cells(space, drawn)), space.n_items
+
+    def asked(self, reading: Reading, eps: float, k: int) -> NDArray[np.int64]:
+        """Return who asks where nobody does who is in a group that was found."""
+
+        def make() -> Part:
+            space = self.space(reading.items, reading.nulls, eps)
+            size, asked = seek_cliques(*ball_members(space, np.arange(space.n_records)), k)
+            return {"size": size, "asked": asked}
+
+        return self.parts.of(f"cliques {reading.items} {reading.nulls} {eps:g} {k}", make)["asked"]
+
+    def work(
+        self,
+        search: str,
+        eps: float,
+        seed: int,
+        *,
+        reading: Reading = PRINTED,
+        k: int = 20,
+        l: float = 0,  # noqa: E741
+        share: int = 100,
+    ) -> Floats:
+        """Return the cells that each record makes a search touch ("pairwise" or "slicing")."""
+        part, p = self.cells(reading, eps, seed, share)
+        slab, cells, ball = (part[name].astype(np.float64) for name in ("slab", "cells", "ball"))
+        n, enough = len(ball), ball >= k
+        if reading.short_cut and (ball == n).all() and eps >= self.grid.eps[-1]:
+            return np.ones(n)
+        sensitive = len(self.top.sensitive) if l > 0 else 0
+        spread = np.where(enough, ball * sensitive, 0.0)
+        if search == "pairwise":
+            work = (n + cells) / 2 if reading.early else np.full(n, (n - 1) / 2 * p)
+            return np.asarray(work + spread)
+        work = slab + cells + spread
+        if search == "slicing" and reading.cliques:
+            work = work + np.where(enough, ball * (ball - 1) / 2 * p, 0.0)
+        if reading.covered:
+            work = work * self.asked(reading, eps, k)
+        if reading.first and not enough.all():
+            work = np.where(np.arange(n) <= int(np.argmin(enough)), work, 0.0)
+        return np.asarray(work)
+
+    def release(self, nulls: NullRule, partition: Partition, k: int, eps: float, seed: int) -> Part:
+        """Anonymize the most rated items: each user's distortion, and what became of the rest."""
+        name = f"release {nulls} {partition} {k} {eps:g} {seed}"
+        return self.parts.of(name, lambda: self._release(nulls, partition, k, eps, seed))
+
+    def _release(
+        self, nulls: NullRule, partition: Partition, k: int, eps: float, seed: int
+    ) -> Mapping[str, Any]:
+        ratings = self.top.ratings
+        try:
+            with silence():
+                release = self.method(nulls, partition, k, eps).anonymize(ratings, rng=seed)
+                verdict = KEpsAnonymity(k, eps, self.top.sensitive, nulls).check(release)
+        except StarshadeError as error:
+            return {"refused": np.array(error.message)}
+        rows, after = released_values(release, ratings)
+        before = ratings.dense()[rows]
+        apart = np.isnan(before) != np.isnan(after)
+        moved = np.nansum(np.abs(before - after), axis=1)
+        rest, _ = split_items(ratings.items, self.top.sensitive)
+        alike = np.unique(np.nan_to_num(after[:, rest]), axis=0, return_counts=True)[1]
+        with np.errstate(invalid="ignore"):
+            means = np.nansum(before, 0) / (~np.isnan(before)).sum(0)
+            others = np.nansum(after, 0) / np.maximum((~np.isnan(after)).sum(0), 1)
+        return {
+            "distortion": moved + ratings.scale.cost_of_null * apart.sum(axis=1),
+            "means": np.sqrt(np.nanmean((means - others) ** 2, keepdims=True)),
+            "alike": alike.min(keepdims=True),
+            "ball": np.array([verdict.smallest_group]),
+            "failing": np.array([verdict.failing_records]),
+        }
+
+    def method(
+        self, nulls: NullRule, partition: Partition, k: int, eps: float
+    ) -> IntervalAnonymizer:
+        """Return the anonymizer of the most rated items."""
+        return IntervalAnonymizer(
+            k=k,
+            eps=eps,
+            sensitive=self.top.sensitive,
+            nulls=nulls,
+            partition=partition,
+            rare_items="keep",
+        )
+
+    def drawn(self, attribute: str, seed: int) -> Trials:
+        """Draw the splits of a run, and predict from the original."""
+        key = (attribute, seed)
+        if key not in self._trials:
+            each = max(1, self.trials // len(self.seeds))
+            self._trials[key] = draw_trials(self.top.ratings, attribute, trials=each, rng=seed)
+        return self._trials[key]
+
+    @cached_property
+    def _trials(self) -> dict[tuple[str, int], Trials]:
+        return {}
+
+    def predicted(
+        self, attribute: str, nulls: NullRule, partition: Partition, k: int, seed: int
+    ) -> Part:
+        """Return accuracy, balanced accuracy and AUC of each trial, before and after."""
+
+        def make() -> Part:
+            try:
+                drawn = self.drawn(attribute, seed)
+                method = self.method(nulls, partition, k, 2 * self.grid.star)
+                scores, released = drawn.scores(method)
+            except StarshadeError as error:
+                return {"refused": np.array(" ".join(filter(None, (error.message, error.advice))))}
+            return {
+                "before": drawn.original,
+                "after": scores,
+                "majority": drawn.majority,
+                "released": np.array([released]),
+            }
+
+        return self.parts.of(f"predicted {attribute} {nulls} {partition} {k} {seed}", make)
