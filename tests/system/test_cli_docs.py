@@ -95,6 +95,7 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "reproduce kl": ("--data", ratings_csv, "--most-k", 2, "--runs", 1),
         "reproduce pa": ("--data", ratings_csv, "--k", "3", "--runs", 1),
         "reproduce sr": ("--data", ratings_csv, "--repeats", 1),
+        "reproduce sq": ("--data", ratings_csv, "--repeats", 1),
         "reproduce all": ("--data", ratings_csv, "--out", tmp_path / "site", "--runs", 1),
         "doctor": (),
     }

@@ -15,7 +15,7 @@ QUICK = ("--trials", 1, "--repeats", 1, "--seed", 3)
 def test_ratings_without_attributes(ratings_csv: Path, tmp_path: Path) -> None:
     out = tmp_path / "study"
     found = told("reproduce", "sr", "--data", ratings_csv, "--top", 5, "--out", out, *QUICK)
-    assert json.loads((out / "sr.json").read_text("utf-8"))["checks"] == found["checks"]
+    assert json.loads((out / "sr.json").read_text("utf-8"))["claims"] == found["claims"]
     assert [part["name"] for part in found["data"]["parts"]] == ["top 5 items", "all 15 items"]
     assert "8" not in [figure["figure"] for figure in found["figures"]]
     assert found["seed"] == 3
@@ -45,4 +45,4 @@ def test_without_data_a_survey_is_made_up() -> None:
     assert found["data"]["users"] == 1000
     assert found["data"]["parts"][0]["sensitive_items"] == 4
     assert found["predictions"][0]["attribute"]
-    assert len(found["figures"]) == 11
+    assert {figure["figure"] for figure in found["figures"]} >= {"3a", "4a", "5a", "6a", "7a", "8"}

@@ -39,11 +39,14 @@ def test_the_interval_of_a_ratio_holds_the_truth_and_narrows_with_users():
 
 
 def test_outcomes_that_are_all_alike_have_wilsons_interval():
-    found = estimate([{"hit": np.zeros(50)}, {"hit": np.zeros(50)}], lambda m: m["hit"], seed=1)
+    found = estimate(
+        [{"hit": np.zeros(50, bool)}, {"hit": np.zeros(50, bool)}], lambda m: m["hit"], seed=1
+    )
     assert (found.value, found.low, found.high) == (0, 0, wilson(0, 100).high)
-    found = estimate([{"hit": np.ones(40)}], lambda mean: 1 - mean["hit"], seed=1)
+    found = estimate([{"hit": np.ones(40, bool)}], lambda mean: 1 - mean["hit"], seed=1)
     assert found.value == found.low == 0
     assert found.high == pytest.approx(wilson(0, 40).high)
+    assert estimate([{"loss": np.zeros(50)}], lambda m: m["loss"], seed=1).text == "0"
 
 
 def test_runs_that_differ_widen_the_interval_though_users_agree():

@@ -68,8 +68,8 @@ def estimate(
 
     `runs`: of each run, figures of its users by name, all equally long; a figure of the whole
     release is an array of one. `statistic` takes the means. The interval is a percentile bootstrap
-    that draws runs and, in each, blocks of users with replacement; shares of which all users are
-    alike have Wilson's.
+    that draws runs and, in each, blocks of users with replacement; of true and false, where
+    all users are alike, it is Wilson's.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def estimate(
 
 
 def _unseen(runs: Sequence[Mapping[str, Floats]], names: Sequence[str]) -> Iterator[Floats]:
-    """Return means as they might be where all users had 0, or all 1, in every run.
+    """Return shares (of true) as they might be where all users are alike in every run.
 
     Drawing equal outcomes again gives them back, an interval without width that so many equal
     observations do not justify: as many others as Wilson's interval allows for may be unlike them.
@@ -108,7 +108,7 @@ def _unseen(runs: Sequence[Mapping[str, Floats]], names: Sequence[str]) -> Itera
     means = np.array([np.mean([np.mean(run[name]) for run in runs]) for name in names])
     for row, name in enumerate(names):
         seen = np.concatenate([run[name] for run in runs])
-        if len(seen) > len(runs) and means[row] in (0, 1) and (seen == means[row]).all():
+        if seen.dtype == bool and (seen == seen[0]).all():
             moved = means.copy()
             moved[row] += (1 - 2 * means[row]) * wilson(0, len(seen)).high
             yield moved

@@ -10,6 +10,7 @@ from starshade.audit.reproduction.pa.claims_utility import (
     PADDING,
     of,
 )
+from starshade.audit.reproduction.pa.claims_utility import WAYS as WAYS
 
 _SIMILAR = (
     of(

@@ -10,8 +10,7 @@ from starshade.audit.attempts import check_ks, seeds_of, size_of
 from starshade.audit.reproduction.claims import Untestable, judge
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.claims import CLAIMS
-from starshade.audit.reproduction.pa.claims_utility import WAYS
+from starshade.audit.reproduction.pa.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.pa.configurations import CHOICES, LARGE, LINES
 from starshade.audit.reproduction.pa.facts import histogram
 from starshade.audit.reproduction.pa.figures import (

@@ -158,7 +158,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("sr-45", "§8", "leaving records out is flexible and efficient",
           "share of records left out", None, 0.5, "most are still there", _READ,
           lost="left to future work: nothing was measured"),
-    Claim("ours-1", "ours", "clusters never distort more than whole groups",
+    Claim("sr-ours", "ours", "clusters never distort more than whole groups",
           "greatest distortion of clusters beyond that of whole groups, points per record", None, 0,
           "a promise", "ours", m.cluster_beyond_whole, ours=True),
 )  # fmt: skip
