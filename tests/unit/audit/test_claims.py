@@ -49,6 +49,15 @@ def test_outcomes_that_are_all_alike_have_wilsons_interval():
     assert estimate([{"loss": np.zeros(50)}], lambda m: m["loss"], seed=1).text == "0"
 
 
+def test_what_comes_to_no_number_cannot_be_tested_and_draws_of_it_are_left_out():
+    with pytest.raises(Untestable, match="no number"):
+        estimate([{"a": np.ones(9), "b": np.zeros(9)}], lambda m: m["a"] / m["b"], seed=1)
+    rare = np.array([1.0, *np.zeros(7)])  # a draw in three has none
+    found = estimate([{"a": np.ones(8), "b": rare}], lambda m: m["a"] / m["b"], seed=1)
+    assert found.value == 8
+    assert found.high == 8
+
+
 def test_runs_that_differ_widen_the_interval_though_users_agree():
     same = [{"a": np.full(50, 2.0)} for _ in range(5)]
     apart = [{"a": np.full(50, float(run))} for run in range(5)]

@@ -82,9 +82,14 @@ def estimate(
     blocks = [_blocks(run, names, rng) for run in runs]
 
     def of(means: Floats) -> float:
-        return float(statistic(dict(zip(names, means.tolist(), strict=True))))
+        try:
+            return float(statistic(dict(zip(names, means.tolist(), strict=True))))
+        except (ZeroDivisionError, ValueError):  # a ratio to nothing, a root of less
+            return math.nan
 
     value = of(np.mean([sums.sum(1) / count.sum(1) for sums, count in blocks], axis=0))
+    if not math.isfinite(value):
+        raise Untestable("on so few ratings it comes to no number")
     drawn = []
     for _ in range(draws):
         means = []
