@@ -1,11 +1,9 @@
-"""What the reproductions of all papers have in common: checked sentences, a study's frame."""
+"""What the reproductions have in common: a study's frame, releases tried, known data."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from statistics import fmean
 from typing import Any, ClassVar, TypeVar
 
@@ -102,16 +100,6 @@ class PaperStudy:
         times["figures"] = [each for each in figures if each["figure"] in timed]
         return whole | {"figures": own}, {"reproduces": self.key, **times}
 
-    def _said(self, checks: Sequence[Check], after: str, before: str = "") -> str:
-        """Say what came of it; `before` and `after`: how many checks hold."""
-        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
-        left = f"Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
-        head = (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings: figures {numbers}."
-        )
-        return " ".join(filter(None, (head, before, told_apart(checks), after, left)))
-
     def _repr_html_(self) -> str:
         rows = [(f"Fig. {figure.number}", figure.title) for figure in self.figures]
         shown = table(("figure", "what it shows"), rows) if rows else ""
@@ -174,59 +162,3 @@ def known_data(ratings: Ratings) -> str:
             if found == list(counts):
                 return name
     return ""
-
-
-_DUST = 1e-9
-
-
-@dataclass(frozen=True)
-class Check:
-    """One sentence of the paper, or a promise of ours, on one line of a figure."""
-
-    figure: str
-    says: str  # the paper's words in quotation marks, or ours
-    where: str  # the data, the null rule, the line
-    ours: str  # the figures that decide
-    holds: bool
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it is a sentence of ours that the paper does not have."""
-        return self.says.startswith("ours")
-
-
-def apart(checks: Sequence[Check]) -> tuple[list[Check], list[Check]]:
-    """Return the paper's sentences, and our own claims."""
-    papers = [check for check in checks if not check.is_ours]
-    return papers, [check for check in checks if check.is_ours]
-
-
-def told_apart(checks: Sequence[Check]) -> str:
-    """Count how many of the paper's sentences hold, and how many of our own claims."""
-    papers, ours = apart(checks)
-    text = (
-        f"What the paper says of its curves was held against ours in {len(papers)} places; it "
-        f"holds in {sum(check.holds for check in papers)}."
-    )
-    if ours:
-        holding = sum(check.holds for check in ours)
-        text += f" Our own claims were held in {len(ours)} places; they hold in {holding}."
-    return text
-
-
-def rises(points: Sequence[Point], slack: float = 0) -> bool:
-    """Tell whether the end is plainly above the beginning, and nothing plainly falls."""
-    pairs = combinations(points, 2)
-    return is_above(points[-1], points[0], slack) and not any(
-        is_above(a, b, slack) for a, b in pairs
-    )
-
-
-def falls(points: Sequence[Point], slack: float = 0) -> bool:
-    """Tell whether the end is plainly below the beginning, and nothing plainly rises."""
-    return rises(points[::-1], slack)
-
-
-def is_above(a: Point, b: Point, slack: float = 0) -> bool:
-    """Tell whether a point is plainly above another: their runs are apart, by a share `slack`."""
-    return a.lowest > b.highest + _DUST and a.y > (1 + slack) * b.y

@@ -19,8 +19,6 @@ BITS_OF_OTHERS = "targets who do not stand out"
 
 #: figures whose knowledge includes days
 DATED = frozenset({"4", "5", "6", "9", "10", "12"})
-#: figures that also ask what happens when the target is not there; run together
-ABSENT = frozenset({"4", "5", "6"})
 _TITLES = {
     "4": "Exact ratings and approximate dates",
     "5": "As Fig. 4, the target perhaps not in the data",
