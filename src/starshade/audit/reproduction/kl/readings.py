@@ -1,0 +1,112 @@
+"""Readings of k-Likeness and k-Member that the paper's text allows, and the releases they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Literal
+
+import numpy as np
+
+from starshade.anonymize.generalize import generalize
+from starshade.anonymize.hierarchy.hierarchy import resolve
+from starshade.anonymize.order import by_content, seeded_order
+from starshade.anonymize.points import dense_levels, positions
+from starshade.audit.reproduction.kl.naive import REST, likeness, member, warm
+from starshade.errors import ConfigError
+from starshade.kernels.arrays import Floats, Ints
+from starshade.naming import called
+from starshade.ratings.table import Ratings
+from starshade.release.build import Provenance, generalized_release
+from starshade.release.manifest import Claim
+from starshade.release.table import Release
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading; as it stands, the one that starshade's own methods follow."""
+
+    method: Literal["k-likeness", "k-member"]
+    tuples: Literal["k - 1", "k"] = "k - 1"  # that join a nucleus
+    # the next nucleus, of k-Member too: drawn, as the table has them, furthest from the last one
+    nucleus: Literal["random", "table", "furthest"] = "random"
+    rest: Literal["sum", "mean", "nearest", "smallest", "range"] = "sum"
+    null: Literal["0", "apart"] = "0"  # "apart": as far from every rating as 0 from the highest
+    hierarchy: str = "ndgh"
+
+    def groups(self, table: Ratings, k: int, seed: int) -> Ints:
+        """Return the group of each user."""
+        if self.nucleus == "table":
+            return self.grouped(table, k, np.arange(table.n_users))
+        records = by_content(table, seed)
+        order = seeded_order(table.n_users, seed, self.method)
+        return np.asarray(records.by_user(self.grouped(records.ratings, k, order)))
+
+    def grouped(self, table: Ratings, k: int, order: Ints) -> Ints:
+        """Return the group of each record, met in this order."""
+        warm()
+        matrix = dense_levels(table, copies=2)
+        furthest = self.nucleus == "furthest"
+        if self.method == "k-member":
+            places = positions(matrix)[0].astype(np.int64)
+            return np.asarray(member(places, k, order, furthest, False))
+        return np.asarray(likeness(*self.arguments(table, k, order)))
+
+    def arguments(self, table: Ratings, k: int, order: Ints) -> tuple[object, ...]:
+        """Return what `likeness` is called with."""
+        rows: Floats = dense_levels(table, copies=2).astype(np.float64)
+        stepped = table.scale.step is not None
+        null = 0.0 if stepped else table.scale.null_level
+        apart = float(rows.max() - null) if self.null == "apart" else 0.0
+        joins = k if self.tuples == "k" else k - 1
+        furthest = self.nucleus == "furthest"
+        return rows, k, joins, order, furthest, REST.index(self.rest), null, apart
+
+    def release(
+        self, table: Ratings, k: int, seed: int, *, exact: bool = False
+    ) -> tuple[Release, float]:
+        """Make a release; say how long it took."""
+        if k > table.n_users:
+            raise ConfigError(f"{called('k')} = {k}, records = {table.n_users}")
+        started = perf_counter()
+        groups = self.groups(table, k, seed)
+        hierarchy = resolve(
+            self.hierarchy, table.scale, null_occurs=table.n_ratings < table.n_users * table.n_items
+        )
+        made = Provenance(
+            method=self.method,
+            seed=seed,
+            rare_items="keep",
+            claims=(Claim(model="k-anonymity", parameters={"k": k}),),
+        )
+        release = generalized_release(
+            table,
+            groups,
+            generalize(hierarchy, table, groups),
+            made,
+            attributes="exact" if exact else "none",
+        )
+        return release, perf_counter() - started
+
+
+#: ways of reading k-Likeness: → the reading, in words
+OF_LIKENESS = {
+    "as-read": Reading("k-likeness"),
+    "k tuples join a nucleus": Reading("k-likeness", tuples="k"),
+    "nuclei as the table has them": Reading("k-likeness", nucleus="table"),
+    "nuclei furthest from the last": Reading("k-likeness", nucleus="furthest"),
+    "the rest by the mean distance": Reading("k-likeness", rest="mean"),
+    "the rest by the nearest member": Reading("k-likeness", rest="nearest"),
+    "the rest to the smallest class": Reading("k-likeness", rest="smallest"),
+    "the rest where ranges grow least": Reading("k-likeness", rest="range"),
+    "null apart from every rating": Reading("k-likeness", null="apart"),
+    "furthest nuclei, null apart": Reading("k-likeness", nucleus="furthest", null="apart"),
+    "released by DGH (b)": Reading("k-likeness", hierarchy="dgh-b"),
+}
+#: and k-Member, whose groups its authors grow from the furthest record
+OF_MEMBER = {
+    "k-Member from drawn records": Reading("k-member", hierarchy="range"),
+    "k-Member as the table has them": Reading("k-member", nucleus="table", hierarchy="range"),
+    "k-Member released by DGH (b)": Reading("k-member", nucleus="furthest", hierarchy="dgh-b"),
+    "k-Member released by NDGH": Reading("k-member", nucleus="furthest", hierarchy="ndgh"),
+}
