@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from starshade.errors import ConfigError
 from starshade.figure import number
 
 if TYPE_CHECKING:
+    from starshade.audit.reproduction.claims import Judged
     from starshade.audit.reproduction.ns.sentences import Statement
     from starshade.audit.reproduction.ns.study import Reproduction
     from starshade.audit.reproduction.pa.result import PredictiveStudy
@@ -113,8 +114,8 @@ def reproduce_kl(
     """Riyana & Natwichai's experiments (2018, section 5) on DATA, or on made-up ratings.
 
     Figures 10 to 16: what generalization loses by each method and hierarchy, how wrong queries
-    become, how long it takes. Each sentence of the paper about a curve is held against the curve
-    found here. Without --items the ten most rated are looked at, as in the paper.
+    become, how long it takes. Each claim of the paper is held against what is found here. Without
+    --items the ten most rated are looked at, as in the paper.
     """
     begin(out, data, reading.arguments(), "ratings are")
     from starshade.audit.reproduction.kl.study import reproduce_kl as study
@@ -129,7 +130,18 @@ def reproduce_kl(
         attribute=attribute,
         rng=run.seed,
     )
-    finish(run, result, out, save_kl, lambda: [judged(result.checks)])
+    finish(run, result, out, save_kl, lambda: [_claimed(result.claims)])
+
+
+def _claimed(claims: Sequence[Judged]) -> Any:
+    return columns(
+        ("claim", "where", "what is said", "here", "verdict"),
+        [
+            (each.claim.number, each.claim.place, each.claim.says, each.ours, each.verdict)
+            for each in claims
+        ],
+        align="left",
+    )
 
 
 _EPS = 0.05  # of the theorems, shown to a person; --json has all

@@ -53,16 +53,30 @@ def _kl_page(study: GeneralizationStudy) -> Iterator[str]:
     yield (
         f"{study.size} ({study.data['users_left_out']:,} users rated none of the items), scale "
         f"{study.data['scale']}; seed {study.seed}, starshade {study.version}. The paper's figures "
-        "are pictures and their numbers not to be had; its sentences about the curves are held "
-        f"against ours. Everything is run {study.runs} times with seeds of its own: a point is the "
-        "mean of the runs, a time their median on the machine at hand, another one gives others.\n"
+        "are pictures and their numbers not to be had. Everything is run "
+        f"{study.runs} times with seeds of its own: a point is the mean of the runs, a time their "
+        "median on the machine at hand, another one gives others.\n"
     )
-    yield (
-        "Two points differ plainly when their runs do not overlap; times when they are a tenth "
-        "apart, too. A curve rises (falls) when its end lies plainly above (below) its beginning "
-        "and no pair of points plainly goes the other way.\n"
+    yield f"{study}\n"
+    yield "\n## What the paper claims\n"
+    yield from table_lines(
+        ("claim", "where", "says", "holds if", "here", "verdict", "why not"),
+        (
+            [
+                each.claim.number,
+                each.claim.place,
+                each.claim.says,
+                each.claim.holds_if,
+                each.ours,
+                each.verdict,
+                each.cause or each.reason,
+            ]
+            for each in study.claims
+        ),
     )
-    yield from checked(study.checks)
+    for grid in study.grids:
+        yield f"\n## {grid.title}\n"
+        yield from table_lines(grid.head, map(list, grid.rows))
     yield from pages_end(study, "Tables")
 
 

@@ -130,7 +130,8 @@ _QUERIES = (
           (*_READ, *_DATA)),
     Claim("kl-39", "§5.2.2, Fig. 13", "its errors under OR are below 4 %",
           "its greatest error, in per cent", None, 4.0, "the printed number", "as-read",
-          asked("or", [LIKENESS], lambda c: float(c[LIKENESS].max())), _DATA, about="MovieLens 100K"),
+          asked("or", [LIKENESS], lambda c: float(c[LIKENESS].max())), _DATA,
+          about="MovieLens 100K"),
     Claim("kl-40", "§5.2.2, Fig. 14", "under AND the error rises with more attributes",
           "the least share, over methods, of pairs of sizes of which the greater has the greater "
           "error", 0.95, None, _TREND, "as-read", asked_course("and", _QUERIED, min),

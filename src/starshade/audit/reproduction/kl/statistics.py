@@ -31,6 +31,7 @@ _WHOLE: dict[str, tuple[str, Callable[[float], float]]] = {
     "exact": ("exact", lambda mean: mean),
     "alike": ("alike", lambda mean: mean),
     "classes": ("classes", lambda mean: mean),
+    "per class": ("per class", lambda mean: mean),
     "smallest": ("smallest", lambda mean: mean),  # over k
 }
 
@@ -44,7 +45,7 @@ def curves(
     """Take a statistic of curves over k, each point a mean over records and runs."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        name, final = _WHOLE[figure]
+        name, final = _WHOLE["per class" if way == "sizes" else figure]
         changed = bench.under(way)
         own = _kept(lines, way)
         at, runs = changed.runs(own, name, ks)
@@ -99,7 +100,9 @@ def ends(figure: str, lines: Sequence[str]) -> Measure:
 
 def spread(figure: str, lines: Sequence[str]) -> Measure:
     """Take a line's greatest figure over its least; the greatest over lines."""
-    return curves(figure, lines, lambda found: max(float(y.max() / y.min()) for y in found.values()))
+    return curves(
+        figure, lines, lambda found: max(float(y.max() / y.min()) for y in found.values())
+    )
 
 
 def greatest(figure: str, lines: Sequence[str]) -> Measure:
@@ -166,7 +169,7 @@ def asked_ratio(
     return asked(kind, [*tops, *bottoms], _ratio(tops, bottoms, pick), sizes, k)
 
 
-def several(measures: Sequence[Measure], pick: Callable[..., float]) -> Measure:
+def several(measures: Sequence[Measure], pick: Callable[..., Estimate]) -> Measure:
     """Take the one that decides of several statistics, with its own interval."""
 
     def measure(bench: Bench, way: str) -> Estimate:

@@ -1,30 +1,35 @@
-"""`reproduce_kl`: every figure of KL §5."""
+"""`reproduce_kl`: every figure of KL §5, every claim, every table worked by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 from starshade._version import __version__
 from starshade.arguments import typed
-from starshade.audit.attempts import check_ks, numeric_attribute, seeds_of, size_of
+from starshade.audit.attempts import check_ks, compile_first, numeric_attribute, seeds_of, size_of
+from starshade.audit.reproduction.claims import Judged, judge, told
+from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.kl.checks import check_figures
-from starshade.audit.reproduction.kl.measured import (
-    KS,
-    QUERY_KS,
-    lines_of,
+from starshade.audit.reproduction.kl.bench import Bench
+from starshade.audit.reproduction.kl.claims import CLAIMS, WAYS
+from starshade.audit.reproduction.kl.configurations import CHOICES
+from starshade.audit.reproduction.kl.figures import (
+    answers_of,
     loss_figures,
-    measure_losses,
-    original_loss,
-    query_all,
+    losses_of,
     query_figures,
-    time_figure,
+    time_figures,
 )
-from starshade.audit.reproduction.study import Check, PaperStudy
+from starshade.audit.reproduction.kl.grid import code_times, grids
+from starshade.audit.reproduction.kl.lines import KS, lines_of
+from starshade.audit.reproduction.kl.worked import worked_tables
+from starshade.audit.reproduction.parts import Parts
+from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
+from starshade.figure import Table
 from starshade.naming import called
 from starshade.plain import counted
 from starshade.progress import announced
@@ -42,22 +47,29 @@ class GeneralizationStudy(PaperStudy):
     Attributes
     ----------
     data : dict
-        Size and scale of what was anonymized.
+        Size and scale of what was anonymized; ``paper_data``: whether it is the paper's own.
     figures : tuple of Figure
         In the paper's order.
     losses : list of dict
-        Behind Figs 10-12 and 16: a row per line, k and run.
+        Behind Figs 10-12: a row per line, k and run.
     queries : list of dict
         Behind Figs 13-15: a row per line, k, kind, size and run.
-    checks : tuple of Check
-        The paper's sentences about its curves, held against ours.
+    claims : tuple of Judged
+        What the paper claims, and k-exchange promises, held against what was measured.
+    worked : tuple of Worked
+        The paper's tables, ours beside each cell.
+    choices : tuple of Choice
+        What the three configurations run with.
+    grids : tuple of Table
+        Readings of k-Likeness and k-Member; the work of each algorithm.
     skipped : tuple of Skipped
         What the data could not give, and why.
     attribute : str or None
         What queries averaged.
     runs : int
         Of everything, each with a seed of its own.
-    seconds : float
+    times : dict
+        Seconds; nothing else here depends on the clock, but Fig 16.
     seed : int
     digest : str
     version : str
@@ -71,25 +83,32 @@ class GeneralizationStudy(PaperStudy):
     figures: tuple[Figure, ...]
     losses: list[dict[str, Any]]
     queries: list[dict[str, Any]]
-    checks: tuple[Check, ...]
+    claims: tuple[Judged, ...]
+    worked: tuple[Worked, ...]
+    choices: tuple[Choice, ...]
+    grids: tuple[Table, ...]
     skipped: tuple[Skipped, ...]
     attribute: str | None
     runs: int
-    seconds: float
+    times: dict[str, Any]
     seed: int
     digest: str
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        return self._said(
-            self.checks,
-            f"Points are means of {counted(self.runs, 'run')}, times medians, which depend on the "
-            "machine.",
+        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
+        of_paper = " These are the paper's own data." if data["paper_data"] else ""
+        left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        return (
+            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
+            f"{data['ratings']:,} ratings: figures {numbers}.{of_paper} {told(self.claims)} Points "
+            f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
+            f"machine.{left}"
         )
 
 
 _TOP = 10  # the paper's number of movies
-_NO_QUERIES = Skipped("13-15", "queries", "the data have no numeric personal attribute to average")
+_PAPERS_OWN = (927, 10, 4_863)
 
 
 @typed
@@ -102,6 +121,7 @@ def reproduce_kl(
     runs: int = 5,
     draws: int = 20,
     attribute: str | None = None,
+    parts: Parts | None = None,
     rng: Rng = None,
 ) -> GeneralizationStudy:
     """Run Riyana and Natwichai's experiments on any ratings.
@@ -122,12 +142,14 @@ def reproduce_kl(
     attribute : str, optional
         The numeric personal attribute that queries average. None: age, else the first numeric
         one; without any the figures of queries are left out.
+    parts : Parts, optional
+        Where what is measured is kept; None: in memory.
     rng : int, Generator or None
 
     Returns
     -------
     GeneralizationStudy
-        Figs 10-16, and the paper's sentences about its curves held against ours.
+        Figs 10-16, the paper's claims held against them, its tables worked again.
 
     Raises
     ------
@@ -140,43 +162,46 @@ def reproduce_kl(
     """
     if runs < 1 or draws < 1:
         raise ConfigError(f"{called('runs')} {runs}, {called('draws')} {draws}: at least 1 of each")
-    tried, seed, started = check_ks(ks), resolve_seed(rng), perf_counter()
+    tried, seed = check_ks(ks), resolve_seed(rng)
     synthetic = ratings is None
     if ratings is None:
         ratings = synthesize(rng=generator(seed, "made-up ratings"))
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
-    chosen = top_items(min(_TOP, ratings.n_items)) if items is None else items
-    table = chosen.apply(ratings)
+    table = (top_items(min(_TOP, ratings.n_items)) if items is None else items).apply(ratings)
     numeric = numeric_attribute(table, attribute)  # refused before the long work
     lines, unfit = lines_of(table.scale)
-    seeds = seeds_of(seed, runs)
-    original = original_loss(table)
-    measured, refused = measure_losses(table, lines, tried, seeds)
-    answers, unasked = (
-        ([], [_NO_QUERIES])
-        if numeric is None
-        else query_all(table, lines, QUERY_KS, seeds, attribute=numeric, draws=draws)
-    )
+    seeds = tuple(seeds_of(seed, runs))
+    bench = Bench(ratings, table, lines, tried, seed, seeds, parts or Parts(), numeric, draws)
+    compile_first((ln.at(min(tried)) for ln in lines if ln.reading is None), table, seeds[0])
+    measured, times, refused = losses_of(bench)
+    answers, unasked = answers_of(bench)
+    codes = list(code_times(bench))
     figures = (
-        *loss_figures(lines, measured, original),
-        *query_figures(answers, numeric or ""),
-        *time_figure(lines, measured),
+        *loss_figures(bench, measured),
+        *query_figures(bench, answers),
+        *time_figures(bench, times, codes),
     )
+    data = known_data(ratings)
     return GeneralizationStudy(
         data={
             **size_of(table),
             "synthetic": synthetic,
             "users_left_out": ratings.n_users - table.n_users,
+            "paper_data": bool(data)
+            and (table.n_users, table.n_items, table.n_ratings) == _PAPERS_OWN,
         },
         figures=figures,
-        losses=[original, *measured],
+        losses=measured,
         queries=answers,
-        checks=check_figures(figures),
+        claims=judge(CLAIMS, bench, data=data, ways=WAYS),
+        worked=worked_tables(),
+        choices=CHOICES,
+        grids=grids(bench),
         skipped=(*unfit, *refused, *unasked),
         attribute=numeric,
         runs=runs,
-        seconds=perf_counter() - started,
+        times={"releases": times, "same_code": codes},
         seed=seed,
         digest=digest_of(table),
     )

@@ -1,0 +1,287 @@
+"""Everything that is measured for KL, part by part: releases, answers, work, seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from starshade.anonymize.grouping import Grouping
+from starshade.anonymize.points import Points, dense_levels, positions
+from starshade.anonymize.prepare import prepare
+from starshade.attack.tracker.tracker import TrackerAttack
+from starshade.audit.attempts import untouched
+from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
+from starshade.audit.reproduction.kl.changed import READ, change
+from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN, Line
+from starshade.audit.reproduction.kl.work import Work, work_of
+from starshade.audit.reproduction.parts import Part, Parts
+from starshade.errors import StarshadeError, UnmetError, UserError
+from starshade.kernels.arrays import Ints
+from starshade.progress import silence
+from starshade.ratings.select import top_items
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from starshade.utility.losses import column_ranges
+from starshade.utility.query_error import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TOP = 10  # the paper's number of movies
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One table, and what is found of it; measured once, whoever asks."""
+
+    ratings: Ratings  # as given
+    table: Ratings  # what is released
+    lines: tuple[Line, ...]
+    ks: tuple[int, ...]
+    seed: int
+    seeds: tuple[int, ...]
+    parts: Parts
+    attribute: str | None  # what queries average
+    draws: int
+    changed: str = ""  # how the table was changed
+
+    def under(self, way: str) -> Bench:
+        """Return the bench under an intervention; those on claims alone change nothing here."""
+        if way in READ:
+            lines = tuple(READ[way] if READ[way].name == own.name else own for own in self.lines)
+            return replace(self, lines=lines)
+        try:
+            table = change(self.table, way, self.seed)
+        except StarshadeError as error:
+            raise Untestable(str(error)) from None
+        return self if table is None else replace(self, table=table, changed=way)
+
+    def keeping(self, items: int) -> Bench:
+        """Return the bench on so many of the most rated items."""
+        ratings = self.table if items <= self.table.n_items else self.ratings
+        if items > ratings.n_items:
+            raise Untestable(f"there are {ratings.n_items} items, not {items}")
+        table = top_items(items).apply(ratings)
+        return replace(self, table=table, changed=f"{self.changed} top {items}")
+
+    def line(self, name: str) -> Line:
+        """Return a line by its name."""
+        for each in self.lines:
+            if each.name == name:
+                return each
+        raise Untestable(f"{name} is made for the scale 1-5")
+
+    def released(self, line: Line, k: int, run: int) -> Part:
+        """Return what a release loses, record by record; of one that is refused the words."""
+        return self.parts.of(
+            f"release {self.changed}|{line.key}|{k}|{run}", lambda: self._release(line, k, run)
+        )
+
+    def _release(self, line: Line, k: int, run: int) -> dict[str, Any]:
+        try:
+            with silence():
+                made, seconds = line.release(self.table, k, self.seeds[run], exact=False)
+        except (UserError, UnmetError) as error:
+            return {"refused": np.array(error.message)}
+        alone = self._grouping_seconds(line, k, run) if not self.changed else np.nan
+        return figures_of(made, self.table) | {"seconds": np.array([seconds, alone])}
+
+    def _grouping_seconds(self, line: Line, k: int, run: int) -> float:
+        """Return the seconds of what methods differ in; readings have theirs elsewhere."""
+        if line.reading is not None:
+            return float("nan")
+        method = line.at(k)
+        assert isinstance(method, Grouping)
+        with silence():
+            table = prepare(self.table, k, rare_items="keep").ratings
+            points = Points(table, np.empty((table.n_users, 0), np.uint8))
+            started = perf_counter()
+            method.group(points, self.seeds[run])
+            return perf_counter() - started
+
+    def original(self) -> Part:
+        """Return what the ratings lose as they are: k = 1."""
+        return self.parts.of(
+            f"original {self.changed}", lambda: figures_of(untouched(self.table), self.table)
+        )
+
+    def curve(self, line: Line, k: int, run: int, name: str) -> Floats | None:
+        """Return a figure of each record, or of the whole release; None where it was refused."""
+        part = self.released(line, k, run)
+        return None if "refused" in part else self.figure(part, k, name)
+
+    def figure(self, part: Part, k: int, name: str) -> Floats:
+        """Return a figure of each record, or of the whole release."""
+        number, size = part["class"], np.bincount(part["class"])
+        own = size[number]
+        if name in ("loss", "members"):
+            return np.asarray(part[name])
+        if name == "alike":
+            return self._alike(number)
+        whole = {
+            "size": own,
+            "share": k / own,
+            "exact": own == k,
+            "classes": [len(size)],
+            "per class": [len(number) / len(size)],
+            "smallest": [size.min() / k],
+        }
+        return np.asarray(whole[name], np.float64)
+
+    def _alike(self, number: Ints) -> Floats:
+        """Return each record's mean distance to its class over that to all others."""
+        rows = dense_levels(self.table).astype(np.float64)
+        within = np.zeros(len(rows))
+        order = np.argsort(number, kind="stable")
+        for who in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            if len(who) > 1:
+                within[who] = np.sum([_sums(c) for c in rows[who].T], axis=0) / (len(who) - 1)
+        everybody = np.sum([_sums(column) for column in rows.T], axis=0) / (len(rows) - 1)
+        return np.asarray(within / everybody.mean())
+
+    def runs(
+        self, lines: Sequence[str], name: str, ks: Sequence[int] | None = None
+    ) -> tuple[list[int], list[dict[str, Floats]]]:
+        """Return the k at which all of these lines were released, and each run's figures."""
+        own = [self.line(each) for each in lines]
+        wanted = [k for k in self.ks if ks is None or k in ks]
+        at = [k for k in wanted if all("refused" not in self.released(line, k, 0) for line in own)]
+        if not at:
+            raise Untestable("too few users for these k" if wanted else "these k were not asked")
+        found = []
+        for run in range(len(self.seeds)):
+            figures = {f"{ln.name} {k}": self.curve(ln, k, run, name) for ln in own for k in at}
+            found.append({key: value for key, value in figures.items() if value is not None})
+        return at, found
+
+    def answers(self, line: Line, k: int, run: int) -> Part:
+        """Return the errors of the queries that a run asks of a release (KL Eq. 7)."""
+        return self.parts.of(
+            f"queries {self.changed}|{line.key}|{k}|{run}", lambda: self._ask(line, k, run)
+        )
+
+    def _ask(self, line: Line, k: int, run: int) -> dict[str, Any]:
+        if self.attribute is None:
+            return {"refused": np.array("the data have no numeric personal attribute to average")}
+        measure = QueryError(attribute=self.attribute, draws=self.draws, seed=self.seeds[run])
+        try:
+            with silence():
+                release, _ = line.release(self.table, k, self.seeds[run], exact=True)
+                steps = measure.measure(release, self.table).steps
+        except (UserError, UnmetError) as error:
+            return {"refused": np.array(error.message)}
+        told = [step for step in steps if step.error is not None]
+        if not told:
+            return {"refused": np.array("no condition has an answer on these ratings")}
+        return {
+            "kind": np.array([step.kind for step in told]),
+            "size": np.array([step.size for step in told]),
+            "error": np.array([step.error for step in told]),
+            "error_of_truth": np.array([step.error_of_truth or 0.0 for step in told]),
+            "conditions": np.array([step.conditions for step in told]),
+        }
+
+    def errors(
+        self, lines: Sequence[str], kind: str, k: int, sizes: Sequence[int] | None = None
+    ) -> tuple[list[int], list[dict[str, Floats]]]:
+        """Return the sizes at which all lines were answered, and each run's mean errors."""
+        found: list[dict[tuple[str, int], float]] = []
+        for run in range(len(self.seeds)):
+            told = {}
+            for name in lines:
+                part = self.answers(self.line(name), k, run)
+                if "refused" in part:
+                    raise Untestable(str(part["refused"]))
+                for own, size, error in zip(part["kind"], part["size"], part["error"], strict=True):
+                    if own == kind:
+                        told[name, int(size)] = float(error)
+            found.append(told)
+        common = set.intersection(*({size for _, size in told} for told in found))
+        at = sorted(
+            size
+            for size in common
+            if (sizes is None or size in sizes)
+            and all((name, size) in told for told in found for name in lines)
+        )
+        if not at:
+            raise Untestable("no condition of these sizes has an answer")
+        return at, [
+            {f"{name} {size}": np.array([told[name, size]]) for name in lines for size in at}
+            for told in found
+        ]
+
+    def work(self, way: str = "") -> list[Work]:
+        """Return what each algorithm does at every k that fits."""
+        changed = self.under(way)
+        table = changed.table
+        places = positions(dense_levels(table, copies=2))[0]
+        joins, anew = int(way == "tuples-k"), way == "anew"
+        return [
+            work_of(places, k, tuples=k - 1 + joins, anew=anew)
+            for k in self.ks
+            if k <= table.n_users
+        ]
+
+    def at_risk(self) -> float | None:
+        """Return the share of users whom a count singles out; None where too many are asked."""
+
+        def make() -> Mapping[str, Any]:
+            with silence():
+                found = TrackerAttack(conditions=4).run(self.table)
+            return {"rate": np.array([found.at_risk.rate])}
+
+        return float(self.parts.of(f"tracker {self.changed}", make)["rate"][0])
+
+    def same_order(self, items: int) -> Estimate:
+        """Return of how many pairs of methods the order by GenILoss at k = 5 is the same there."""
+        names, k = (LIKENESS, MEMBER, MONDRIAN), 5
+        wide = self.keeping(items)
+        runs = [
+            {f"few {key}": value for key, value in few.items()}
+            | {f"many {key}": value for key, value in many.items()}
+            for few, many in zip(
+                self.runs(names, "loss", [k])[1], wide.runs(names, "loss", [k])[1], strict=True
+            )
+        ]
+
+        def statistic(mean: Mapping[str, float]) -> float:
+            few, many = ([mean[f"{w} {name} {k}"] for name in names] for w in ("few", "many"))
+            pairs = ((0, 1), (0, 2), (1, 2))
+            return sum((few[a] < few[b]) == (many[a] < many[b]) for a, b in pairs)
+
+        return estimate(runs, statistic, seed=self.seed)
+
+
+def _sums(column: Floats) -> Floats:
+    """Return for each number the sum of its distances to all of them."""
+    order = np.argsort(column, kind="stable")
+    ascending, n = column[order], len(column)
+    below = np.cumsum(ascending) - ascending
+    rank = np.arange(n)
+    away = ascending * rank - below + (below[-1] + ascending[-1] - below - ascending)
+    away -= ascending * (n - 1 - rank)
+    out = np.empty(n)
+    out[order] = away
+    return out
+
+
+def figures_of(release: Release, table: Ratings) -> dict[str, Any]:
+    """Return each user's class, and of their cells the mean loss and number of members."""
+    assert release.private is not None
+    cells = release.cells()
+    low, high = cells.symbols.bounds
+    column = column_ranges(table)[cells.columns]
+    width = (high - low)[cells.codes]
+    share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
+    row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+    more = (cells.symbols.n_members + cells.symbols.null - 1)[cells.codes]  # a null alone is one
+    loss, members = (
+        np.bincount(row, weights=each, minlength=cells.n_groups) / cells.n_items
+        for each in (share, more)
+    )
+    number = release.class_of_record[release.private.link.record]
+    return {"class": number, "loss": loss[number], "members": 1 + members[number]}
