@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starshade.audit.reproduction.kl.measured import DGH_A, DGH_B, DGH_C, LIKENESS, MONDRIAN
 
 from starshade.audit.compare.compare import compare
-from starshade.audit.reproduction.kl.measured import DGH_A, DGH_B, DGH_C, LIKENESS, MONDRIAN
 from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import top_items

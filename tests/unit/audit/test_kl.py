@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from starshade.anonymize.baselines import Mondrian
+from starshade.anonymize.baselines import KMember, Mondrian
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.audit.attempts import seeds_of
+from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.figures import Figure, Point, Series
-from starshade.audit.reproduction.kl.checks import check_figures
-from starshade.audit.reproduction.kl.measured import (
+from starshade.audit.reproduction.kl.bench import Bench
+from starshade.audit.reproduction.kl.claims import CLAIMS, WAYS
+from starshade.audit.reproduction.kl.configurations import CHOICES
+from starshade.audit.reproduction.kl.lines import (
     DGH_A,
     DGH_B,
     DGH_C,
@@ -24,11 +28,22 @@ from starshade.audit.reproduction.kl.measured import (
     LIKENESS,
     MEMBER,
     MONDRIAN,
+    PRINTED,
     RELAXED,
     lines_of,
 )
+from starshade.audit.reproduction.kl.statistics import (
+    agreeing,
+    asked_ratio,
+    away,
+    course,
+    released_again,
+    spread,
+    summed,
+    worked,
+)
 from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl
-from starshade.audit.reproduction.study import Check, told_apart
+from starshade.audit.reproduction.parts import Parts
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
@@ -41,7 +56,7 @@ from tests.strategies import table
 pytestmark = pytest.mark.slow
 
 STARS = Scale(1, 5, 1)
-NAMES = [LIKENESS, MEMBER, MONDRIAN, RELAXED, EXCHANGE, DGH_B, DGH_A, DGH_C]
+NAMES = [LIKENESS, MEMBER, MONDRIAN, RELAXED, EXCHANGE, DGH_B, DGH_A, DGH_C, PRINTED]
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +82,9 @@ def line_of(found: GeneralizationStudy, number: str, measure: str, name: str) ->
 
 
 def test_every_figure_and_every_line_is_there(found: GeneralizationStudy) -> None:
-    assert [f.number for f in found.figures] == [str(n) for n in range(10, 17)]
-    names = list(dict.fromkeys(series.name for series in figure_of(found, "10").series))
-    assert names == NAMES
+    assert [f.number for f in found.figures] == [*map(str, range(10, 17)), "16a"]
+    names = {series.name for series in figure_of(found, "10").series}
+    assert names == set(NAMES)
     asked = {(s.measure, s.name) for s in figure_of(found, "14").series}
     assert asked == {
         (f"k = {k}", name) for k in (2, 5) for name in NAMES if name not in (DGH_A, DGH_C)
@@ -100,8 +115,6 @@ def test_losses_are_the_measures_of_the_releases(
             loss = GeneralizationLoss().measure(release, part).figures["gen_iloss"]
             assert row["gen_iloss"] == loss
             assert row["c_avg"] == release.n_records / (release.manifest.classes * 3)
-            assert row["grouping_seconds"] > 0
-            assert row["seconds"] > 0
         measure = "methods" if name == LIKENESS else "k-Likeness under each hierarchy"
         point = line_of(found, "12", measure, name).points[2]
         losses = [row["gen_iloss"] for row in rows]
@@ -144,15 +157,15 @@ def test_errors_are_those_of_the_queries(found: GeneralizationStudy, ratings: Ra
 def test_the_same_seed_finds_the_same(found: GeneralizationStudy, ratings: Ratings) -> None:
     again = reproduce_kl(ratings, items=top_items(4), ks=[2, 3], runs=2, draws=5, rng=5)
     assert again.queries == found.queries
-    for row, other in zip(again.losses, found.losses, strict=True):
-        own = {key: value for key, value in row.items() if not key.endswith("seconds")}
-        assert own == {key: other[key] for key in own}
+    assert again.losses == found.losses
+    assert again.grids == found.grids
+    assert again.claims == found.claims
 
 
 def test_without_a_number_to_average_there_are_no_queries(ratings: Ratings) -> None:
     bare = replace(ratings, attributes=None)
     found = reproduce_kl(bare, items=top_items(2), ks=[2], runs=1, rng=1)
-    assert [f.number for f in found.figures] == ["10", "11", "12", "16"]
+    assert [f.number for f in found.figures] == ["10", "11", "12", "16", "16a"]
     assert "no numeric personal attribute" in found.skipped[0].reason
     assert found.attribute is None
     assert found.queries == []
@@ -160,14 +173,16 @@ def test_without_a_number_to_average_there_are_no_queries(ratings: Ratings) -> N
 
 def test_another_scale_has_two_halves_in_the_place_of_dgh_b() -> None:
     lines, skipped = lines_of(Scale(0.5, 5, 0.5))
-    assert [line.name for line in lines] == NAMES[:6]
+    assert [line.name for line in lines] == [*NAMES[:6], PRINTED]
     assert lines[5].hierarchy == "dgh"
     assert [entry.what for entry in skipped] == [DGH_A, DGH_C]
     half_stars = table(
         [{0: 0.5 * (1 + u % 10), 1: 0.5 * (1 + u % 3)} for u in range(12)], Scale(0.5, 5, 0.5)
     )
     found = reproduce_kl(half_stars, ks=[2], runs=1, rng=1)
-    assert found.losses[-1]["line"] == DGH_B
+    assert {row["line"] for row in found.losses} >= {DGH_B, PRINTED}
+    reasons = {each.claim.number: each.reason for each in found.claims}
+    assert "scale 1-5" in reasons["kl-20"]
 
 
 def test_a_refusal_is_left_out_with_the_reason(ratings: Ratings) -> None:
@@ -206,144 +221,206 @@ def test_an_attribute_may_be_chosen(ratings: Ratings) -> None:
     assert any(row["error"] > 0 for row in found.queries)
 
 
-def points(*ys: float, first: int = 1, spread: float = 0.0) -> tuple[Point, ...]:
-    return tuple(Point(first + i, y, y - spread, y + spread) for i, y in enumerate(ys))
+@pytest.fixture(scope="module")
+def bench(ratings: Ratings) -> Bench:
+    table = top_items(4).apply(ratings)
+    lines = lines_of(table.scale)[0]
+    seeds = tuple(seeds_of(5, 3))
+    return Bench(ratings, table, lines, (2, 3, 5), 5, seeds, Parts(), "Age", 5)
 
 
-def figure(number: str, measure: str = "methods", **lines: tuple[Point, ...]) -> Figure:
-    named = {"likeness": LIKENESS, "member": MEMBER, "mondrian": MONDRIAN, "ours": EXCHANGE,
-             "a": DGH_A, "b": DGH_B, "c": DGH_C}  # fmt: skip
-    series = tuple(Series(named[name], measure, line) for name, line in lines.items())
-    return Figure(number, "t", "x", "y", "number", series)
-
-
-def judged(figure: Figure, says: str, where: str) -> Check:
-    (check,) = [
-        check
-        for check in check_figures([figure])
-        if says in check.says and check.where.endswith(where)
+def released(bench: Bench, method: Any, k: int) -> list[Any]:
+    return [
+        replace(method, k=k, rare_items="keep").anonymize(bench.table, rng=seed)
+        for seed in bench.seeds
     ]
-    return check
 
 
-def test_dm_is_judged_line_by_line() -> None:
-    fig = figure(
-        "10",
-        likeness=points(10, 20, 30, 40),
-        member=points(10, 20, 31, 51),
-        mondrian=points(10, 35, 34, 50),
-        c=points(10, 30, 60, 90),
-        b=points(10, 20, 30, 41),
-        a=points(10, 20, 30, 45),
-    )
-    assert judged(fig, "increased when the k", LIKENESS).holds
-    falls = judged(fig, "increased when the k", MONDRIAN)
-    assert not falls.holds
-    assert "1 plainly fall" in falls.ours
-    assert judged(fig, "higher impact … than the other", f"{LIKENESS} – {MONDRIAN}").holds
-    assert not judged(fig, "higher impact … than the other", f"{MEMBER} – {MONDRIAN}").holds
-    beaten = judged(fig, "higher impact … than the other", f"{DGH_C} – {MONDRIAN}")
-    assert not beaten.holds
-    assert "1 of 3" in beaten.ours
-    assert judged(fig, "lowest impact", f"{LIKENESS} – {MEMBER}").holds
-    assert not judged(fig, "comparable", MEMBER).holds  # 40 against 51
-    assert not judged(fig, "data utility is higher", f"{DGH_B} – {DGH_A}").holds  # equal at 2, 3
-    assert judged(fig, "data utility is higher", f"{DGH_B} – {DGH_C}").holds
+def test_sums_over_k_are_those_of_the_public_measures(bench: Bench) -> None:
+    dm = dict[str, float]()
+    for name, method in ((LIKENESS, KLikeness(2)), (MONDRIAN, Mondrian(2))):
+        found = [
+            Discernibility().measure(release).figures["dm"]
+            for k in bench.ks
+            for release in released(bench, method, k)
+        ]
+        dm[name] = float(sum(each for each in found if each is not None))
+    measured = summed("dm", [MONDRIAN], [LIKENESS])(bench, "")
+    assert measured.value == pytest.approx(dm[MONDRIAN] / dm[LIKENESS])
+    assert measured.low <= measured.value <= measured.high
+    assert (measured.seeds, measured.users) == (3, bench.table.n_users)
 
 
-def test_runs_that_overlap_neither_rise_nor_fall() -> None:
-    ups_and_downs = points(10, 20, 19, 40, spread=2)
-    assert judged(figure("10", likeness=ups_and_downs), "increased", LIKENESS).holds
-    flat = points(10, 11, 10, 11, spread=2)
-    assert not judged(figure("10", likeness=flat), "increased", LIKENESS).holds
-
-
-def test_c_avg_is_judged_without_the_original() -> None:
-    fig = figure(
-        "11",
-        likeness=points(9, 1.0, 1.01, 1.02),
-        member=points(9, 1.0, 1.0, 1.09),
-        mondrian=points(9, 1.2, 1.3, 1.6),
-        ours=points(9, 1.0, 1.2, 1.0),
-    )
-    assert judged(fig, "rather stable", LIKENESS).holds
-    assert not judged(fig, "rather stable", MONDRIAN).holds
-    assert not judged(fig, "very close", MEMBER).holds  # 1.02 against 1.09
-    assert judged(fig, "rather high", f"{LIKENESS} – {MONDRIAN}").holds
-    assert judged(fig, "close to the optimal point", MEMBER).holds
-    ours = judged(fig, "ours: close to 1", EXCHANGE)
-    assert ours.is_ours
-    assert not ours.holds
-
-
-def test_loss_is_the_same_only_from_2_to_7() -> None:
-    member = points(0, *(1.0,) * 9)
-    fig = figure("12", likeness=points(0, *(1.04,) * 6, 2, 2, 2), member=member)
-    assert judged(fig, "same data utility", MEMBER).holds
-    fig = figure("12", likeness=points(0, *(1.04,) * 5, 1.06, 2, 2, 2), member=member)
-    same = judged(fig, "same data utility", MEMBER)
-    assert not same.holds
-    assert "+4 to +6 %" in same.ours
-    fig = figure("12", ours=points(0, 0.9, 1.1), member=points(0, 1, 1.2), likeness=points(0, 1, 1))
-    assert judged(fig, "ours: k-exchange below", f"{EXCHANGE} – {MEMBER}").holds
-    assert not judged(fig, "ours: k-exchange below", f"{EXCHANGE} – {LIKENESS}").holds
-
-
-def test_queries_are_judged_at_the_papers_k() -> None:
-    lines = {
-        "likeness": points(3.9, 2, 1),
-        "member": points(4.2, 2.5, 0.9),
-        "ours": points(3, 2, 1),
+def test_the_furthest_apart_and_the_spread_are_those_of_the_measures(bench: Bench) -> None:
+    loss = {
+        (name, k): np.mean(
+            [
+                GeneralizationLoss().measure(release, bench.table).figures["gen_iloss"] or 0
+                for release in released(bench, method, k)
+            ]
+        )
+        for name, method in ((LIKENESS, KLikeness(2)), (MEMBER, KMember(2)))
+        for k in bench.ks
     }
-    fig = figure("13", "k = 2", **lines)
-    assert judged(fig, "less than 4 %", LIKENESS).holds
-    assert judged(fig, "the more attributes", LIKENESS).holds
-    assert not judged(fig, "outperforms", f"{LIKENESS} – {MEMBER}").holds
-    assert judged(fig, "it on average", f"{EXCHANGE} – {MEMBER}").ours == "2 against 2.53 %"
-    other = check_figures([figure("13", "k = 5", **lines)])
-    assert other
-    assert all(check.is_ours for check in other)
-    assert not judged(figure("14", "k = 2", **lines), "also increased", LIKENESS).holds
+    apart = [abs(loss[LIKENESS, k] / loss[MEMBER, k] - 1) for k in (2, 3)]
+    found = away("gen_iloss", LIKENESS, MEMBER, range(2, 4))(bench, "")
+    assert found.value == pytest.approx(max(apart))
+    own = [loss[MEMBER, k] for k in bench.ks]
+    assert spread("gen_iloss", [MEMBER])(bench, "").value == pytest.approx(max(own) / min(own))
+    assert course("gen_iloss", [MEMBER], min)(bench, "").value == 1  # it rises
 
 
-def test_ranges_are_limited_above_a_width_of_one() -> None:
-    wide = figure("15", "k = 2", likeness=points(4, 3, 0.9, 0.8, first=0))
-    assert judged(wide, "less than 1.0 %", LIKENESS).holds
-    wide = figure("15", "k = 2", likeness=points(4, 3, 1.1, 0.8, first=0))
-    assert not judged(wide, "less than 1.0 %", LIKENESS).holds
+def test_a_way_changes_one_thing(bench: Bench) -> None:
+    """A reading changes the line, not the data; the data change and no line."""
+    letter = bench.under("tuples-k")
+    assert letter.table is bench.table
+    sizes = letter.curve(letter.line(LIKENESS), 5, 0, "size")
+    assert sizes is not None
+    assert np.median(sizes) == 6
+    thinned = bench.under("thinned")
+    assert thinned.lines == bench.lines
+    assert thinned.table.n_ratings == bench.table.n_ratings // 2
+    assert bench.under("anew") is bench
+    none = released_again(LIKENESS)(bench, "")
+    assert (none.value, none.low, none.high) == (1, 1, 1)
+    assert released_again(LIKENESS)(bench, "items").value != 1
 
 
-def test_times_differ_when_a_tenth_apart() -> None:
-    whole = "from ratings to release"
-    fig = figure(
-        "16",
-        whole,
-        likeness=points(0.10, 0.095, 0.06, first=2),
-        member=points(0.40, 0.30, 0.20, first=2),
-        mondrian=points(0.05, 0.052, 0.07, first=2),
-    )
-    assert judged(fig, "is decreased", LIKENESS).holds
-    assert not judged(fig, "is decreased", MONDRIAN).holds
-    assert not judged(fig, "is increased", MEMBER).holds
-    faster = judged(fig, "more than three times", whole)
-    assert faster.holds  # 0.9 s against 0.255 s
-    assert "3.5 times as fast over all k (3.2 to 4)" in faster.ours
-    assert not judged(fig, "most efficient", f"{MONDRIAN} – {LIKENESS}").holds
+def test_parts_of_another_table_are_others(bench: Bench) -> None:
+    own = bench.curve(bench.line(LIKENESS), 2, 0, "loss")
+    few = bench.under("few")
+    other = few.curve(few.line(LIKENESS), 2, 0, "loss")
+    assert own is not None
+    assert other is not None
+    assert (len(own), len(other)) == (bench.table.n_users, bench.table.n_users // 4)
 
 
-def test_every_check_of_the_study_says_something(found: GeneralizationStudy) -> None:
-    numbers = [int(check.figure) for check in found.checks]
-    assert all(a <= b for a, b in pairwise(numbers))
-    assert set(numbers) == set(range(10, 17))
-    assert all(check.ours and check.where for check in found.checks)
-    assert any(check.is_ours for check in found.checks)
+def test_records_of_a_class_are_nearer_than_others(bench: Bench) -> None:
+    part = bench.released(bench.line(LIKENESS), 3, 1)
+    rows = np.nan_to_num(bench.table.dense())
+    away = np.abs(rows[:, None] - rows[None]).sum(axis=2)
+    same = part["class"][:, None] == part["class"][None]
+    np.fill_diagonal(same, False)
+    within = (away * same).sum(axis=1) / same.sum(axis=1)
+    everybody = away.sum() / len(rows) / (len(rows) - 1)
+    assert bench.figure(part, 3, "alike") == pytest.approx(within / everybody)
 
 
-def test_the_paper_s_sentences_and_our_claims_are_counted_apart(found: GeneralizationStudy) -> None:
-    said = [("“rises”", True), ("“falls”", False), ("ours: below", False), ("ours: near", True)]
-    checks = [Check("12", says, "k", "figures", holds) for says, holds in [*said, said[2]]]
-    text = told_apart(checks)
-    assert "in 2 places; it holds in 1." in text
-    assert "Our own claims were held in 3 places; they hold in 1." in text
-    assert "Our own" not in told_apart(checks[:2])
-    assert told_apart(found.checks) in str(found)
+def test_errors_are_compared_where_both_were_asked(bench: Bench) -> None:
+    found = asked_ratio("or", [MONDRIAN], [LIKENESS], sizes=[1, 2])(bench, "")
+    errors = {
+        name: [
+            next(
+                step.error or 0
+                for step in QueryError(attribute="Age", draws=5, seed=seed)
+                .measure(
+                    replace(method, attributes="exact").anonymize(bench.table, rng=seed),
+                    bench.table,
+                )
+                .steps
+                if (step.kind, step.size) == ("or", size)
+            )
+            for size in (1, 2)
+            for seed in bench.seeds
+        ]
+        for name, method in (
+            (MONDRIAN, Mondrian(2, rare_items="keep")),
+            (LIKENESS, KLikeness(2, rare_items="keep")),
+        )
+    }
+    assert found.value == pytest.approx(sum(errors[MONDRIAN]) / sum(errors[LIKENESS]))
+
+
+def test_what_agrees_counts_pairs_that_differ() -> None:
+    assert agreeing([1, 2, 3], [5, 6, 7]) == 1
+    assert agreeing([1, 2, 3], [5, 4, 7]) == pytest.approx(2 / 3)
+    assert agreeing([2, 2, 3], [9, 1, 10]) == 1  # of the equal ones nothing is asked
+    assert agreeing([1, 2], [3, 3]) == 0.5
+    with pytest.raises(Untestable, match="one point"):
+        agreeing([1], [2])
+
+
+def test_work_is_judged_by_counts(bench: Bench) -> None:
+    ratio = worked(lambda w: sum(x.member for x in w) / sum(x.likeness for x in w))
+    kept, anew = ratio(bench, ""), ratio(bench, "anew")
+    assert kept.low == kept.value == kept.high
+    assert anew.value > kept.value
+
+
+def test_every_claim_of_the_paper_is_there_once(found: GeneralizationStudy) -> None:
+    numbers = [claim.number for claim in CLAIMS]
+    assert len(set(numbers)) == len(numbers) == len(found.claims)
+    assert {way for claim in CLAIMS for way in claim.ways} == set(WAYS)
+    for figure in range(10, 17):
+        assert any(f"Fig. {figure}" in claim.place for claim in CLAIMS)
+    for claim in CLAIMS:
+        assert claim.lost or (claim.measure is not None and claim.why)
+    assert {"kl-13", "kl-14"} <= {claim.number for claim in CLAIMS if claim.about}
+
+
+def test_claims_that_rest_on_no_ratings(found: GeneralizationStudy) -> None:
+    judged = {each.claim.number: each for each in found.claims}
+    for number in ("kl-01", "kl-03", "kl-04", "kl-05", "kl-08"):
+        assert judged[number].verdict == "holds", number
+    loss = judged["kl-06"]
+    assert loss.verdict == "does not hold"
+    assert loss.ours == "0.406"
+    assert loss.cause == "holds when the class of four is counted as three: 0.348"
+    assert judged["kl-07"].verdict == "cannot be tested"
+    assert "speaks of MovieLens 100K" in judged["kl-14"].reason
+
+
+def test_every_line_says_under_which_configuration(found: GeneralizationStudy) -> None:
+    lines = {s.name: s.configuration for f in found.figures for s in f.series if f.number == "10"}
+    assert lines[LIKENESS] == "as-read"
+    assert lines[PRINTED] == "as-printed"
+    assert lines[EXCHANGE] == "ours"
+    assert all(s.configuration for f in found.figures for s in f.series)
+    assert settings_of(CHOICES, "as-printed")["tuples"] == "k"
+
+
+def test_the_grid_has_a_row_for_each_reading(found: GeneralizationStudy) -> None:
+    readings, work = found.grids
+    assert len(readings.rows) == 20
+    named = {row[0]: row for row in readings.rows}
+    assert named["k tuples join a nucleus"][1] != named["as-read"][1]
+    # a DGH charges the same groups more, and so k-Likeness against it less
+    assert float(named["k-Member released by DGH (b)"][2]) < float(named["as-read"][2])
+    assert float(named["released by DGH (b)"][2]) > float(named["as-read"][2])
+    assert [row[0] for row in work.rows] == ["2", "3"]
+
+
+def test_seconds_stand_in_times_alone(found: GeneralizationStudy) -> None:
+    assert {row["code"] for row in found.times["same_code"]} == {
+        "as printed, compiled",
+        "as printed, interpreted",
+        "starshade's own",
+    }
+    assert all(row["seconds"] > 0 for row in found.times["releases"])
+    assert not any("second" in key for row in found.losses for key in row)
+    assert figure_of(found, "16").unit == "seconds"
+    assert figure_of(found, "16a").unit == "number"
+
+
+def test_what_was_kept_is_not_measured_again(
+    tmp_path: Path, ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def study() -> dict[str, Any]:
+        options: dict[str, Any] = {"items": top_items(3), "ks": [2], "runs": 2, "draws": 2}
+        return reproduce_kl(ratings, **options, parts=Parts(tmp_path), rng=1).to_dict()
+
+    first = study()
+    monkeypatch.setattr(Bench, "_release", None)
+    monkeypatch.setattr(Bench, "_ask", None)
+    again = study()
+    for told in (first, again):
+        told.pop("times")
+        told["figures"] = [each for each in told["figures"] if each["unit"] != "seconds"]
+    assert again == first
+
+
+def test_it_says_whether_the_data_are_the_paper_s(found: GeneralizationStudy) -> None:
+    assert found.data["paper_data"] is False
+    assert "paper's own data" not in str(found)
+    own = replace(found, data=found.data | {"paper_data": True})
+    assert "These are the paper's own data." in str(own)

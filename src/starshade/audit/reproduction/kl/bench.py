@@ -24,6 +24,7 @@ from starshade.kernels.arrays import Ints
 from starshade.progress import silence
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
 from starshade.release.table import Release
 from starshade.utility.losses import column_ranges
 from starshade.utility.query_error import QueryError
@@ -54,6 +55,8 @@ class Bench:
         if way in READ:
             lines = tuple(READ[way] if READ[way].name == own.name else own for own in self.lines)
             return replace(self, lines=lines)
+        if way == "divisible":
+            return replace(self, changed=way)
         try:
             table = change(self.table, way, self.seed)
         except StarshadeError as error:
@@ -83,12 +86,18 @@ class Bench:
 
     def _release(self, line: Line, k: int, run: int) -> dict[str, Any]:
         try:
+            table = self._table_at(k)
             with silence():
-                made, seconds = line.release(self.table, k, self.seeds[run], exact=False)
+                made, seconds = line.release(table, k, self.seeds[run], exact=False)
         except (UserError, UnmetError) as error:
             return {"refused": np.array(error.message)}
         alone = self._grouping_seconds(line, k, run) if not self.changed else np.nan
-        return figures_of(made, self.table) | {"seconds": np.array([seconds, alone])}
+        return figures_of(made, table) | {"seconds": np.array([seconds, alone])}
+
+    def _table_at(self, k: int) -> Ratings:
+        if self.changed != "divisible":
+            return self.table
+        return self.table.keep_users(np.arange(self.table.n_users // k * k))
 
     def _grouping_seconds(self, line: Line, k: int, run: int) -> float:
         """Return the seconds of what methods differ in; readings have theirs elsewhere."""
@@ -118,7 +127,7 @@ class Bench:
         """Return a figure of each record, or of the whole release."""
         number, size = part["class"], np.bincount(part["class"])
         own = size[number]
-        if name in ("loss", "members"):
+        if name in ("loss", "members", "rated"):
             return np.asarray(part[name])
         if name == "alike":
             return self._alike(number)
@@ -141,7 +150,7 @@ class Bench:
             if len(who) > 1:
                 within[who] = np.sum([_sums(c) for c in rows[who].T], axis=0) / (len(who) - 1)
         everybody = np.sum([_sums(column) for column in rows.T], axis=0) / (len(rows) - 1)
-        return np.asarray(within / everybody.mean())
+        return np.asarray(within / everybody.mean() or 1.0)
 
     def runs(
         self, lines: Sequence[str], name: str, ks: Sequence[int] | None = None
@@ -270,7 +279,10 @@ def _sums(column: Floats) -> Floats:
 
 
 def figures_of(release: Release, table: Ratings) -> dict[str, Any]:
-    """Return each user's class, and of their cells the mean loss and number of members."""
+    """Return each user's class, and of their cells the mean loss and number of members.
+
+    ``rated``: the loss when a null is charged nothing, in cells and in columns.
+    """
     assert release.private is not None
     cells = release.cells()
     low, high = cells.symbols.bounds
@@ -279,9 +291,30 @@ def figures_of(release: Release, table: Ratings) -> dict[str, Any]:
     share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
     row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
     more = (cells.symbols.n_members + cells.symbols.null - 1)[cells.codes]  # a null alone is one
-    loss, members = (
+    loss, members, rated = (
         np.bincount(row, weights=each, minlength=cells.n_groups) / cells.n_items
-        for each in (share, more)
+        for each in (share, more, _rated_share(cells, table))
     )
     number = release.class_of_record[release.private.link.record]
-    return {"class": number, "loss": loss[number], "members": 1 + members[number]}
+    return {
+        "class": number,
+        "loss": loss[number],
+        "members": 1 + members[number],
+        "rated": rated[number],
+    }
+
+
+def _rated_share(cells: Cells, table: Ratings) -> Floats:
+    """Return each cell's width among ratings alone over that of its column."""
+    low, high = cells.symbols.bounds
+    symbols = cells.symbols
+    least, held = low.copy(), symbols.null & (symbols.n_members > 0)
+    least[held] = symbols.members[symbols.offsets[:-1][held]]
+    own = high - np.where(symbols.null, np.maximum(least, symbols.scale.minimum), least)
+    values = table.values()
+    ends = np.full((2, table.n_items), np.nan)
+    np.fmin.at(ends[0], table.columns, values)
+    np.fmax.at(ends[1], table.columns, values)
+    column = (ends[1] - ends[0])[cells.columns]
+    width = own[cells.codes]
+    return np.asarray(np.divide(width, column, out=np.zeros(len(width)), where=column > 0))

@@ -25,6 +25,7 @@ READ = {
     "range": _likeness(OF_LIKENESS["the rest where ranges grow least"]),
     "furthest": _likeness(OF_LIKENESS["nuclei furthest from the last"]),
     "apart": _likeness(OF_LIKENESS["null apart from every rating"]),
+    "ignored": _likeness(OF_LIKENESS["null near every rating"]),
     "arbitrary": Line(
         MEMBER, "k-member", "range", reading=OF_MEMBER["k-Member from drawn records"]
     ),

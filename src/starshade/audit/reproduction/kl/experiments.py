@@ -36,7 +36,7 @@ from starshade.audit.reproduction.kl.statistics import (
 
 _DGHS = (DGH_A, DGH_B, DGH_C)
 _DATA = ("filled", "thinned", "few")
-_READ = ("tuples-k", "mean", "range", "furthest", "apart", "arbitrary", "member-dgh")
+_READ = ("tuples-k", "mean", "range", "furthest", "apart", "ignored", "arbitrary", "member-dgh")
 _QUERIED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
 _RISES = "the least share, over methods, of pairs of k of which the greater has the greater {}"
 _TREND = "a step or two between neighbours may go the other way"
@@ -84,7 +84,7 @@ _LOSSES = (
     Claim("kl-27", "§5.2.1, Fig. 11", "almost all classes of both have k records",
           "share of records in classes of k, at the least over both and all k", 0.9, None,
           "“almost all”: nine in ten", "as-read", least("exact", [LIKENESS, MEMBER]),
-          ("tuples-k", *_DATA)),
+          ("divisible", "tuples-k", *_DATA)),
     Claim("kl-28", "§5.2.1, Fig. 12", "GenILoss rises with k", _RISES.format("GenILoss"), 0.95,
           None, _TREND, "as-read", course("gen_iloss", PAPERS, min), ("algorithms", *_DATA)),
     Claim("kl-29", "§5.2.1, Fig. 12", "sets grow with k",

@@ -19,7 +19,6 @@ from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, Line
 from starshade.audit.reproduction.kl.naive import likeness, member, warm
 from starshade.audit.reproduction.kl.readings import OF_LIKENESS, OF_MEMBER, Reading
 from starshade.audit.reproduction.kl.work import likeness_distances, member_rows
-from starshade.errors import StarshadeError
 from starshade.figure import Table
 from starshade.kernels.arrays import Ints
 from starshade.progress import task
@@ -37,35 +36,49 @@ _HEAD = (
 )
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """What stands against each other; None: as-read."""
+
+    name: str
+    own: Reading | None = None  # of k-Likeness
+    other: Reading | None = None  # of k-Member
+    charged: tuple[str, str] = ("loss", "loss")  # what a cell costs
+
+
 def reading_grid(bench: Bench) -> Table | None:
     """Hold each reading of k-Likeness against k-Member, and each of k-Member against k-Likeness.
 
     A cell of work is reckoned with what a group spans kept; once more with it reckoned anew.
     """
     rows = []
-    pairs: list[tuple[str, Reading | None, Reading | None]]
-    pairs = [(name, reading, None) for name, reading in OF_LIKENESS.items()]
-    pairs += [(name, None, reading) for name, reading in OF_MEMBER.items()]
+    pairs = [_Pair(name, own=reading) for name, reading in OF_LIKENESS.items()]
+    pairs += [_Pair(name, other=reading) for name, reading in OF_MEMBER.items()]
     both = "furthest nuclei, against k-Member from drawn records"
     drawn = OF_MEMBER["k-Member from drawn records"]
-    pairs.append((both, OF_LIKENESS["nuclei furthest from the last"], drawn))
+    pairs += [
+        _Pair(both, OF_LIKENESS["nuclei furthest from the last"], drawn),
+        _Pair("nulls charged nothing", charged=("rated", "rated")),
+    ]
+    if bench.table.scale.step is not None:
+        by_width = "sets charged by their members, ranges by width"
+        pairs.append(_Pair(by_width, charged=("members", "loss")))
+        pairs.append(_Pair("both charged by their members", charged=("members", "members")))
     with task("trying readings", len(pairs)) as step:
-        for name, own, other in pairs:
-            losses = _losses(bench, own, other)
+        for pair in pairs:
+            losses = _losses(bench, pair)
             if losses is not None:
-                rows.append(_row(bench, name, own, *losses))
+                rows.append(_row(bench, pair, *losses))
             step(1)
     if not rows:
         return None
     return Table("Readings of k-Likeness and of k-Member (Figs 12 and 16)", _HEAD, tuple(rows))
 
 
-def _losses(
-    bench: Bench, own: Reading | None, other: Reading | None
-) -> tuple[list[int], Floats, Floats] | None:
+def _losses(bench: Bench, pair: _Pair) -> tuple[list[int], Floats, Floats] | None:
     """Return the k, and both losses at each, means over the runs; None where one is refused."""
     lines = []
-    for name, reading in ((LIKENESS, own), (MEMBER, other)):
+    for name, reading in ((LIKENESS, pair.own), (MEMBER, pair.other)):
         line = bench.line(name)
         if reading is not None and reading != OF_LIKENESS["as-read"]:
             line = Line(name, line.method, reading.hierarchy, reading=reading)
@@ -73,12 +86,12 @@ def _losses(
     found: dict[int, tuple[float, float]] = {}
     for k in bench.ks:
         losses = []
-        for line in lines:
-            try:
-                curve = [bench.curve(line, k, run, "loss") for run in range(len(bench.seeds))]
-            except StarshadeError:  # a hierarchy of another scale
-                return None
-            losses.append([one.mean() for one in curve if one is not None])
+        for line, figure in zip(lines, pair.charged, strict=True):
+            curve = [bench.curve(line, k, run, figure) for run in range(len(bench.seeds))]
+            means = [float(one.mean()) for one in curve if one is not None]
+            if figure == "members":  # a set of one has lost nothing, that of all values all
+                means = [(mean - 1) / len(bench.table.scale.levels) for mean in means]
+            losses.append(means)
         if all(losses):
             found[k] = (float(np.mean(losses[0])), float(np.mean(losses[1])))
     if not found:
@@ -87,12 +100,12 @@ def _losses(
 
 
 def _row(
-    bench: Bench, name: str, own: Reading | None, ks: Sequence[int], mine: Floats, others: Floats
+    bench: Bench, pair: _Pair, ks: Sequence[int], mine: Floats, others: Floats
 ) -> tuple[str, ...]:
     ratios = np.divide(mine, others, out=np.ones(len(ks)), where=others > 0)
     small = [ratio for k, ratio in zip(ks, ratios.tolist(), strict=True) if k in _SAME_KS]
     n = bench.table.n_users
-    tuples = [k if own is not None and own.tuples == "k" else k - 1 for k in ks]
+    tuples = [k if pair.own is not None and pair.own.tuples == "k" else k - 1 for k in ks]
     kept, anew = (
         sum(member_rows(n, k, anew=each) for k in ks)
         / max(1, sum(sum(likeness_distances(n, k, t)[:2]) for k, t in zip(ks, tuples, strict=True)))
@@ -101,7 +114,7 @@ def _row(
     same = bool(small) and all(abs(ratio - 1) <= _NEAR for ratio in small)
     gives = [f"Fig. {number}" for number, it in ((12, same), (16, kept > _FASTER)) if it]
     return (
-        name,
+        pair.name,
         f"{min(small):.3f} to {max(small):.3f}" if small else "–",
         f"{ratios.mean():.3f}",
         f"{kept:.1f} (anew {anew:.1f})",

@@ -26,7 +26,7 @@ def likeness(rows, k, joins, order, furthest, rest, null, apart):  # type: ignor
 
     `joins`: records that join a nucleus. `furthest`: the nucleus is furthest from the one before,
     else the first in the order. `rest`: a place in `REST`. `null`, `apart`: what null is as a
-    number, and how far it is from every rating; 0: as far as the number is.
+    number, and how far it is from every rating; below 0: as far as the number is.
     """
     n, m = rows.shape
     group = np.full(n, -1, np.int64)
@@ -54,7 +54,7 @@ def likeness(rows, k, joins, order, furthest, rest, null, apart):  # type: ignor
             total = 0.0
             for j in range(m):
                 a, b = rows[p, j], rows[nucleus, j]
-                total += apart if apart > 0 and (a == null) != (b == null) else abs(a - b)
+                total += apart if apart >= 0 and (a == null) != (b == null) else abs(a - b)
             away[p] = total
             if held == wanted and total >= near_away[held - 1]:
                 continue
@@ -83,7 +83,7 @@ def likeness(rows, k, joins, order, furthest, rest, null, apart):  # type: ignor
             total = 0.0
             for j in range(m):
                 a, b = rows[p, j], rows[q, j]
-                total += apart if apart > 0 and (a == null) != (b == null) else abs(a - b)
+                total += apart if apart >= 0 and (a == null) != (b == null) else abs(a - b)
                 low[g, j], high[g, j] = min(low[g, j], b), max(high[g, j], b)
             sums[g] += total
             sizes[g] += 1

@@ -31,7 +31,8 @@ class Reading:
     # the next nucleus, of k-Member too: drawn, as the table has them, furthest from the last one
     nucleus: Literal["random", "table", "furthest"] = "random"
     rest: Literal["sum", "mean", "nearest", "smallest", "range"] = "sum"
-    null: Literal["0", "apart"] = "0"  # "apart": as far from every rating as 0 from the highest
+    # "apart": as far from every rating as 0 from the highest; "ignored": as near as can be
+    null: Literal["0", "apart", "ignored"] = "0"
     hierarchy: str = "ndgh"
 
     def groups(self, table: Ratings, k: int, seed: int) -> Ints:
@@ -57,7 +58,7 @@ class Reading:
         rows: Floats = dense_levels(table, copies=2).astype(np.float64)
         stepped = table.scale.step is not None
         null = 0.0 if stepped else table.scale.null_level
-        apart = float(rows.max() - null) if self.null == "apart" else 0.0
+        apart = {"0": -1.0, "ignored": 0.0, "apart": float(rows.max() - null)}[self.null]
         joins = k if self.tuples == "k" else k - 1
         furthest = self.nucleus == "furthest"
         return rows, k, joins, order, furthest, REST.index(self.rest), null, apart
@@ -100,6 +101,7 @@ OF_LIKENESS = {
     "the rest to the smallest class": Reading("k-likeness", rest="smallest"),
     "the rest where ranges grow least": Reading("k-likeness", rest="range"),
     "null apart from every rating": Reading("k-likeness", null="apart"),
+    "null near every rating": Reading("k-likeness", null="ignored"),
     "furthest nuclei, null apart": Reading("k-likeness", nucleus="furthest", null="apart"),
     "released by DGH (b)": Reading("k-likeness", hierarchy="dgh-b"),
 }

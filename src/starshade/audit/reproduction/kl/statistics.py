@@ -65,6 +65,13 @@ def _kept(lines: Sequence[str], way: str) -> list[str]:
     return [line for line in lines if line not in apart]
 
 
+def over(a: float, b: float) -> float:
+    """Return a ratio, where there is one."""
+    if not b:
+        raise Untestable("nothing is lost or wrong, so there is no ratio")
+    return float(a / b)
+
+
 def summed(figure: str, tops: Sequence[str], bottoms: Sequence[str], pick: Pick = min) -> Measure:
     """Take the ratio of the sums over k of two lines; the least or greatest over the pairs."""
     return curves(figure, [*tops, *bottoms], _ratio(tops, bottoms, pick))
@@ -74,7 +81,7 @@ def _ratio(tops: Sequence[str], bottoms: Sequence[str], pick: Pick) -> Callable[
     def statistic(found: Curves) -> float:
         return pick(
             [
-                float(found[top].sum() / found[bottom].sum())
+                over(found[top].sum(), found[bottom].sum())
                 for top, bottom in product(tops, bottoms)
                 if top in found and bottom in found
             ]
@@ -85,7 +92,12 @@ def _ratio(tops: Sequence[str], bottoms: Sequence[str], pick: Pick) -> Callable[
 
 def away(figure: str, a: str, b: str, ks: Sequence[int] | None = None) -> Measure:
     """Take the furthest that one line is from another at any k, as a share."""
-    return curves(figure, [a, b], lambda found: float(np.abs(found[a] / found[b] - 1).max()), ks)
+    return curves(
+        figure,
+        [a, b],
+        lambda found: max(abs(over(x, y) - 1) for x, y in zip(found[a], found[b], strict=True)),
+        ks,
+    )
 
 
 def course(figure: str, lines: Sequence[str], pick: Pick) -> Measure:
@@ -95,14 +107,12 @@ def course(figure: str, lines: Sequence[str], pick: Pick) -> Measure:
 
 def ends(figure: str, lines: Sequence[str]) -> Measure:
     """Take the figure of the greatest k over that of the least k; the least over lines."""
-    return curves(figure, lines, lambda found: min(float(y[-1] / y[0]) for y in found.values()))
+    return curves(figure, lines, lambda found: min(over(y[-1], y[0]) for y in found.values()))
 
 
 def spread(figure: str, lines: Sequence[str]) -> Measure:
     """Take a line's greatest figure over its least; the greatest over lines."""
-    return curves(
-        figure, lines, lambda found: max(float(y.max() / y.min()) for y in found.values())
-    )
+    return curves(figure, lines, lambda found: max(over(y.max(), y.min()) for y in found.values()))
 
 
 def greatest(figure: str, lines: Sequence[str]) -> Measure:
@@ -205,6 +215,6 @@ def released_again(line: str) -> Measure:
             {"all": whole[f"{line} 2"], "one": part[f"{line} 2"]}
             for whole, part in zip(bench.runs([line], "loss", at)[1], one, strict=True)
         ]
-        return estimate(runs, lambda mean: mean["all"] / mean["one"], seed=bench.seed)
+        return estimate(runs, lambda mean: over(mean["all"], mean["one"]), seed=bench.seed)
 
     return measure
