@@ -63,7 +63,13 @@ WHOLE = {
 GIVEN = {
     "ns": {*(f"figure {n}" for n in range(1, 13)), "theorems", "few facts", "table"},
     "pa": {"table 1", "table 2", "table 3", "figure 3", "figure 4", "figure 5", "releases"},
-    "kl": {f"figure {n}" for n in range(10, 17)},
+    "kl": {
+        *(f"figure {n}" for n in range(10, 17)),
+        "figure 16a",
+        "worked tables",
+        "claims",
+        "grids",
+    },
     "sr": {*(f"figure {n}" for n in range(3, 9)), "verdicts"},
 }
 

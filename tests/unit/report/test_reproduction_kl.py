@@ -42,7 +42,7 @@ def folder(found: GeneralizationStudy, tmp_path_factory: pytest.TempPathFactory)
 
 
 def test_the_folder_holds_everything(folder: Path, found: GeneralizationStudy) -> None:
-    drawn = [str(number) for number in range(10, 17)]
+    drawn = [*(str(number) for number in range(10, 17)), "16a"]
     expected = {"kl.json", "README.md", "losses.csv", "queries.csv"} | {
         f"figure-{name}.{end}" for name in drawn for end in ("vl.json", "svg")
     }
@@ -63,17 +63,18 @@ def test_the_tables_hold_every_run(folder: Path, found: GeneralizationStudy) -> 
         ]
 
 
-def test_the_page_has_checks_tables_and_what_is_left_out(
+def test_the_page_has_claims_tables_and_what_is_left_out(
     folder: Path, found: GeneralizationStudy
 ) -> None:
     page = (folder / "README.md").read_text("utf-8")
-    for check in found.checks:
-        assert f"| {check.figure} | {check.says} | {check.where} | {check.ours} |" in page
-    papers, ours = page.split("## What we say of our own methods")
-    own = [check for check in found.checks if check.is_ours]
-    assert f"{sum(c.holds for c in own)} of {len(own)} hold." in ours
-    assert "| ours" not in papers
-    assert "| ours" in ours
+    for each in found.claims:
+        claim = each.claim
+        row = (claim.number, claim.place, claim.says, claim.holds_if, each.ours, each.verdict)
+        assert f"| {' | '.join(row)} | {each.cause or each.reason} |" in page
+    assert str(found) in page
+    for grid in found.grids:
+        assert f"## {grid.title}" in page
+        assert f"| {' | '.join(grid.rows[-1])} |" in page
     assert found.skipped
     for entry in found.skipped:
         assert entry.reason in page

@@ -150,7 +150,7 @@ class Bench:
             if len(who) > 1:
                 within[who] = np.sum([_sums(c) for c in rows[who].T], axis=0) / (len(who) - 1)
         everybody = np.sum([_sums(column) for column in rows.T], axis=0) / (len(rows) - 1)
-        return np.asarray(within / everybody.mean() or 1.0)
+        return np.asarray(within / (everybody.mean() or 1.0))
 
     def runs(
         self, lines: Sequence[str], name: str, ks: Sequence[int] | None = None
@@ -232,7 +232,7 @@ class Bench:
         return [
             work_of(places, k, tuples=k - 1 + joins, anew=anew)
             for k in self.ks
-            if k <= table.n_users
+            if 2 * k <= table.n_users  # below, all are one class
         ]
 
     def at_risk(self) -> float | None:
