@@ -35,6 +35,7 @@ WAYS = {
     "sizes": "when the size of classes is meant, not their number",
     "divisible": "when k divides the number of users, so that nobody is left over",
     "ignored": "when a null is as near as can be to every rating in distances",
+    "rated": "when a null is charged nothing by GenILoss",
     "filled": "when every null is filled with a rating that its item has",
     "thinned": "when half of the ratings are left out",
     "few": "when a quarter of the users is drawn",

@@ -36,7 +36,17 @@ from starshade.audit.reproduction.kl.statistics import (
 
 _DGHS = (DGH_A, DGH_B, DGH_C)
 _DATA = ("filled", "thinned", "few")
-_READ = ("tuples-k", "mean", "range", "furthest", "apart", "ignored", "arbitrary", "member-dgh")
+_READ = (
+    "rated",
+    "tuples-k",
+    "mean",
+    "range",
+    "furthest",
+    "apart",
+    "ignored",
+    "arbitrary",
+    "member-dgh",
+)
 _QUERIED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
 _RISES = "the least share, over methods, of pairs of k of which the greater has the greater {}"
 _TREND = "a step or two between neighbours may go the other way"

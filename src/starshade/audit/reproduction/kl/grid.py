@@ -63,7 +63,9 @@ def reading_grid(bench: Bench) -> Table | None:
     if bench.table.scale.step is not None:
         by_width = "sets charged by their members, ranges by width"
         pairs.append(_Pair(by_width, charged=("members", "loss")))
-        pairs.append(_Pair("both charged by their members", charged=("members", "members")))
+        sets = OF_MEMBER["k-Member released by NDGH"]
+        by_members = "both released by NDGH and charged by their members"
+        pairs.append(_Pair(by_members, other=sets, charged=("members", "members")))
     with task("trying readings", len(pairs)) as step:
         for pair in pairs:
             losses = _losses(bench, pair)

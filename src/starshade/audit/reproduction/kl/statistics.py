@@ -27,12 +27,22 @@ _WHOLE: dict[str, tuple[str, Callable[[float], float]]] = {
     "dm": ("size", lambda mean: mean),  # per record, which no ratio knows of
     "c_avg": ("share", lambda mean: 1 / mean),
     "gen_iloss": ("loss", lambda mean: mean),
+    "rated": ("rated", lambda mean: mean),
+    "more": ("members", lambda mean: mean - 1),
     "members": ("members", lambda mean: mean),
     "exact": ("exact", lambda mean: mean),
     "alike": ("alike", lambda mean: mean),
     "classes": ("classes", lambda mean: mean),
     "per class": ("per class", lambda mean: mean),
     "smallest": ("smallest", lambda mean: mean),  # over k
+}
+
+
+#: what an intervention takes in the place of a figure
+_INSTEAD = {
+    ("sizes", "classes"): "per class",
+    ("rated", "gen_iloss"): "rated",
+    ("members", "gen_iloss"): "more",
 }
 
 
@@ -45,9 +55,9 @@ def curves(
     """Take a statistic of curves over k, each point a mean over records and runs."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        name, final = _WHOLE["per class" if way == "sizes" else figure]
+        name, final = _WHOLE[_INSTEAD.get((way, figure), figure)]
         changed = bench.under(way)
-        own = _kept(lines, way)
+        own = _kept(lines, way, bench)
         at, runs = changed.runs(own, name, ks)
         return estimate(
             runs,
@@ -60,9 +70,11 @@ def curves(
     return measure
 
 
-def _kept(lines: Sequence[str], way: str) -> list[str]:
+def _kept(lines: Sequence[str], way: str, bench: Bench) -> list[str]:
+    """Leave out what a way sets apart, and what the scale of the ratings does not allow."""
     apart = (DGH_A, DGH_B, DGH_C) if way == "algorithms" else ()
-    return [line for line in lines if line not in apart]
+    there = {line.name for line in bench.lines}
+    return [line for line in dict.fromkeys(lines) if line not in apart and line in there]
 
 
 def over(a: float, b: float) -> float:
@@ -79,13 +91,14 @@ def summed(figure: str, tops: Sequence[str], bottoms: Sequence[str], pick: Pick 
 
 def _ratio(tops: Sequence[str], bottoms: Sequence[str], pick: Pick) -> Callable[[Curves], float]:
     def statistic(found: Curves) -> float:
-        return pick(
-            [
-                over(found[top].sum(), found[bottom].sum())
-                for top, bottom in product(tops, bottoms)
-                if top in found and bottom in found
-            ]
-        )
+        pairs = [
+            over(found[top].sum(), found[bottom].sum())
+            for top, bottom in product(tops, bottoms)
+            if top in found and bottom in found
+        ]
+        if not pairs:
+            raise Untestable("DGH (a) and (c) are made for the scale 1-5")
+        return pick(pairs)
 
     return statistic
 
@@ -149,8 +162,9 @@ def asked(
     """Take a statistic of mean errors over sizes of conditions; each run draws its own."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        own = _kept(lines, way)
-        at, runs = bench.under(way).errors(own, kind, k, sizes)
+        own = _kept(lines, way, bench)
+        asked_of = range(1, 5) if way == "four" else sizes
+        at, runs = bench.under(way).errors(own, kind, k, asked_of)
         return estimate(
             runs,
             lambda mean: statistic(
