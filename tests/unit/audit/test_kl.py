@@ -184,6 +184,7 @@ def test_another_scale_has_two_halves_in_the_place_of_dgh_b() -> None:
     assert {row["line"] for row in found.losses} >= {DGH_B, PRINTED}
     reasons = {each.claim.number: each.reason for each in found.claims}
     assert "scale 1-5" in reasons["kl-20"]
+    assert "scale 1-5" not in reasons["kl-28"]  # over the lines that there are
 
 
 def test_a_refusal_is_left_out_with_the_reason(ratings: Ratings) -> None:

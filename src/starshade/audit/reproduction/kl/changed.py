@@ -26,6 +26,7 @@ READ = {
     "furthest": _likeness(OF_LIKENESS["nuclei furthest from the last"]),
     "apart": _likeness(OF_LIKENESS["null apart from every rating"]),
     "ignored": _likeness(OF_LIKENESS["null near every rating"]),
+    "members": Line(MEMBER, "k-member", "ndgh", reading=OF_MEMBER["k-Member released by NDGH"]),
     "arbitrary": Line(
         MEMBER, "k-member", "range", reading=OF_MEMBER["k-Member from drawn records"]
     ),

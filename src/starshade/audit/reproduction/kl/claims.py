@@ -36,6 +36,8 @@ WAYS = {
     "divisible": "when k divides the number of users, so that nobody is left over",
     "ignored": "when a null is as near as can be to every rating in distances",
     "rated": "when a null is charged nothing by GenILoss",
+    "members": "when both release NDGH and a cell is charged its members",
+    "four": "up to four attributes, beyond which nearly every condition is one person's",
     "filled": "when every null is filled with a rating that its item has",
     "thinned": "when half of the ratings are left out",
     "few": "when a quarter of the users is drawn",
