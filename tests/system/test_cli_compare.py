@@ -163,10 +163,13 @@ def test_the_study_of_riyana_and_natwichai(
     out = tmp_path / "study"
     data = ("--data", ratings_csv, "--users", users_csv, "--items", "top:4")
     found = told("reproduce", "kl", *data, "--scale", "1:5:1", "--out", out, *QUICK)
-    assert [figure["figure"] for figure in found["figures"]] == [str(n) for n in range(10, 17)]
+    assert [figure["figure"] for figure in found["figures"]] == [
+        *(str(n) for n in range(10, 17)),
+        "16a",
+    ]
     assert found["data"]["items"] == 4
     assert (found["attribute"], found["seed"]) == ("age", 3)
-    assert json.loads((out / "kl.json").read_text("utf-8"))["checks"] == found["checks"]
+    assert json.loads((out / "kl.json").read_text("utf-8"))["claims"] == found["claims"]
     assert (out / "losses.csv").is_file()
 
 
