@@ -288,6 +288,27 @@ def test_a_way_changes_one_thing(bench: Bench) -> None:
     assert released_again(LIKENESS)(bench, "items").value != 1
 
 
+def test_groups_that_are_released_alike_are_one_class(bench: Bench) -> None:
+    formed, line = bench.under("groups"), bench.line(DGH_C)
+    for k in bench.ks:
+        groups = formed.curve(formed.line(DGH_C), k, 0, "classes")
+        classes = bench.curve(line, k, 0, "classes")
+        assert groups is not None
+        assert classes is not None
+        assert groups[0] == bench.table.n_users // k
+        assert classes[0] < groups[0] or k < 5
+
+
+def test_with_nobody_left_over_all_classes_have_k(bench: Bench) -> None:
+    even = bench.under("divisible")
+    for k in bench.ks:
+        sizes = even.curve(even.line(MEMBER), k, 1, "size")
+        assert sizes is not None
+        assert len(sizes) == bench.table.n_users // k * k
+        assert (sizes % k == 0).all()
+    assert [one.left for one in bench.work("divisible")] == [0, 0, 0]
+
+
 def test_parts_of_another_table_are_others(bench: Bench) -> None:
     own = bench.curve(bench.line(LIKENESS), 2, 0, "loss")
     few = bench.under("few")

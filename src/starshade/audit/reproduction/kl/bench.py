@@ -15,7 +15,7 @@ from starshade.anonymize.prepare import prepare
 from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.attempts import untouched
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
-from starshade.audit.reproduction.kl.changed import READ, change
+from starshade.audit.reproduction.kl.changed import READ, as_formed, change
 from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN, Line
 from starshade.audit.reproduction.kl.work import Work, work_of
 from starshade.audit.reproduction.parts import Part, Parts
@@ -49,6 +49,7 @@ class Bench:
     attribute: str | None  # what queries average
     draws: int
     changed: str = ""  # how the table was changed
+    as_formed: bool = False  # groups count, though they be released alike
 
     def under(self, way: str) -> Bench:
         """Return the bench under an intervention; those on claims alone change nothing here."""
@@ -57,6 +58,8 @@ class Bench:
             return replace(self, lines=lines)
         if way == "divisible":
             return replace(self, changed=way)
+        if way == "groups":
+            return replace(self, lines=tuple(map(as_formed, self.lines)), as_formed=True)
         try:
             table = change(self.table, way, self.seed)
         except StarshadeError as error:
@@ -92,7 +95,10 @@ class Bench:
         except (UserError, UnmetError) as error:
             return {"refused": np.array(error.message)}
         alone = self._grouping_seconds(line, k, run) if not self.changed else np.nan
-        return figures_of(made, table) | {"seconds": np.array([seconds, alone])}
+        found = figures_of(made, table) | {"seconds": np.array([seconds, alone])}
+        if line.reading is not None:
+            found["group"] = line.reading.groups(table, k, self.seeds[run])
+        return found
 
     def _table_at(self, k: int) -> Ratings:
         if self.changed != "divisible":
@@ -125,7 +131,8 @@ class Bench:
 
     def figure(self, part: Part, k: int, name: str) -> Floats:
         """Return a figure of each record, or of the whole release."""
-        number, size = part["class"], np.bincount(part["class"])
+        number = part["group" if self.as_formed and "group" in part else "class"]
+        size = np.bincount(number)
         own = size[number]
         if name in ("loss", "members", "rated"):
             return np.asarray(part[name])
@@ -227,12 +234,17 @@ class Bench:
         """Return what each algorithm does at every k that fits."""
         changed = self.under(way)
         table = changed.table
-        places = positions(dense_levels(table, copies=2))[0]
+        places, n = positions(dense_levels(table, copies=2))[0], table.n_users
         joins, anew = int(way == "tuples-k"), way == "anew"
         return [
-            work_of(places, k, tuples=k - 1 + joins, anew=anew)
+            work_of(
+                places[: n // k * k] if way == "divisible" else places,
+                k,
+                tuples=k - 1 + joins,
+                anew=anew,
+            )
             for k in self.ks
-            if 2 * k <= table.n_users  # below, all are one class
+            if 2 * k <= n  # below, all are one class
         ]
 
     def at_risk(self) -> float | None:

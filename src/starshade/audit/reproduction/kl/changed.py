@@ -34,6 +34,16 @@ READ = {
 }
 
 
+def as_formed(line: Line) -> Line:
+    """Return the line by the reading that forms the same groups, and tells them."""
+    if line.reading is not None or line.method not in ("k-likeness", "k-member"):
+        return line
+    if line.method == "k-likeness":
+        return replace(line, reading=Reading("k-likeness", hierarchy=line.hierarchy))
+    own = Reading("k-member", nucleus="furthest", hierarchy=line.hierarchy)
+    return replace(line, reading=own)
+
+
 def change(table: Ratings, way: str, seed: int) -> Ratings | None:
     """Return the table with one property changed; None where the way changes no table."""
     rng = generator(seed, f"kl {way}")

@@ -38,6 +38,7 @@ WAYS = {
     "rated": "when a null is charged nothing by GenILoss",
     "members": "when both release NDGH and a cell is charged its members",
     "four": "up to four attributes, beyond which nearly every condition is one person's",
+    "groups": "when groups count as they were formed, though some are released alike",
     "filled": "when every null is filled with a rating that its item has",
     "thinned": "when half of the ratings are left out",
     "few": "when a quarter of the users is drawn",
