@@ -17,6 +17,7 @@ from starshade.audit.attempts import seeds_of
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.figures import Figure, Point, Series
+from starshade.audit.reproduction.kl import readings
 from starshade.audit.reproduction.kl.bench import Bench
 from starshade.audit.reproduction.kl.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.kl.configurations import CHOICES
@@ -307,6 +308,16 @@ def test_with_nobody_left_over_all_classes_have_k(bench: Bench) -> None:
         assert len(sizes) == bench.table.n_users // k * k
         assert (sizes % k == 0).all()
     assert [one.left for one in bench.work("divisible")] == [0, 0, 0]
+
+
+def test_many_users_are_not_compared_pair_by_pair(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readings, "MOST", 70)
+    many = replace(bench, parts=Parts())
+    with pytest.raises(Untestable, match=f"{bench.table.n_users} records.*up to 70"):
+        summed("dm", [PRINTED], [LIKENESS])(many, "")
+    assert summed("dm", [MEMBER], [LIKENESS])(many, "").value > 0
 
 
 def test_parts_of_another_table_are_others(bench: Bench) -> None:

@@ -166,8 +166,11 @@ class Bench:
         own = [self.line(each) for each in lines]
         wanted = [k for k in self.ks if ks is None or k in ks]
         at = [k for k in wanted if all("refused" not in self.released(line, k, 0) for line in own)]
+        if not wanted:
+            raise Untestable("these k were not asked")
         if not at:
-            raise Untestable("too few users for these k" if wanted else "these k were not asked")
+            told = [self.released(line, wanted[0], 0) for line in own]
+            raise Untestable(next(str(part["refused"]) for part in told if "refused" in part))
         found = []
         for run in range(len(self.seeds)):
             figures = {f"{ln.name} {k}": self.curve(ln, k, run, name) for ln in own for k in at}

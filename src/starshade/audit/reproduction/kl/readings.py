@@ -21,6 +21,8 @@ from starshade.release.build import Provenance, generalized_release
 from starshade.release.manifest import Claim
 from starshade.release.table import Release
 
+MOST = 5_000  # records; readings are run hundreds of times
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -69,6 +71,11 @@ class Reading:
         """Make a release; say how long it took."""
         if k > table.n_users:
             raise ConfigError(f"{called('k')} = {k}, records = {table.n_users}")
+        if table.n_users > MOST:
+            raise ConfigError(
+                f"{table.n_users:,} records: the algorithms as printed compare all pairs, and are "
+                f"run on up to {MOST:,}"
+            )
         started = perf_counter()
         groups = self.groups(table, k, seed)
         hierarchy = resolve(
