@@ -1,275 +1,335 @@
-"""What KL's figures, grids and claims are made of: every release measured, each once."""
+"""Everything that is measured for KL, part by part: releases, answers, work, seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade.anonymize.generalize import generalize
-from starshade.anonymize.hierarchy.hierarchy import resolve
-from starshade.anonymize.order import by_content, seeded_order
+from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.points import Points, dense_levels, positions
 from starshade.anonymize.prepare import prepare
-from starshade.audit.attempts import attempt
-from starshade.audit.reproduction.claims import Untestable
-from starshade.audit.reproduction.kl.readings import READINGS, Likeness, Line, Member
+from starshade.attack.tracker.tracker import TrackerAttack
+from starshade.audit.attempts import untouched
+from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
+from starshade.audit.reproduction.kl.changed import READ, as_formed, change
+from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN, Line
+from starshade.audit.reproduction.kl.work import Work, work_of
 from starshade.audit.reproduction.parts import Part, Parts
-from starshade.errors import UnmetError, UserError
-from starshade.kernels.arrays import Array, Floats, Ints
-from starshade.kernels.compared import plain_mondrian
+from starshade.errors import StarshadeError, UnmetError, UserError
+from starshade.kernels.arrays import Ints
 from starshade.progress import silence
-from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.content import canonical, class_numbers
-from starshade.rng import generator
+from starshade.release.table import Release
 from starshade.utility.losses import column_ranges
 from starshade.utility.query_error import QueryError
 
-Run: TypeAlias = dict[str, Floats]
-QUERY_KS = (2, 5)  # the paper's, and one that is used in practice
-TWENTY = 20  # items in place of ten, to see whether trends stay
-PLAIN_USERS = 20_000  # on more, the plain algorithms, which compare all pairs, are not run
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TOP = 10  # the paper's number of movies
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Bench:
-    """Ratings of the chosen items, what is run on them, and the parts measured so far.
+    """One table, and what is found of it; measured once, whoever asks."""
 
-    `whole`: with all items. `name`: of what was changed about the ratings; empty: nothing.
-    """
-
-    ratings: Ratings
-    whole: Ratings
-    lines: Mapping[str, Line]
+    ratings: Ratings  # as given
+    table: Ratings  # what is released
+    lines: tuple[Line, ...]
     ks: tuple[int, ...]
+    seed: int
     seeds: tuple[int, ...]
-    draws: int
-    attribute: str | None
     parts: Parts
-    name: str = ""
-    _changed: dict[str, Bench] = field(default_factory=dict)
+    attribute: str | None  # what queries average
+    draws: int
+    changed: str = ""  # how the table was changed
+    as_formed: bool = False  # groups count, though they be released alike
 
-    def of(self, name: str, make: Callable[[], Part]) -> Part:
-        """Return a part of these ratings; what was refused then is refused again.
+    def under(self, way: str) -> Bench:
+        """Return the bench under an intervention; those on claims alone change nothing here."""
+        if way in READ:
+            lines = tuple(READ[way] if READ[way].name == own.name else own for own in self.lines)
+            return replace(self, lines=lines)
+        if way == "divisible":
+            return replace(self, changed=way)
+        if way == "groups":
+            return replace(self, lines=tuple(map(as_formed, self.lines)), as_formed=True)
+        try:
+            table = change(self.table, way, self.seed)
+        except StarshadeError as error:
+            raise Untestable(str(error)) from None
+        return self if table is None else replace(self, table=table, changed=way)
 
-        Raises
-        ------
-        Untestable
-            It was refused.
-        """
-
-        def tried() -> Part:
-            try:
-                with silence():
-                    return make()
-            except (UserError, UnmetError) as error:
-                return {"refused": np.array(error.message)}
-
-        part = self.parts.of(f"{self.name or 'all'}: {name}", tried)
-        if "refused" in part:
-            raise Untestable(str(part["refused"]))
-        return part
+    def keeping(self, items: int) -> Bench:
+        """Return the bench on so many of the most rated items."""
+        ratings = self.table if items <= self.table.n_items else self.ratings
+        if items > ratings.n_items:
+            raise Untestable(f"there are {ratings.n_items} items, not {items}")
+        table = top_items(items).apply(ratings)
+        return replace(self, table=table, changed=f"{self.changed} top {items}")
 
     def line(self, name: str) -> Line:
-        """Return a line of the figures, or a reading."""
-        if name in self.lines:
-            return self.lines[name]
-        if name in READINGS:
-            return READINGS[name]
-        raise Untestable(f"{name}: the scale does not allow it")
+        """Return a line by its name."""
+        for each in self.lines:
+            if each.name == name:
+                return each
+        raise Untestable(f"{name} is made for the scale 1-5")
 
-    def losses(self, name: str, k: int, seed: int) -> Part:
-        """Return what a line's release loses; k = 1: the ratings as they are.
-
-        ``loss`` (n_users,): mean width of a user's cells; ``level`` (n_users,): that of sets by
-        how many values they have, |S| − 1 (Def. 8); ``near`` (n_users,): whether the user
-        is nearer to the class than to all others; ``dm``, ``classes``, ``exact``, ``least``:
-        squared sizes, their number, those of k, the smallest.
-        """
-        line = self.line(name)
-        return self.of(f"{name}, k = {k}, seed {seed}", lambda: self._losses(line, k, seed))
-
-    def _losses(self, line: Line, k: int, seed: int) -> Part:
-        method = line.at(k)
-        ready = prepare(self.ratings, k, rare_items="keep").ratings
-        records = by_content(ready, seed, ())
-        points = Points(records.ratings, np.empty((ready.n_users, 0), np.uint8))
-        return measured(ready, records.by_user(method.group(points, seed)), line.hierarchy, k)
-
-    def original(self) -> Part:
-        """Return what `losses` has of the ratings as they are: equal records are a class."""
-        table = self.ratings.drop_empty_users()
-        return self.of("original", lambda: measured(table, np.arange(table.n_users), "ndgh", 1))
-
-    def errors(self, name: str, k: int, seed: int) -> Part:
-        """Return errors of queries: ``kind``, ``size``, ``error``, ``of truth``, ``conditions``."""
-        if self.attribute is None:
-            raise Untestable("the data have no numeric personal attribute to average")
-        line = self.line(name)
-        return self.of(
-            f"queries: {name}, k = {k}, seed {seed}", lambda: self._errors(line, k, seed)
+    def released(self, line: Line, k: int, run: int) -> Part:
+        """Return what a release loses, record by record; of one that is refused the words."""
+        return self.parts.of(
+            f"release {self.changed}|{line.key}|{k}|{run}", lambda: self._release(line, k, run)
         )
 
-    def _errors(self, line: Line, k: int, seed: int) -> Part:
-        release = attempt(line.at(k, "exact"), self.ratings, seed).release
-        asked = QueryError(attribute=self.attribute, draws=self.draws, seed=seed)
-        steps = [s for s in asked.measure(release, self.ratings).steps if s.error is not None]
+    def _release(self, line: Line, k: int, run: int) -> dict[str, Any]:
+        try:
+            table = self._table_at(k)
+            with silence():
+                made, seconds = line.release(table, k, self.seeds[run], exact=False)
+        except (UserError, UnmetError) as error:
+            return {"refused": np.array(error.message)}
+        alone = self._grouping_seconds(line, k, run) if not self.changed else np.nan
+        found = figures_of(made, table) | {"seconds": np.array([seconds, alone])}
+        if line.reading is not None:
+            found["group"] = line.reading.groups(table, k, self.seeds[run])
+        return found
+
+    def _table_at(self, k: int) -> Ratings:
+        if self.changed != "divisible":
+            return self.table
+        return self.table.keep_users(np.arange(self.table.n_users // k * k))
+
+    def _grouping_seconds(self, line: Line, k: int, run: int) -> float:
+        """Return the seconds of what methods differ in; readings have theirs elsewhere."""
+        if line.reading is not None:
+            return float("nan")
+        method = line.at(k)
+        assert isinstance(method, Grouping)
+        with silence():
+            table = prepare(self.table, k, rare_items="keep").ratings
+            points = Points(table, np.empty((table.n_users, 0), np.uint8))
+            started = perf_counter()
+            method.group(points, self.seeds[run])
+            return perf_counter() - started
+
+    def original(self) -> Part:
+        """Return what the ratings lose as they are: k = 1."""
+        return self.parts.of(
+            f"original {self.changed}", lambda: figures_of(untouched(self.table), self.table)
+        )
+
+    def curve(self, line: Line, k: int, run: int, name: str) -> Floats | None:
+        """Return a figure of each record, or of the whole release; None where it was refused."""
+        part = self.released(line, k, run)
+        return None if "refused" in part else self.figure(part, k, name)
+
+    def figure(self, part: Part, k: int, name: str) -> Floats:
+        """Return a figure of each record, or of the whole release."""
+        number = part["group" if self.as_formed and "group" in part else "class"]
+        size = np.bincount(number)
+        own = size[number]
+        if name in ("loss", "members", "rated"):
+            return np.asarray(part[name])
+        if name == "alike":
+            return self._alike(number)
+        whole = {
+            "size": own,
+            "share": k / own,
+            "exact": own == k,
+            "classes": [len(size)],
+            "per class": [len(number) / len(size)],
+            "smallest": [size.min() / k],
+        }
+        return np.asarray(whole[name], np.float64)
+
+    def _alike(self, number: Ints) -> Floats:
+        """Return each record's mean distance to its class over that to all others."""
+        rows = dense_levels(self.table).astype(np.float64)
+        within = np.zeros(len(rows))
+        order = np.argsort(number, kind="stable")
+        for who in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            if len(who) > 1:
+                within[who] = np.sum([_sums(c) for c in rows[who].T], axis=0) / (len(who) - 1)
+        everybody = np.sum([_sums(column) for column in rows.T], axis=0) / (len(rows) - 1)
+        return np.asarray(within / (everybody.mean() or 1.0))
+
+    def runs(
+        self, lines: Sequence[str], name: str, ks: Sequence[int] | None = None
+    ) -> tuple[list[int], list[dict[str, Floats]]]:
+        """Return the k at which all of these lines were released, and each run's figures."""
+        own = [self.line(each) for each in lines]
+        wanted = [k for k in self.ks if ks is None or k in ks]
+        at = [k for k in wanted if all("refused" not in self.released(line, k, 0) for line in own)]
+        if not wanted:
+            raise Untestable("these k were not asked")
+        if not at:
+            told = [self.released(line, wanted[0], 0) for line in own]
+            raise Untestable(next(str(part["refused"]) for part in told if "refused" in part))
+        found = []
+        for run in range(len(self.seeds)):
+            figures = {f"{ln.name} {k}": self.curve(ln, k, run, name) for ln in own for k in at}
+            found.append({key: value for key, value in figures.items() if value is not None})
+        return at, found
+
+    def answers(self, line: Line, k: int, run: int) -> Part:
+        """Return the errors of the queries that a run asks of a release (KL Eq. 7)."""
+        return self.parts.of(
+            f"queries {self.changed}|{line.key}|{k}|{run}", lambda: self._ask(line, k, run)
+        )
+
+    def _ask(self, line: Line, k: int, run: int) -> dict[str, Any]:
+        if self.attribute is None:
+            return {"refused": np.array("the data have no numeric personal attribute to average")}
+        measure = QueryError(attribute=self.attribute, draws=self.draws, seed=self.seeds[run])
+        try:
+            with silence():
+                release, _ = line.release(self.table, k, self.seeds[run], exact=True)
+                steps = measure.measure(release, self.table).steps
+        except (UserError, UnmetError) as error:
+            return {"refused": np.array(error.message)}
+        told = [step for step in steps if step.error is not None]
+        if not told:
+            return {"refused": np.array("no condition has an answer on these ratings")}
         return {
-            "kind": np.array([step.kind for step in steps], "U5"),
-            "size": np.array([step.size for step in steps], np.int64),
-            "error": np.array([step.error for step in steps], np.float64),
-            "of truth": np.array([step.error_of_truth or 0.0 for step in steps], np.float64),
-            "conditions": np.array([step.conditions for step in steps], np.int64),
+            "kind": np.array([step.kind for step in told]),
+            "size": np.array([step.size for step in told]),
+            "error": np.array([step.error for step in told]),
+            "error_of_truth": np.array([step.error_of_truth or 0.0 for step in told]),
+            "conditions": np.array([step.conditions for step in told]),
         }
 
-    def work(self, k: int, seed: int, likeness: str = "", member: str = "") -> Part:
-        """Return cells that the plain algorithms compare, each under a reading.
+    def errors(
+        self, lines: Sequence[str], kind: str, k: int, sizes: Sequence[int] | None = None
+    ) -> tuple[list[int], list[dict[str, Floats]]]:
+        """Return the sizes at which all lines were answered, and each run's mean errors."""
+        found: list[dict[tuple[str, int], float]] = []
+        for run in range(len(self.seeds)):
+            told = {}
+            for name in lines:
+                part = self.answers(self.line(name), k, run)
+                if "refused" in part:
+                    raise Untestable(str(part["refused"]))
+                for own, size, error in zip(part["kind"], part["size"], part["error"], strict=True):
+                    if own == kind:
+                        told[name, int(size)] = float(error)
+            found.append(told)
+        common = set.intersection(*({size for _, size in told} for told in found))
+        at = sorted(
+            size
+            for size in common
+            if (sizes is None or size in sizes)
+            and all((name, size) in told for told in found for name in lines)
+        )
+        if not at:
+            raise Untestable("no condition of these sizes has an answer")
+        return at, [
+            {f"{name} {size}": np.array([told[name, size]]) for name in lines for size in at}
+            for told in found
+        ]
 
-        ``nuclei`` and ``rest`` of k-Likeness; ``member`` with ranges kept, ``anew`` without;
-        ``mondrian``.
-        """
-        if self.ratings.n_users > PLAIN_USERS:
-            raise Untestable(f"plain algorithms: only on up to {PLAIN_USERS:,} users")
-        name = f"work, k = {k}, seed {seed}, {likeness}, {member}"
-        return self.of(name, lambda: self._work(k, seed, likeness, member))
+    def work(self, way: str = "") -> list[Work]:
+        """Return what each algorithm does at every k that fits."""
+        changed = self.under(way)
+        table = changed.table
+        places, n = positions(dense_levels(table, copies=2))[0], table.n_users
+        joins, anew = int(way == "tuples-k"), way == "anew"
+        return [
+            work_of(
+                places[: n // k * k] if way == "divisible" else places,
+                k,
+                tuples=k - 1 + joins,
+                anew=anew,
+            )
+            for k in self.ks
+            if 2 * k <= n  # below, all are one class
+        ]
 
-    def _work(self, k: int, seed: int, likeness: str, member: str) -> Part:
-        matrix, order = self.plain(seed)
-        if len(matrix) < k:
-            raise Untestable(f"{len(matrix):,} users are fewer than k = {k}")
-        own = {name: self.line(name).reading for name in (likeness, member) if name}
-        _, nuclei, rest = Likeness(k, **own.get(likeness, {})).compared(matrix, order)
-        _, kept, anew = Member(k, **own.get(member, {})).compared(matrix, order)
-        if not nuclei:
-            raise Untestable(f"fewer than 2k users at k = {k}: they are one class, uncompared")
-        mondrian = plain_mondrian(positions(matrix)[0].astype(np.int64), k)[1]
-        found = {"nuclei": nuclei, "rest": rest, "member": kept, "anew": anew, "mondrian": mondrian}
-        return {key: np.array([float(value)]) for key, value in found.items()}
+    def at_risk(self) -> float | None:
+        """Return the share of users whom a count singles out; None where too many are asked."""
 
-    def plain(self, seed: int) -> tuple[Array, Ints]:
-        """Return the records as numbers, and a permutation of them."""
-        table = prepare(self.ratings, 2, rare_items="keep").ratings
-        return dense_levels(table), seeded_order(table.n_users, seed, "k-likeness")
+        def make() -> Mapping[str, Any]:
+            with silence():
+                found = TrackerAttack(conditions=4).run(self.table)
+            return {"rate": np.array([found.at_risk.rate])}
 
-    def changed(self, way: str) -> Bench:
-        """Return the bench of ratings of which one property is another."""
-        if way not in self._changed:
-            seed = self.seeds[0]
-            table = _CHANGES[way](self, seed)
-            self._changed[way] = replace(self, ratings=table, name=way, _changed={})
-        return self._changed[way]
+        return float(self.parts.of(f"tracker {self.changed}", make)["rate"][0])
 
+    def same_order(self, items: int) -> Estimate:
+        """Return of how many pairs of methods the order by GenILoss at k = 5 is the same there."""
+        names, k = (LIKENESS, MEMBER, MONDRIAN), 5
+        wide = self.keeping(items)
+        runs = [
+            {f"few {key}": value for key, value in few.items()}
+            | {f"many {key}": value for key, value in many.items()}
+            for few, many in zip(
+                self.runs(names, "loss", [k])[1], wide.runs(names, "loss", [k])[1], strict=True
+            )
+        ]
 
-def measured(ratings: Ratings, groups: Ints, hierarchy: str, k: int) -> Part:
-    """Measure groups under a hierarchy; see `Bench.losses`."""
-    dense = ratings.n_users * ratings.n_items
-    named = resolve(hierarchy, ratings.scale, null_occurs=ratings.n_ratings < dense)
-    cells = generalize(named, ratings, groups)
-    low, high = cells.symbols.bounds
-    ranges = column_ranges(ratings)[cells.columns]
-    width = np.divide(
-        (high - low)[cells.codes], ranges, out=np.zeros(len(ranges)), where=ranges > 0
-    )
-    rows = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-    per_item = 1 / max(ratings.n_items, 1)
-    loss = np.bincount(rows, width, cells.n_groups) * per_item
-    level = np.bincount(rows, _levels(cells, ranges, width), cells.n_groups) * per_item
-    sizes = np.bincount(class_numbers(canonical(cells)), cells.sizes)
-    return {
-        "loss": loss[groups],
-        "level": level[groups],
-        "near": _nearer(ratings, groups),
-        "dm": np.array([float((sizes**2).sum())]),
-        "classes": np.array([float(len(sizes))]),
-        "exact": np.array([float((sizes == k).sum())]),
-        "least": np.array([float(sizes.min())]),
-    }
+        def statistic(mean: Mapping[str, float]) -> float:
+            few, many = ([mean[f"{w} {name} {k}"] for name in names] for w in ("few", "many"))
+            pairs = ((0, 1), (0, 2), (1, 2))
+            return sum((few[a] < few[b]) == (many[a] < many[b]) for a, b in pairs)
 
-
-def _levels(cells: Cells, ranges: Floats, width: Floats) -> Floats:
-    """Charge a set by its level; what is no set, and all on a real scale, by its width."""
-    step = cells.symbols.scale.step
-    if step is None:
-        return width
-    symbols = cells.symbols
-    values = (symbols.n_members + symbols.null - 1)[cells.codes] * step
-    by_level = np.divide(values, ranges, out=np.zeros(len(ranges)), where=ranges > 0)
-    return np.where(symbols.is_range[cells.codes], width, by_level)
-
-
-def _nearer(ratings: Ratings, groups: Ints) -> Floats:
-    """Tell whose mean distance to the own class is below that to everybody else."""
-    rows = dense_levels(ratings).astype(np.float64)
-    own, everybody = np.zeros(len(rows)), np.zeros(len(rows))
-    sizes = np.bincount(groups)
-    for column in rows.T:
-        everybody += _distances(column, np.zeros(len(rows), np.int64))
-        own += _distances(column, groups)
-    mates = sizes[groups] - 1
-    others = len(rows) - 1 - mates
-    alone = (mates == 0) | (others == 0)
-    return np.where(
-        alone, 1.0, own / np.maximum(mates, 1) < (everybody - own) / np.maximum(others, 1)
-    )
+        return estimate(runs, statistic, seed=self.seed)
 
 
-def _distances(column: Floats, groups: Ints) -> Floats:
-    """Sum distances to all of the same group, in n log n."""
-    order = np.lexsort((column, groups))
-    values, group = column[order], groups[order]
-    sizes = np.bincount(group)
-    first = np.cumsum(sizes) - sizes
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    start, stop, at = first[group], (first + sizes)[group], np.arange(len(values))
-    below = (at - start) * values - (total[at] - total[start])
-    above = total[stop] - total[at] - (stop - at) * values
-    out = np.empty(len(column))
-    out[order] = below + above
+def _sums(column: Floats) -> Floats:
+    """Return for each number the sum of its distances to all of them."""
+    order = np.argsort(column, kind="stable")
+    ascending, n = column[order], len(column)
+    below = np.cumsum(ascending) - ascending
+    rank = np.arange(n)
+    away = ascending * rank - below + (below[-1] + ascending[-1] - below - ascending)
+    away -= ascending * (n - 1 - rank)
+    out = np.empty(n)
+    out[order] = away
     return out
 
 
-def _filled(bench: Bench, seed: int) -> Ratings:
-    table, rng = bench.ratings, generator(seed, "filled")
-    by_item = table.by_item
-    codes = np.empty((table.n_users, table.n_items), table.codes.dtype)
-    for item in range(table.n_items):
-        at = slice(by_item.indptr[item], by_item.indptr[item + 1])
-        codes[:, item] = rng.choice(by_item.codes[at], table.n_users)
-        codes[by_item.users[at], item] = by_item.codes[at]
-    return replace(
-        table,
-        indptr=np.arange(table.n_users + 1, dtype=np.int64) * table.n_items,
-        columns=np.tile(np.arange(table.n_items, dtype=np.int32), table.n_users),
-        codes=codes.ravel(),
-        days=None,
+def figures_of(release: Release, table: Ratings) -> dict[str, Any]:
+    """Return each user's class, and of their cells the mean loss and number of members.
+
+    ``rated``: the loss when a null is charged nothing, in cells and in columns.
+    """
+    assert release.private is not None
+    cells = release.cells()
+    low, high = cells.symbols.bounds
+    column = column_ranges(table)[cells.columns]
+    width = (high - low)[cells.codes]
+    share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
+    row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+    more = (cells.symbols.n_members + cells.symbols.null - 1)[cells.codes]  # a null alone is one
+    loss, members, rated = (
+        np.bincount(row, weights=each, minlength=cells.n_groups) / cells.n_items
+        for each in (share, more, _rated_share(cells, table))
     )
+    number = release.class_of_record[release.private.link.record]
+    return {
+        "class": number,
+        "loss": loss[number],
+        "members": 1 + members[number],
+        "rated": rated[number],
+    }
 
 
-def _thinned(bench: Bench, seed: int) -> Ratings:
-    thin = hold_out(bench.ratings, 0.5, rng=generator(seed, "thinned"))[0]
-    return thin.drop_empty_users()
-
-
-def _users(bench: Bench, seed: int) -> Ratings:
-    n = bench.ratings.n_users
-    drawn = generator(seed, "users").permutation(n)[: n // 2]
-    return bench.ratings.keep_users(np.sort(drawn))
-
-
-def _twenty(bench: Bench, seed: int) -> Ratings:
-    if bench.whole.n_items < TWENTY:
-        raise Untestable(f"there are {bench.whole.n_items:,} items in all")
-    return top_items(TWENTY).apply(bench.whole)
-
-
-_CHANGES: Mapping[str, Callable[[Bench, int], Ratings]] = {
-    "filled": _filled,
-    "thinned": _thinned,
-    "users": _users,
-    "twenty": _twenty,
-}
+def _rated_share(cells: Cells, table: Ratings) -> Floats:
+    """Return each cell's width among ratings alone over that of its column."""
+    low, high = cells.symbols.bounds
+    symbols = cells.symbols
+    least, held = low.copy(), symbols.null & (symbols.n_members > 0)
+    least[held] = symbols.members[symbols.offsets[:-1][held]]
+    own = high - np.where(symbols.null, np.maximum(least, symbols.scale.minimum), least)
+    values = table.values()
+    ends = np.full((2, table.n_items), np.nan)
+    np.fmin.at(ends[0], table.columns, values)
+    np.fmax.at(ends[1], table.columns, values)
+    column = (ends[1] - ends[0])[cells.columns]
+    width = own[cells.codes]
+    return np.asarray(np.divide(width, column, out=np.zeros(len(width)), where=column > 0))

@@ -1,47 +1,23 @@
-"""KL Figs 10-16: what every line loses, how wrong answers become, how much is compared."""
+"""KL Figs 10-16 from what the bench measured."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from statistics import fmean, median
-from time import perf_counter
+from statistics import median
 from typing import Any
 
-import numpy as np
-
-from starshade.anonymize.points import Points, positions
-from starshade.anonymize.prepare import prepare
-from starshade.audit.attempts import attempt, compile_first
-from starshade.audit.reproduction.claims import Untestable
-from starshade.audit.reproduction.figures import Figure, Point, Series, Skipped
-from starshade.audit.reproduction.kl.bench import PLAIN_USERS, QUERY_KS, Bench
-from starshade.audit.reproduction.kl.configurations import READ
-from starshade.audit.reproduction.kl.readings import (
-    LIKENESS,
-    MEMBER,
-    MONDRIAN,
-    Likeness,
-    Line,
-    Member,
-)
+from starshade.audit.attempts import ORIGINAL
+from starshade.audit.reproduction.figures import Figure, Series, Skipped
+from starshade.audit.reproduction.kl.bench import Bench
+from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN, QUERY_KS, RELAXED
+from starshade.audit.reproduction.parts import Part
 from starshade.audit.reproduction.study import Row, points_of
-from starshade.kernels.compared import (
-    FIRST,
-    SEED,
-    SUM,
-    plain_likeness,
-    plain_member,
-    plain_mondrian,
-)
-from starshade.progress import silence, task
+from starshade.progress import task
 
 ASKED_AT = "k = {}"
 WHOLE, ALONE = "from ratings to release", "forming groups alone"
-PLAIN = "forming groups alone, plain loops compiled"
-INTERPRETED = "the same loops interpreted, of a few records"
-_FEW = 150
 _LOSSES = (
     ("10", "Discernibility", "dm", "DM"),
     ("11", "Average class size C_AVG", "c_avg", "records / (classes · k)"),
@@ -55,89 +31,80 @@ _QUERIES = (
 _Dotted = partial(Figure, dotted=True)
 
 
-def loss_rows(bench: Bench) -> tuple[list[Row], list[Skipped]]:
-    """Return a row for the original, and for every line, k and run; what was refused."""
-    rows = [_loss_row("original", 1, 1, bench.original())]
-    refused: dict[tuple[str, int], str] = {}
+def losses_of(bench: Bench) -> tuple[list[Row], list[Row], list[Skipped]]:
+    """Make a release of every line at every k, in every run.
+
+    Returns what is lost and what it took, a row each, the original first; what was refused.
+    """
+    rows = [_row(bench, ORIGINAL, 1, 1, bench.original())]
+    times: list[Row] = []
+    refused: dict[tuple[str, str], list[str]] = defaultdict(list)
     with task("anonymizing", len(bench.lines) * len(bench.ks) * len(bench.seeds)) as step:
-        for name in bench.lines:
+        for line in bench.lines:
             for k in bench.ks:
-                for run, seed in enumerate(bench.seeds, 1):
-                    try:
-                        rows.append(_loss_row(name, k, run, bench.losses(name, k, seed)))
-                    except Untestable as why:
-                        refused[name, k] = str(why)
+                for run in range(len(bench.seeds)):
+                    part = bench.released(line, k, run)
                     step(1)
-    return rows, skipped(refused, "10-12, 16")
+                    if "refused" in part:
+                        refused[line.name, str(part["refused"])] += [str(k)] * (run == 0)
+                        continue
+                    rows.append(_row(bench, line.name, k, run + 1, part))
+                    whole, alone = part["seconds"].tolist()
+                    if line.reading is None:
+                        at = {"line": line.name, "k": k, "run": run + 1}
+                        times.append(at | {"seconds": whole, "grouping_seconds": alone})
+    skipped = [
+        Skipped("10-12, 16", f"{name}, k = {', '.join(ks)}", reason)
+        for (name, reason), ks in refused.items()
+    ]
+    return rows, times, skipped
 
 
-def _loss_row(line: str, k: int, run: int, part: Mapping[str, Any]) -> Row:
-    classes = int(part["classes"][0])
+def _row(bench: Bench, line: str, k: int, run: int, part: Part) -> Row:
+    classes = int(bench.figure(part, k, "classes")[0])
     return {
         "line": line,
         "k": k,
         "run": run,
-        "dm": int(part["dm"][0]),
-        "c_avg": len(part["loss"]) / (classes * k),
+        "dm": int(bench.figure(part, k, "size").sum()),
+        "c_avg": bench.table.n_users / (classes * k),
         "gen_iloss": float(part["loss"].mean()),
-        "classes": classes,
     }
 
 
-def skipped(refused: Mapping[tuple[str, int], str], figures: str) -> list[Skipped]:
-    """Say what was refused, alike refusals once."""
-    ks_of: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for (name, k), reason in refused.items():
-        ks_of[name, reason].append(str(k))
-    return [
-        Skipped(figures, f"{name}, k = {', '.join(ks)}", reason)
-        for (name, reason), ks in ks_of.items()
-    ]
+def answers_of(bench: Bench) -> tuple[list[Row], list[Skipped]]:
+    """Ask the same queries of a release of every line at k = 2 and 5, in every run.
 
-
-def query_rows(bench: Bench) -> tuple[list[Row], list[Skipped]]:
-    """Return a row per line that queries are asked of, k, kind and size of condition, and run."""
+    Errors are means in per cent, |x - x0|/x (KL Eq. 7; x is the release's) and over the truth x0.
+    """
     rows: list[Row] = []
-    refused: dict[tuple[str, int], str] = {}
-    asked = [line.name for line in bench.lines.values() if line.queried]
-    with task("asking queries", len(asked) * len(QUERY_KS) * len(bench.seeds)) as step:
-        for k in QUERY_KS:
-            for name in asked:
-                for run, seed in enumerate(bench.seeds, 1):
-                    try:
-                        rows += _query_rows(name, k, run, bench.errors(name, k, seed))
-                    except Untestable as why:
-                        refused[name, k] = str(why)
-                    step(1)
-    left = skipped(refused, "13-15")
-    if not rows and not left:
-        left = [Skipped("13-15", "queries", "no condition has an answer on these ratings")]
-    return rows, left
+    skipped: list[Skipped] = []
+    asked = [(line, k) for k in QUERY_KS for line in bench.lines if line.queried]
+    with task("asking queries", len(asked) * len(bench.seeds)) as step:
+        for line, k in asked:
+            for run in range(len(bench.seeds)):
+                part = bench.answers(line, k, run)
+                step(1)
+                if "refused" in part:
+                    what = "queries" if bench.attribute is None else f"{line.name}, k = {k}"
+                    skipped.append(Skipped("13-15", what, str(part["refused"])))
+                    continue
+                names = ("kind", "size", "error", "error_of_truth", "conditions")
+                rows += (
+                    {"line": line.name, "k": k, "run": run + 1}
+                    | dict(zip(names, told, strict=True))
+                    for told in zip(*(part[name].tolist() for name in names), strict=True)
+                )
+    return rows, list(dict.fromkeys(skipped))
 
 
-def _query_rows(name: str, k: int, run: int, part: Mapping[str, Any]) -> Iterator[Row]:
-    columns = ("kind", "size", "error", "of truth", "conditions")
-    for kind, size, error, of_truth, conditions in zip(
-        *(part[column].tolist() for column in columns), strict=True
-    ):
-        yield {
-            "line": name,
-            "k": k,
-            "kind": kind,
-            "size": size,
-            "run": run,
-            "error": error,
-            "error_of_truth": of_truth,
-            "conditions": conditions,
-        }
-
-
-def loss_figures(lines: Sequence[Line], rows: Sequence[Row]) -> Iterator[Figure]:
+def loss_figures(bench: Bench, rows: Sequence[Row]) -> Iterator[Figure]:
     """Make Figs 10-12: a panel for the methods, one for k-Likeness under each hierarchy."""
     panels = {
-        "methods": [line for line in lines if not line.of_hierarchy],
+        # there are eight colours; relaxed cuts are in the table of losses
+        "methods": [ln for ln in bench.lines if not ln.is_hierarchy and ln.name != RELAXED],
         "k-Likeness under each hierarchy": [
-            line for line in lines if line.of_hierarchy or line.name == LIKENESS
+            ln for ln in bench.lines if ln.name == LIKENESS or ln.is_hierarchy
         ],
     }
     for number, title, name, y_title in _LOSSES:
@@ -152,9 +119,7 @@ def loss_figures(lines: Sequence[Line], rows: Sequence[Row]) -> Iterator[Figure]
             yield _Dotted(number, title, "k", y_title, "number", series, y_log=name == "dm")
 
 
-def query_figures(
-    lines: Mapping[str, Line], rows: Sequence[Row], attribute: str
-) -> Iterator[Figure]:
+def query_figures(bench: Bench, rows: Sequence[Row]) -> Iterator[Figure]:
     """Make Figs 13-15: a panel for each k."""
     for number, kind, title, x_title in _QUERIES:
         own = [row for row in rows if row["kind"] == kind]
@@ -163,132 +128,57 @@ def query_figures(
                 line,
                 ASKED_AT.format(k),
                 points_of(own, "size", "error", line=line, k=k),
-                configuration=lines[line].configuration,
+                configuration=bench.line(line).configuration,
             )
             for k, line in dict.fromkeys((row["k"], row["line"]) for row in own)
         )
         if series:
-            y_title = f"relative error of AVG({attribute}), %"
+            y_title = f"relative error of AVG({bench.attribute}), %"
             yield _Dotted(number, title, x_title, y_title, "number", series)
 
 
-_WORK: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    LIKENESS: lambda part: part["nuclei"] + part["rest"],
-    MEMBER: lambda part: part["member"],
-    f"{MEMBER}, ranges looked up anew": lambda part: part["anew"],
-    MONDRIAN: lambda part: part["mondrian"],
-}
-
-
-def work_figure(bench: Bench) -> Figure:
-    """Make Fig. 16 of work.
-
-    Raises
-    ------
-    Untestable
-        There are too many users for plain algorithms.
-    """
-    series = []
-    for name, of in _WORK.items():
-        points = []
-        for k in bench.ks:
-            try:
-                own = [float(of(bench.work(k, seed))[0]) for seed in bench.seeds]
-            except Untestable:
-                if k == bench.ks[0]:
-                    raise
-                continue
-            points.append(Point(k, fmean(own), min(own), max(own)))
-        series.append(Series(name, "plain algorithms", tuple(points), configuration=READ))
-    title = "Work of anonymizing: cells compared"
-    return _Dotted("16a", title, "k", "cells compared", "number", tuple(series), y_log=True)
-
-
-def time_figure(bench: Bench) -> Figure | None:
-    """Make Fig. 16: the whole way, what methods differ in, and that in plain loops."""
-    own = [line for line in bench.lines.values() if not line.of_hierarchy]
-    rows: list[Row] = []
-    compile_first((line.at(bench.ks[0]) for line in own), bench.ratings, bench.seeds[0])
-    _plain_rows(bench, bench.ks[0], bench.seeds[0])  # compiles
-    with task("taking times", len(bench.ks) * len(bench.seeds)) as step:
-        for seed in bench.seeds:  # in turns: what slows the machine slows all of them
-            for k in bench.ks:
-                rows += [row for line in own for row in _timed(bench, line, k, seed)]
-                rows += _plain_rows(bench, k, seed)
-                step(1)
-    series = tuple(
+def time_figures(
+    bench: Bench, times: Sequence[Row], codes: Sequence[dict[str, Any]]
+) -> Iterator[Figure]:
+    """Make Fig 16: seconds of ours, of both algorithms in the same kind of code; and the work."""
+    series = [
         Series(line.name, panel, points, configuration=line.configuration)
-        for panel in (WHOLE, ALONE, PLAIN, INTERPRETED)
-        for line in own
-        if (points := points_of(rows, "k", "seconds", median, line=line.name, panel=panel))
-    )
-    if not series:
-        return None
-    return _Dotted(
-        "16", "Time of anonymizing", "k", "seconds (median)", "seconds", series, y_log=True
-    )
-
-
-def _timed(bench: Bench, line: Line, k: int, seed: int) -> Iterator[Row]:
-    try:
-        bench.losses(line.name, k, seed)
-    except Untestable:
-        return
-    method = line.at(k)
-    yield _row(line.name, k, WHOLE, attempt(method, bench.ratings, seed).seconds)
-    table = prepare(bench.ratings, k, rare_items="keep").ratings
-    points = Points(table, np.empty((table.n_users, 0), np.uint8))
-    yield _row(line.name, k, ALONE, _seconds(lambda: method.group(points, seed)))
-
-
-def _plain_rows(bench: Bench, k: int, seed: int) -> list[Row]:
-    matrix, order = bench.plain(seed)
-    if not k <= len(matrix) <= PLAIN_USERS:
-        return []
-    places = positions(matrix)[0].astype(np.int64)
-    ways: dict[str, Callable[[], Any]] = {
-        LIKENESS: lambda: Likeness(k).compared(matrix, order),
-        MEMBER: lambda: Member(k).compared(matrix, order),
-        MONDRIAN: lambda: plain_mondrian(places, k),
-    }
-    few = matrix[order[:_FEW]].astype(np.float64)
-    some = places[order[:_FEW]]
-    slow: dict[str, Callable[[], Any]] = {
-        LIKENESS: lambda: interpreted(plain_likeness)(few, k, k - 1, FIRST, SUM, 0.0),
-        MEMBER: lambda: interpreted(plain_member)(some, k, SEED),
-    }
-    return [
-        *(_row(name, k, PLAIN, _seconds(run)) for name, run in ways.items()),
-        *(_row(name, k, INTERPRETED, _seconds(run)) for name, run in slow.items() if k <= len(few)),
+        for panel, name in ((WHOLE, "seconds"), (ALONE, "grouping_seconds"))
+        for line in bench.lines
+        if not line.is_hierarchy and (points := points_of(times, "k", name, median, line=line.name))
     ]
-
-
-def interpreted(compiled: Any) -> Any:
-    """Return what Python runs of a kernel, whose rows are compared compiled all the same."""
-    return getattr(compiled, "py_func", compiled)
-
-
-def _row(line: str, k: int, panel: str, seconds: float) -> Row:
-    return {"line": line, "k": k, "panel": panel, "seconds": seconds}
-
-
-def _seconds(run: Callable[[], Any]) -> float:
-    with silence():
-        started = perf_counter()
-        run()
-        return perf_counter() - started
-
-
-def times_of(figure: Figure | None) -> dict[str, float]:
-    """Return seconds over all k, by line and by what was timed; how many times k-Member's are."""
-    if figure is None:
-        return {}
-    sums = {
-        f"{series.measure}: {series.name}": sum(point.y for point in series.points)
-        for series in figure.series
-    }
-    for panel in (WHOLE, ALONE, PLAIN, INTERPRETED):
-        a, b = (sums.get(f"{panel}: {name}") for name in (MEMBER, LIKENESS))
-        if a and b:
-            sums[f"{panel}: k-Member's over k-Likeness's"] = a / b
-    return sums
+    series += [
+        Series.of(
+            line,
+            code,
+            [row["k"] for row in codes if row["code"] == code],
+            [row[key] for row in codes if row["code"] == code],
+            configuration="as-read",
+        )
+        for code in dict.fromkeys(row["code"] for row in codes)
+        for line, key in ((LIKENESS, "k-likeness"), (MEMBER, "k-member"))
+    ]
+    if series:
+        title = "Time of anonymizing"
+        yield _Dotted("16", title, "k", "seconds (median)", "seconds", tuple(series), y_log=True)
+    work, anew = bench.work(), bench.work("anew")
+    if work:
+        ks = [one.k for one in work]
+        lines = (
+            (LIKENESS, "as-read", [one.likeness for one in work]),
+            (MEMBER, "as-read", [one.member for one in work]),
+            (MONDRIAN, "as-read", [one.mondrian for one in work]),
+            (MEMBER, "as-read, but groups reckoned anew", [one.member for one in anew]),
+            (
+                LIKENESS,
+                "as-printed",
+                [one.likeness for one in bench.work("tuples-k")],
+            ),
+        )
+        drawn = tuple(
+            Series.of(name, "cells touched", ks, ys, configuration=configuration)
+            for name, configuration, ys in lines
+        )
+        yield _Dotted(
+            "16a", "Work of anonymizing", "k", "cells touched", "number", drawn, y_log=True
+        )

@@ -1,4 +1,4 @@
-"""`reproduce_kl`: every figure, table and claim of KL."""
+"""`reproduce_kl`: every figure of KL §5, every claim, every table worked by hand."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.arguments import typed
-from starshade.audit.attempts import check_ks, numeric_attribute, seeds_of, size_of
-from starshade.audit.reproduction.claims import Judged, Untestable, judge, told
+from starshade.audit.attempts import check_ks, compile_first, numeric_attribute, seeds_of, size_of
+from starshade.audit.reproduction.claims import Judged, judge, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.kl.bench import Bench
 from starshade.audit.reproduction.kl.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.kl.configurations import CHOICES
 from starshade.audit.reproduction.kl.figures import (
+    answers_of,
     loss_figures,
-    loss_rows,
+    losses_of,
     query_figures,
-    query_rows,
-    time_figure,
-    times_of,
-    work_figure,
+    time_figures,
 )
-from starshade.audit.reproduction.kl.grids import grids_of
-from starshade.audit.reproduction.kl.readings import lines_of
+from starshade.audit.reproduction.kl.grid import code_times, grids
+from starshade.audit.reproduction.kl.lines import KS, lines_of
 from starshade.audit.reproduction.kl.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.study import PaperStudy, known_data
@@ -41,33 +39,29 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
-KS = tuple(range(2, 21))
-_TOP = 10  # the paper's number of movies
-_PAPERS_DATA = "MovieLens 100K"
-
 
 @dataclass(frozen=True)
 class GeneralizationStudy(PaperStudy):
-    """KL §5 on other data, or on its own.
+    """KL §5 on other data.
 
     Attributes
     ----------
     data : dict
         Size and scale of what was anonymized; ``paper_data``: whether it is the paper's own.
     figures : tuple of Figure
-        In the paper's order; 16a is of work in place of time.
-    claims : tuple of Judged
-        What the paper says, and whether it holds here.
+        In the paper's order.
     losses : list of dict
         Behind Figs 10-12: a row per line, k and run.
     queries : list of dict
         Behind Figs 13-15: a row per line, k, kind, size and run.
-    grids : tuple of Table
-        Which reading gives Fig. 12, which Fig. 16; cells compared.
+    claims : tuple of Judged
+        What the paper claims, and k-exchange promises, held against what was measured.
     worked : tuple of Worked
-        Tables 2, 3, 5, 6 and the queries of §1.1.
+        The paper's tables, ours beside each cell.
     choices : tuple of Choice
-        The three configurations.
+        What the three configurations run with.
+    grids : tuple of Table
+        Readings of k-Likeness and k-Member; the work of each algorithm.
     skipped : tuple of Skipped
         What the data could not give, and why.
     attribute : str or None
@@ -75,7 +69,7 @@ class GeneralizationStudy(PaperStudy):
     runs : int
         Of everything, each with a seed of its own.
     times : dict
-        Seconds over all k, by line and by what was timed.
+        Seconds; nothing else here depends on the clock, but Fig 16.
     seed : int
     digest : str
     version : str
@@ -87,33 +81,34 @@ class GeneralizationStudy(PaperStudy):
 
     data: dict[str, Any]
     figures: tuple[Figure, ...]
-    claims: tuple[Judged, ...]
     losses: list[dict[str, Any]]
     queries: list[dict[str, Any]]
-    grids: tuple[Table, ...]
+    claims: tuple[Judged, ...]
     worked: tuple[Worked, ...]
     choices: tuple[Choice, ...]
+    grids: tuple[Table, ...]
     skipped: tuple[Skipped, ...]
     attribute: str | None
     runs: int
-    times: dict[str, float]
+    times: dict[str, Any]
     seed: int
     digest: str
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
         data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
-        left = f"Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
-        own = "This is the paper's own data." if data["paper_data"] else ""
-        text = (
+        of_paper = " These are the paper's own data." if data["paper_data"] else ""
+        left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
+        return (
             f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings: figures {numbers}."
+            f"{data['ratings']:,} ratings: figures {numbers}.{of_paper} {told(self.claims)} Points "
+            f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
+            f"machine.{left}"
         )
-        points = (
-            f"Points are means of {counted(self.runs, 'run')}, times medians, which depend on the "
-            "machine."
-        )
-        return " ".join(filter(None, (text, own, told(self.claims), points, left)))
+
+
+_TOP = 10  # the paper's number of movies
+_PAPERS_OWN = (927, 10, 4_863)
 
 
 @typed
@@ -148,13 +143,13 @@ def reproduce_kl(
         The numeric personal attribute that queries average. None: age, else the first numeric
         one; without any the figures of queries are left out.
     parts : Parts, optional
-        Where what was measured is kept; a later call with the same request goes on from it.
+        Where what is measured is kept; None: in memory.
     rng : int, Generator or None
 
     Returns
     -------
     GeneralizationStudy
-        Figs 10-16, every claim with its verdict, and which reading gives which figure.
+        Figs 10-16, the paper's claims held against them, its tables worked again.
 
     Raises
     ------
@@ -173,68 +168,40 @@ def reproduce_kl(
         ratings = synthesize(rng=generator(seed, "made-up ratings"))
     if not ratings.n_ratings:
         raise ConfigError("without ratings there is nothing to reproduce")
-    chosen = top_items(min(_TOP, ratings.n_items)) if items is None else items
-    table = chosen.apply(ratings)
+    table = (top_items(min(_TOP, ratings.n_items)) if items is None else items).apply(ratings)
     numeric = numeric_attribute(table, attribute)  # refused before the long work
     lines, unfit = lines_of(table.scale)
-    bench = Bench(
-        table,
-        ratings,
-        {line.name: line for line in lines},
-        tried,
-        tuple(seeds_of(seed, runs)),
-        draws,
-        numeric,
-        parts or Parts(),
+    seeds = tuple(seeds_of(seed, runs))
+    bench = Bench(ratings, table, lines, tried, seed, seeds, parts or Parts(), numeric, draws)
+    compile_first((ln.at(min(tried)) for ln in lines if ln.reading is None), table, seeds[0])
+    measured, times, refused = losses_of(bench)
+    answers, unasked = answers_of(bench)
+    codes = list(code_times(bench))
+    figures = (
+        *loss_figures(bench, measured),
+        *query_figures(bench, answers),
+        *time_figures(bench, times, codes),
     )
-    known = "" if synthetic or items is not None else known_data(ratings)
-    return _studied(bench, known, {"synthetic": synthetic}, list(unfit), seed)
-
-
-def _studied(
-    bench: Bench, known: str, data: dict[str, Any], left: list[Skipped], seed: int
-) -> GeneralizationStudy:
-    table, lines = bench.ratings, list(bench.lines.values())
-    losses, refused = loss_rows(bench)
-    queries: list[dict[str, Any]] = []
-    if bench.attribute is None:
-        refused.append(_NO_QUERIES)
-    else:
-        queries, unasked = query_rows(bench)
-        refused += unasked
-    figures = [
-        *loss_figures(lines, losses),
-        *query_figures(bench.lines, queries, bench.attribute or ""),
-    ]
-    claims = judge(CLAIMS, bench, data=known, ways=WAYS)
-    grids = grids_of(bench)
-    timed = time_figure(bench)
-    figures += [timed] if timed else []
-    try:
-        figures.append(work_figure(bench))
-    except Untestable as why:
-        refused.append(Skipped("16a", "cells compared", str(why)))
+    data = known_data(ratings)
     return GeneralizationStudy(
         data={
             **size_of(table),
-            **data,
-            "users_left_out": bench.whole.n_users - table.n_users,
-            "paper_data": known == _PAPERS_DATA,
+            "synthetic": synthetic,
+            "users_left_out": ratings.n_users - table.n_users,
+            "paper_data": bool(data)
+            and (table.n_users, table.n_items, table.n_ratings) == _PAPERS_OWN,
         },
-        figures=tuple(figures),
-        claims=claims,
-        losses=losses,
-        queries=queries,
-        grids=grids,
+        figures=figures,
+        losses=measured,
+        queries=answers,
+        claims=judge(CLAIMS, bench, data=data, ways=WAYS),
         worked=worked_tables(),
         choices=CHOICES,
-        skipped=(*left, *refused),
-        attribute=bench.attribute,
-        runs=len(bench.seeds),
-        times=times_of(timed),
+        grids=grids(bench),
+        skipped=(*unfit, *refused, *unasked),
+        attribute=numeric,
+        runs=runs,
+        times={"releases": times, "same_code": codes},
         seed=seed,
         digest=digest_of(table),
     )
-
-
-_NO_QUERIES = Skipped("13-15", "queries", "the data have no numeric personal attribute to average")

@@ -1,0 +1,242 @@
+"""What Riyana & Natwichai claim of Figures 10 to 16, and what we promise of k-exchange."""
+
+from __future__ import annotations
+
+from starshade.audit.reproduction.claims import Claim
+from starshade.audit.reproduction.kl.lines import (
+    DGH_A,
+    DGH_B,
+    DGH_C,
+    EXCHANGE,
+    LIKENESS,
+    MEMBER,
+    MONDRIAN,
+    PAPERS,
+    QUERY_KS,
+    RELAXED,
+)
+from starshade.audit.reproduction.kl.statistics import (
+    agreeing,
+    asked,
+    asked_course,
+    asked_ratio,
+    away,
+    course,
+    curves,
+    ends,
+    greatest,
+    least,
+    released_again,
+    rising,
+    several,
+    spread,
+    summed,
+    worked,
+)
+
+_DGHS = (DGH_A, DGH_B, DGH_C)
+_DATA = ("filled", "thinned", "few")
+_READ = (
+    "rated",
+    "members",
+    "tuples-k",
+    "mean",
+    "range",
+    "furthest",
+    "apart",
+    "ignored",
+    "arbitrary",
+    "member-dgh",
+)
+_QUERIED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
+_RISES = "the least share, over methods, of pairs of k of which the greater has the greater {}"
+_TREND = "a step or two between neighbours may go the other way"
+_SIDE = "above is above; one line lies over another when it does over all k together"
+_FIVE = "“close”, “comparable” and “the same” are taken as 5 %"
+_KINDS = ("or", "and", "range")
+_METRICS = ("dm", "c_avg", "gen_iloss")
+
+_LOSSES = (
+    Claim("kl-16", "§5.2.1, Fig. 10", "DM rises with k", _RISES.format("DM"), 0.95, None, _TREND,
+          "as-read", course("dm", PAPERS, min), ("algorithms", *_DATA)),
+    Claim("kl-17", "§5.2.1, Fig. 10", "Mondrian has a higher DM than the others",
+          "its DM over another line's, over all k, at the least", 1.001, None, _SIDE, "as-read",
+          summed("dm", [MONDRIAN], [LIKENESS, MEMBER, *_DGHS]), ("algorithms", *_DATA)),
+    Claim("kl-18", "§5.2.1, Fig. 10", "k-Likeness with NDGH has the lowest DM",
+          "another line's DM over its, over all k, at the least", 0.999, None,
+          "a thousandth is no difference: k-Member is called comparable", "as-read",
+          summed("dm", [MEMBER, MONDRIAN, *_DGHS], [LIKENESS]), (*_READ, *_DATA)),
+    Claim("kl-19", "§5.2.1, Fig. 10", "its DM is comparable to k-Member's",
+          "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
+          away("dm", LIKENESS, MEMBER), (*_READ, *_DATA)),
+    Claim("kl-20", "§5.2.1, Fig. 10", "DGH (c), the lowest hierarchy, has a higher DM",
+          "its DM over that of k-Likeness with another hierarchy, over all k, at the least", 1.001,
+          None, _SIDE, "as-read", summed("dm", [DGH_C], [LIKENESS, DGH_A, DGH_B]), _DATA),
+    Claim("kl-21", "§5.2.1, Fig. 10", "DGH (b), of larger ranges, loses less by DM",
+          "the DM of (a) or (c) over that of (b), over all k, at the least", 1.001, None, _SIDE,
+          "as-read", summed("dm", [DGH_A, DGH_C], [DGH_B]), _DATA),
+    Claim("kl-22", "§5.2.1, Fig. 11", "C_AVG is rather stable over k",
+          "a line's greatest C_AVG over its least, at the greatest", None, 1.25,
+          "“rather”: a quarter", "as-read", spread("c_avg", PAPERS),
+          ("algorithms", "groups", *_DATA)),
+    Claim("kl-23", "§5.2.1, Fig. 11", "all algorithms form more classes as k rises",
+          _RISES.format("number of classes"), 0.95, None, _TREND, "as-read",
+          course("classes", PAPERS, min), ("sizes", *_DATA)),
+    Claim("kl-24", "§5.2.1, Fig. 11", "k-Likeness and k-Member are very close in C_AVG",
+          "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
+          away("c_avg", LIKENESS, MEMBER), (*_READ, *_DATA)),
+    Claim("kl-25", "§5.2.1, Fig. 11", "Mondrian has a rather high C_AVG",
+          "its C_AVG over that of k-Likeness or k-Member, over all k, at the least", 1.1, None,
+          "“rather high”: a tenth", "as-read", summed("c_avg", [MONDRIAN], [LIKENESS, MEMBER]),
+          _DATA),
+    Claim("kl-26", "§5.2.1, Fig. 11", "k-Likeness, with NDGH and DGH (b), and k-Member are close "
+          "to the best C_AVG, 1", "the greatest C_AVG of any of them at any k", None, 1.1,
+          "a tenth above the best; 5 % is what left-over records alone may take at k = 20",
+          "as-read", greatest("c_avg", [LIKENESS, DGH_B, MEMBER]), ("groups", *_DATA)),
+    Claim("kl-27", "§5.2.1, Fig. 11", "almost all classes of both have k records",
+          "share of records in classes of k, at the least over both and all k", 0.9, None,
+          "“almost all”: nine in ten", "as-read", least("exact", [LIKENESS, MEMBER]),
+          ("divisible", "tuples-k", *_DATA)),
+    Claim("kl-28", "§5.2.1, Fig. 12", "GenILoss rises with k", _RISES.format("GenILoss"), 0.95,
+          None, _TREND, "as-read", course("gen_iloss", PAPERS, min), ("algorithms", *_DATA)),
+    Claim("kl-29", "§5.2.1, Fig. 12", "sets grow with k",
+          "members of a cell with NDGH at the greatest k over those at the least", 1.05, None,
+          "more than a twentieth", "as-read", ends("members", [LIKENESS]), _DATA),
+    Claim("kl-30", "§5.2.1, Fig. 12", "k-Member loses less than the others",
+          "another line's GenILoss over its, over all k, at the least", 1.001, None, _SIDE,
+          "as-read", summed("gen_iloss", [LIKENESS, MONDRIAN, *_DGHS], [MEMBER]),
+          (*_READ, *_DATA)),
+    Claim("kl-31", "§5.2.1, Fig. 12", "k-Likeness with NDGH follows",
+          "Mondrian's GenILoss, or that of a DGH, over its, over all k, at the least", 1.001, None,
+          _SIDE, "as-read", summed("gen_iloss", [MONDRIAN, *_DGHS], [LIKENESS]),
+          (*_READ, *_DATA)),
+    Claim("kl-32", "§5.2.1, Fig. 12", "from k = 2 to 7 k-Likeness loses the same as k-Member",
+          "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
+          away("gen_iloss", LIKENESS, MEMBER, range(2, 8)), (*_READ, *_DATA)),
+    Claim("kl-33", "§5.2.1, summary", "a DGH of less height (c) or narrow ranges (a) loses more",
+          "the figure of (a) or (c) over that of (b), over all k, at the least of DM, C_AVG and "
+          "GenILoss", 1.001, None, _SIDE, "as-read",
+          several([summed(each, [DGH_A, DGH_C], [DGH_B]) for each in _METRICS], min), _DATA),
+    Claim("kl-34", "§4.1.2, §6", "NDGH loses less than DGH",
+          "the GenILoss of a DGH over that of NDGH, over all k, at the least", 1.001, None, _SIDE,
+          "as-read", summed("gen_iloss", list(_DGHS), [LIKENESS]), _DATA),
+)  # fmt: skip
+
+_QUERIES = (
+    Claim("kl-35", "§5.2.2, Fig. 13", "under OR the error falls with more attributes",
+          "the greatest share, over methods, of pairs of sizes of which the greater has the "
+          "greater error", None, 0.05, _TREND, "as-read", asked_course("or", _QUERIED, max),
+          ("algorithms", *_DATA)),
+    Claim("kl-36", "§5.2.2, Fig. 13", "because more attributes give the algorithm more options",
+          "GenILoss of the release that is asked of all items over that asked of one", None, 0.999,
+          "if the release is the reason, it must differ", "as-read", released_again(LIKENESS),
+          ("items",)),
+    Claim("kl-37", "§5.2.2, Fig. 13", "k-Likeness with NDGH errs less than k-Member, above all "
+          "with 1 to 5 attributes", "k-Member's error over its, over 1 to 5", 1.001, None, _SIDE,
+          "as-read", asked_ratio("or", [MEMBER], [LIKENESS], sizes=range(1, 6)),
+          (*_READ, *_DATA)),
+    Claim("kl-38", "§5.2.2, Fig. 13", "because its classes are smaller",
+          "k-Member's C_AVG over its, at k = 2", 1.001, None, _SIDE, "as-read",
+          curves("c_avg", [MEMBER, LIKENESS],
+                                lambda c: float(c[MEMBER][0] / c[LIKENESS][0]), [2]),
+          (*_READ, *_DATA)),
+    Claim("kl-39", "§5.2.2, Fig. 13", "its errors under OR are below 4 %",
+          "its greatest error, in per cent", None, 4.0, "the printed number", "as-read",
+          asked("or", [LIKENESS], lambda c: float(c[LIKENESS].max())), _DATA,
+          about="MovieLens 100K"),
+    Claim("kl-40", "§5.2.2, Fig. 14", "under AND the error rises with more attributes",
+          "the least share, over methods, of pairs of sizes of which the greater has the greater "
+          "error", 0.95, None, _TREND, "as-read", asked_course("and", _QUERIED, min),
+          ("four", "algorithms", *_DATA)),
+    Claim("kl-41", "§5.2.2, Fig. 14", "because with many attributes the algorithm must go to "
+          "higher levels", "GenILoss of the release that is asked of all items over that asked of "
+          "one", 1.001, None, "if the release is the reason, it must differ", "as-read",
+          released_again(LIKENESS), ("items",)),
+    Claim("kl-42", "§5.2.2, Fig. 14", "k-Likeness with NDGH errs least under AND",
+          "another line's error over its, over all sizes, at the least", 1.001, None, _SIDE,
+          "as-read", asked_ratio("and", [MEMBER, MONDRIAN, DGH_B], [LIKENESS]),
+          ("algorithms", *_READ, *_DATA)),
+    Claim("kl-43", "§5.2.2, Fig. 15", "the larger the range, the less the error",
+          "the greatest share, over methods, of pairs of widths of which the greater has the "
+          "greater error", None, 0.05, _TREND, "as-read", asked_course("range", _QUERIED, max),
+          ("algorithms", *_DATA)),
+    Claim("kl-44", "§5.2.2, Fig. 15", "k-Likeness with NDGH errs least over ranges",
+          "another line's error over its, over all widths, at the least", 1.001, None, _SIDE,
+          "as-read", asked_ratio("range", [MEMBER, MONDRIAN, DGH_B], [LIKENESS]),
+          ("algorithms", *_READ, *_DATA)),
+    Claim("kl-45", "§5.2.2, Fig. 15", "above a range of 1 its errors are below 1.0 %",
+          "its greatest error at widths of 2 and more, in per cent", None, 1.0,
+          "the printed number", "as-read",
+          asked("range", [LIKENESS], lambda c: float(c[LIKENESS].max()), range(2, 6)), _DATA,
+          about="MovieLens 100K"),
+)  # fmt: skip
+
+_WORK = (
+    Claim("kl-46", "§5.2.3, Fig. 16", "k-Likeness and Mondrian take less as k rises",
+          "the greatest share, of both, of pairs of k of which the greater touches more cells",
+          None, 0.1, "the paper calls the curve inconsistent: a tenth of the pairs", "as-read",
+          worked(lambda w: max(rising([x.likeness for x in w]), rising([x.mondrian for x in w]))),
+          ("divisible", "tuples-k", *_DATA)),
+    Claim("kl-47", "§5.2.3, Fig. 16", "as larger classes mean fewer rounds of the outer loop",
+          "share of pairs of k of which the greater has more rounds or cuts, the greater of both",
+          None, 0.05, _TREND, "as-read",
+          worked(lambda w: max(rising([x.rounds for x in w]), rising([x.cuts for x in w])))),
+    Claim("kl-48", "§5.2.3, Fig. 16", "k-Member takes more as k rises",
+          "share of pairs of k of which the greater touches more cells", 0.95, None, _TREND,
+          "as-read", worked(lambda w: rising([x.member for x in w])), ("anew", *_DATA)),
+    Claim("kl-49", "§5.2.3, Fig. 16", "Mondrian is the most efficient",
+          "cells of k-Likeness or k-Member over its, over all k, at the least", 1.1, None,
+          "a tenth", "as-read",
+          worked(lambda w: min(sum(x.likeness for x in w), sum(x.member for x in w))
+                 / sum(x.mondrian for x in w)), ("tuples-k", *_DATA)),
+    Claim("kl-50", "abstract, §5.2.3, Fig. 16", "k-Likeness is faster than k-Member by more than "
+          "three times", "cells of k-Member over its, over all k", 3.0, None,
+          "the printed number; seconds of both, in the same kind of code, stand in Fig. 16",
+          "as-read",
+          worked(lambda w: sum(x.member for x in w) / sum(x.likeness for x in w)),
+          ("anew", "tuples-k", *_DATA)),
+    Claim("kl-51", "§5.2.3", "the records left over take 69.23 % of it on average",
+          "their share of all distances, the mean over k", 0.6, 0.78,
+          "within an eighth of the printed share: it was a time", "as-read",
+          worked(lambda w: sum(x.joining / (x.joining + x.forming) for x in w) / len(w)),
+          ("tuples-k", *_DATA), about="MovieLens 100K"),
+    Claim("kl-52", "§5.2.3", "more records left over take longer, hence the inconsistency",
+          "share of pairs of k of which the one with more left over reckons more distances for "
+          "them", 0.95, None, _TREND, "as-read",
+          worked(lambda w: agreeing([x.left for x in w], [x.joining for x in w]))),
+    Claim("kl-53", "§5.2.3", "its efficiency has the trend of Mondrian's",
+          "share of pairs of k at which both rise or both fall", 0.9, None,
+          "nine of ten: the paper calls its curve inconsistent", "as-read",
+          worked(lambda w: agreeing([x.mondrian for x in w], [x.likeness for x in w])),
+          ("divisible", "tuples-k", *_DATA)),
+)  # fmt: skip
+
+_SUMS = (
+    Claim("kl-54", "§5.2.3, last paragraph", "its effectiveness is comparable to k-Member's, if "
+          "not better", "its figure over k-Member's, at the greatest of DM, C_AVG, GenILoss and "
+          "the three kinds of error", None, 1.05, _FIVE, "as-read",
+          several([*(summed(each, [LIKENESS], [MEMBER]) for each in _METRICS),
+                   *(asked_ratio(kind, [LIKENESS], [MEMBER]) for kind in _KINDS)], max),
+          (*_READ, *_DATA)),
+    Claim("kl-55", "abstract, §5.2.3", "and much higher than Mondrian's",
+          "Mondrian's figure over its, at the least of the six", 1.1, None, "“much”: a tenth",
+          "as-read",
+          several([*(summed(each, [MONDRIAN], [LIKENESS]) for each in _METRICS),
+                   *(asked_ratio(kind, [MONDRIAN], [LIKENESS]) for kind in _KINDS)], min),
+          (*_READ, *_DATA)),
+)  # fmt: skip
+
+_OURS = (
+    Claim("kl-o1", "ours", "k-exchange loses less than every other method",
+          "another line's GenILoss over its, over all k, at the least", 1.001, None, _SIDE, "ours",
+          summed("gen_iloss", [LIKENESS, MEMBER, MONDRIAN, RELAXED], [EXCHANGE]), ours=True),
+    Claim("kl-o2", "ours", "k-exchange keeps classes small", "its greatest C_AVG at any k", None,
+          1.1, "as for the others", "ours", greatest("c_avg", [EXCHANGE]), ours=True),
+    Claim("kl-o3", "ours", "k-exchange errs less in queries",
+          "another line's error over its, at the least over OR, AND and ranges, at k = 2 and 5",
+          1.0, None, _SIDE, "ours",
+          several([asked_ratio(kind, [LIKENESS, MEMBER, MONDRIAN], [EXCHANGE], k=k)
+                   for kind in _KINDS for k in QUERY_KS], min), ours=True),
+)  # fmt: skip
+
+EXPERIMENTS = (*_LOSSES, *_QUERIES, *_WORK, *_SUMS, *_OURS)
