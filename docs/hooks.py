@@ -1,4 +1,4 @@
-"""What MkDocs does beyond its settings: indexes, tables of settings and floors, pages of notebooks."""
+"""What MkDocs does beyond its settings: indexes, tables of settings, floors, notebooks."""
 
 from __future__ import annotations
 
