@@ -46,7 +46,9 @@ reproduce: $(VENV)/.dev  ## what holds of the papers, as a site for each data se
 		rm -rf "reproduction/$$name"; \
 		[ -z "$$names" ] || set -- --data "$$STARSHADE_DATA/$$name"; \
 		$(BIN)/starshade reproduce all "$$@" --out "reproduction/$$name" --resume --seed 1 || exit 1; \
-	done
+	done; \
+	rm -rf reproduction/compared; \
+	(cd reproduction && ../$(BIN)/starshade reproduce compare $${names:-made-up} --out compared)
 
 oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the values it stores
 	@$(ORACLES)/bin/python tests/oracles/pycanon_values.py

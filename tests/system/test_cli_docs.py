@@ -97,6 +97,7 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
         "reproduce sr": ("--data", ratings_csv, "--repeats", 1),
         "reproduce sq": ("--data", ratings_csv, "--repeats", 1),
         "reproduce all": ("--data", ratings_csv, "--out", tmp_path / "site", "--runs", 1),
+        "reproduce compare": (tmp_path / "site",),
         "doctor": (),
     }
     assert set(calls) == set(SECTIONS) - {"list", "studio"}  # the studio does not end by itself

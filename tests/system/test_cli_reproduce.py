@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import signal
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from starshade.audit.reproduction.everything import COLUMNS
 from starshade.audit.reproduction.papers import PAPERS
 from tests.system.conftest import call, refused, told
 from tests.unit.report.stub_study import PAPER, WAYS
@@ -221,3 +223,43 @@ def test_a_paper_that_the_data_cannot_serve_is_left_out(
         {"paper": "Nobody & Sons", "reason": "these data have no dates at all"}
     ]
     assert "no dates at all" in (tmp_path / "site" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
+    data, made_up, out = tmp_path / "data", tmp_path / "made-up", tmp_path / "out"
+    told("reproduce", "kl", "--data", ratings_csv, "--seed", 3, "--out", data)
+    told("reproduce", "kl", "--seed", 3, "--out", made_up)
+    found = told("reproduce", "compare", data, made_up, "--out", out)
+    assert len(found["data"]) == 2
+    assert len(found["claims"]) == 2 * len(PAPER.claims)
+    assert {row["low"] for row in found["claims"] if row["claim"] == "xx-04"} == {None}
+    with (out / "claims.csv").open(newline="") as file:
+        rows = {row["claim"]: row for row in csv.DictReader(file)}
+    assert rows["xx-01"][found["data"][0]].startswith("holds: 0.9")
+    assert rows["xx-04"][found["data"][1]] == "cannot be tested"
+    assert "1 / 2 / 4" in (out / "README.md").read_text("utf-8")
+    message = refused("reproduce", "compare", data, data)
+    assert "claim xx-01" in message
+    assert "stands in another folder" in message
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        ("", "the file is empty"),
+        ("paper,claim\nkl,1\n", "the columns are not paper, claim, whose"),
+        ("{head}\nkl,kl-1,ours,perhaps,,,,,x\n", "'perhaps' is no verdict"),
+        ("{head}\nkl,kl-1,ours,holds,much,,,,x\n", "could not convert"),
+        ("{head}\nkl,kl-1,ours,holds\n", "the columns"),
+        ("{head}\nkl,kl-1,ours,holds,1,,1,,x\n", "value, low and high"),
+    ],
+)
+def test_a_folder_without_claims_is_refused(tmp_path: Path, content: str | None, said: str) -> None:
+    if content is not None:
+        text = content.replace("{head}", ",".join(COLUMNS))
+        (tmp_path / "claims.csv").write_text(text)
+    message = refused("reproduce", "compare", tmp_path)
+    assert said in message
+    assert "starshade reproduce" in message

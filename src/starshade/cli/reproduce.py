@@ -10,7 +10,7 @@ import click
 from starshade.audit.compare.settings import CompareSettings
 from starshade.cli import LazyGroup
 from starshade.cli.options.declared import options_of
-from starshade.cli.options.shared import Reading, gathered, reading
+from starshade.cli.options.shared import Reading, ensure_free, gathered, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.running.studies import RESUME, RUNS, Asked, at_least, study
@@ -27,6 +27,7 @@ _STUDIES = {
     "sr": "starshade.cli.reproduce:reproduce_sr",
     "sq": "starshade.cli.reproduce:reproduce_sq",
     "all": "starshade.cli.reproduce:reproduce_all",
+    "compare": "starshade.cli.reproduce:reproduce_compare",
 }
 
 
@@ -194,4 +195,31 @@ def _summed_up(found: Everything, end: str) -> Any:
         columns(table.head, table.rows, title=table.title),
         figures(left, "Left out") if left else None,
         words(end),
+    )
+
+
+@click.command(name="compare")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
+@click.option("--out", metavar="DIR", help="Write what was found of every claim to this folder.")
+@running()
+def reproduce_compare(folders: tuple[str, ...], out: str | None, run: Run) -> None:
+    """Set the claims of several runs beside each other: one paper, or all, on several data sets.
+
+    Each FOLDER was written by `starshade reproduce NAME --out` or `reproduce all --out`.
+    """
+    place = None if out is None else ensure_free(out)
+    from starshade.audit.reproduction.across import claims_across
+    from starshade.report.reproduction import save_across
+
+    found = claims_across(folders)
+    files = () if place is None else save_across(found, place)
+    run.emit(
+        {**found.to_dict(), "seconds": run.seconds, "out": out},
+        lambda: page(
+            *(
+                columns(t.head, t.rows, title=t.title, align="left")
+                for t in (found.counts, found.table(unlike=True))
+            ),
+            words(f"{out}: {len(files)} files; begin with README.md") if out else None,
+        ),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from starshade.arguments import typed
+from starshade.audit.reproduction.across import Across
 from starshade.audit.reproduction.claims import Judged
 from starshade.audit.reproduction.configurations import explained
 from starshade.audit.reproduction.everything import claim_rows
@@ -55,6 +57,31 @@ def save_study(study: PaperStudy, folder: Where) -> tuple[str, ...]:
         Leaf("times", times, _times(study), _drawn(study, study.clocked, "times-"), "times.md"),
         tables=tables,
     )
+
+
+@typed
+def save_across(across: Across, folder: Where) -> tuple[str, ...]:
+    """Write claims on several data sets: a page, and both tables as CSV; all of it or nothing.
+
+    Parameters
+    ----------
+    across : Across
+    folder : path
+        Must not exist.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files: ``README.md``, ``across.json``, ``counts.csv`` and ``claims.csv``.
+
+    Raises
+    ------
+    OutputError
+        The folder exists or cannot be written; nothing is left behind.
+    """
+    tables = {"counts": across.counts, "claims": across.table()}
+    page = ["# The papers' claims on several data sets\n", *chain(*map(_titled, tables.values()))]
+    return save_folder(folder, Leaf("across", across.to_dict(), page), tables=tables)
 
 
 def subtitle(study: PaperStudy, figure: Figure) -> str:

@@ -121,22 +121,27 @@ class Everything:
         return self.summary[0]
 
 
+#: of ``claims.csv``
+COLUMNS = ("paper", "claim", "whose", "verdict", "value", "low", "high", "cause", "data")
+
+
 def claim_rows(study: PaperStudy, data: str) -> list[Row]:
     """Return a row for each claim of a study; `data`: what its ratings are called."""
     return [
-        {
-            "paper": study.key,
-            "claim": each.claim.number,
-            "whose": "ours" if each.claim.ours else "the paper's",
-            "verdict": each.verdict,
-            "value": None if each.found is None else each.found.value,
-            "low": None if each.found is None else each.found.low,
-            "high": None if each.found is None else each.found.high,
-            "cause": each.cause or each.reason,
-            "data": data,
-        }
+        dict(zip(COLUMNS, (study.key, *_cells_of(each), data), strict=True))
         for each in study.claims
     ]
+
+
+def _cells_of(judged: Judged) -> tuple[Any, ...]:
+    found, claim = judged.found, judged.claim
+    return (
+        claim.number,
+        "ours" if claim.ours else "the paper's",
+        judged.verdict,
+        *((None, None, None) if found is None else (found.value, found.low, found.high)),
+        judged.cause or judged.reason,
+    )
 
 
 def _row(study: PaperStudy) -> tuple[str, ...]:
@@ -251,7 +256,7 @@ def reproduce_all(
         for key, paper in PAPERS.items():
             settings = {"runs": runs, "parts": kept.within(key), "rng": seed}
             try:
-                study: Any = paper.reproduce(ratings, **settings)
+                study: Any = paper.function(ratings, **settings)
             except (UserError, UnmetError) as error:
                 skipped.append(Skipped(paper.authors, "the whole study", error.message))
             else:

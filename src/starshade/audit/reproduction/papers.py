@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
 from typing import Any
 
 from starshade.audit.reproduction.claims import Claim
@@ -27,27 +26,23 @@ class Paper:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """The points at which its configurations may differ."""
-        return tuple(self._of("configurations", "CHOICES", ()))
+        found: tuple[Choice, ...] = self._of("configurations", "CHOICES")
+        return found
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What it claims."""
-        return tuple(self._of(self.holds, "CLAIMS", ()))
+        found: tuple[Claim, ...] = self._of(self.holds, "CLAIMS")
+        return found
 
     @property
     def ways(self) -> Mapping[str, str]:
         """Interventions that seek causes, in words that go on after "holds"."""
-        found: Mapping[str, str] = self._of(self.holds, "WAYS", {})
+        found: Mapping[str, str] = self._of(self.holds, "WAYS")
         return found
 
-    def _of(self, module: str, name: str, missing: Any) -> Any:
-        path = f"{__package__}.{self.key}.{module}"
-        try:
-            return getattr(import_module(path), name, missing)
-        except ModuleNotFoundError as error:
-            if error.name not in (path, path.rpartition(".")[0]):
-                raise
-            return missing
+    def _of(self, module: str, name: str) -> Any:
+        return getattr(import_module(f"{__package__}.{self.key}.{module}"), name)
 
     @property
     def function(self) -> Callable[..., PaperStudy]:
@@ -55,12 +50,6 @@ class Paper:
         module, _, name = self.study.partition(":")
         found: Callable[..., PaperStudy] = getattr(import_module(module), name)
         return found
-
-    def reproduce(self, *args: Any, **settings: Any) -> PaperStudy:
-        """Run its study; of what all are given, `runs` and `parts`, it gets what it has."""
-        own = signature(self.function).parameters
-        lacking = {"runs", "parts"} - own.keys()
-        return self.function(*args, **{k: v for k, v in settings.items() if k not in lacking})
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it claims and how it is read, as plain JSON values."""

@@ -43,13 +43,6 @@ class PaperStudy:
     seed: int
     version: str
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("claims", "worked", "choices", "grids"):  # of a study that has none yet
-            return ()
-        if name == "times":
-            return {}
-        raise AttributeError(name)
-
     @property
     def clocked(self) -> tuple[Figure, ...]:
         """The figures that depend on the clock."""

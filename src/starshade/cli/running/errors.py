@@ -122,6 +122,7 @@ PATIENCE = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _written: list[Place] = []
+_kept: list[Path] = []
 
 
 def wrote(place: Place) -> None:
@@ -134,8 +135,15 @@ def has_written() -> bool:
     return bool(_written)
 
 
+def keeps(parts: Path | None) -> None:
+    """Remember where this command keeps what it has finished, for the same message."""
+    _kept[:] = [] if parts is None else [parts]
+
+
 def written_so_far() -> str:
     """Say what an interrupted command leaves behind."""
+    if _kept:
+        return f"finished parts stay in {_kept[0]}: --resume goes on from them"
     if not _written:
         return "nothing was written"
     return f"{', '.join(map(str, _written))} had been written in whole before"

@@ -14,6 +14,7 @@ import click
 from starshade._version import __version__
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.options.spelling import Whole
+from starshade.cli.running.errors import keeps
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, explained, figures, judged, page, words, worked
 from starshade.errors import ConfigError
@@ -88,12 +89,10 @@ class Asked:
         request = {"study": self.key, "data": digest, "seed": self.run.seed, "options": options}
         folder = self._folder(self.out)
         parts = Parts(folder, request | {"version": __version__})
-        try:
-            yield parts
-        except KeyboardInterrupt:
-            self.run.terminal.show(f"finished parts stay in {folder}: --resume goes on from them")
-            raise
+        keeps(folder)
+        yield parts
         parts.remove()
+        keeps(None)
 
     def _folder(self, out: str) -> Path:
         place = ensure_free(out)
@@ -111,7 +110,7 @@ class Asked:
 
         with self.parts(ratings, also) as parts:
             own = also | {"runs": self.runs, "parts": parts, "rng": self.run.seed}
-            study = PAPERS[self.key].reproduce(ratings, **own)
+            study = PAPERS[self.key].function(ratings, **own)
             files = () if self.out is None else save_study(study, self.out)
         self.run.emit(
             {**study.to_dict(), "seconds": self.run.seconds, "out": self.out},

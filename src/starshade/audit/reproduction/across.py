@@ -1,0 +1,157 @@
+"""The papers' claims on several data sets, beside each other."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from starshade.audit.reproduction.claims import Estimate, Verdict
+from starshade.audit.reproduction.everything import COLUMNS
+from starshade.audit.reproduction.papers import PAPERS
+from starshade.errors import ConfigError, InputError
+from starshade.figure import Table
+from starshade.ratings.places.place import Where
+
+Row = dict[str, Any]
+FILE = "claims.csv"
+
+
+@dataclass(frozen=True)
+class Across:
+    """What was found of each claim on each data set.
+
+    Attributes
+    ----------
+    data : tuple of str
+        What the data sets are called.
+    rows : tuple of dict
+        Of `claims.csv`, from all folders.
+    """
+
+    data: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def counts(self) -> Table:
+        """How many claims of each paper hold, do not, and cannot be tested, on each data set."""
+        verdicts = get_args(Verdict)
+        count = Counter(
+            (row["paper"], row["data"], row["verdict"])
+            for row in self.rows
+            if row["whose"] != "ours"
+        )
+
+        def cell(paper: str, data: str) -> str:
+            found = [count[paper, data, verdict] for verdict in verdicts]
+            return " / ".join(map(str, found)) if sum(found) else "–"
+
+        papers = dict.fromkeys(row["paper"] for row in self.rows)
+        return Table(
+            f"Claims of each paper: {' / '.join(verdicts)}",
+            ("paper", *self.data),
+            tuple((_authors(p), *(cell(p, data) for data in self.data)) for p in papers),
+        )
+
+    def table(self, *, unlike: bool = False) -> Table:
+        """Return what was measured of each claim; `unlike`: of those whose verdicts differ."""
+        own: dict[str, dict[str, Row]] = {}
+        for row in self.rows:
+            own.setdefault(row["claim"], {})[row["data"]] = row
+        chosen = {
+            claim: found
+            for claim, found in own.items()
+            if not unlike or len({row["verdict"] for row in found.values()}) > 1
+        }
+        said = {claim.number: claim for paper in PAPERS.values() for claim in paper.claims}
+        return Table(
+            "Claims on which the data differ" if unlike else "Each claim on each data set",
+            ("claim", "what", *self.data),
+            tuple(
+                (
+                    claim,
+                    said[claim].says if claim in said else "",
+                    *(_found(found.get(data)) for data in self.data),
+                )
+                for claim, found in chosen.items()
+            ),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain JSON values."""
+        return {"data": list(self.data), "claims": list(self.rows)}
+
+
+def claims_across(folders: Sequence[Where]) -> Across:
+    """Read what studies and sites found of the papers' claims.
+
+    Parameters
+    ----------
+    folders : sequence of path
+        Each written by `save_study` or `save_site`.
+
+    Returns
+    -------
+    Across
+
+    Raises
+    ------
+    InputError
+        A folder without claims, or with other columns.
+    ConfigError
+        Two folders tell of the same claim on the same data.
+    """
+    rows: dict[tuple[str, str], Row] = {}
+    for folder in folders:
+        for row in _read(Path(folder) / FILE):
+            key = row["claim"], row["data"]
+            if key in rows:
+                raise ConfigError(
+                    f"{folder}: claim {key[0]} on {key[1]} stands in another folder too",
+                    advice="Name one folder for each paper and data set.",
+                )
+            rows[key] = row
+    return Across(tuple(dict.fromkeys(data for _, data in rows)), tuple(rows.values()))
+
+
+def _read(path: Path) -> list[Row]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            found = [_typed(row) for row in csv.DictReader(file)]
+        if not found:
+            raise ValueError("the file is empty")
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(
+            f"{path}: no claims can be read there: {error}",
+            advice="Name folders that `starshade reproduce … --out` wrote.",
+        ) from error
+    return found
+
+
+def _typed(row: dict[str, str]) -> Row:
+    if tuple(row) != COLUMNS or None in row.values():
+        raise ValueError(f"the columns are not {', '.join(COLUMNS)}")
+    if row["verdict"] not in get_args(Verdict):
+        raise ValueError(f"{row['verdict']!r} is no verdict")
+    numbers = {name: float(row[name]) if row[name] else None for name in _NUMBERS}
+    if len({number is None for number in numbers.values()}) > 1:
+        raise ValueError("value, low and high are there together, or none is")
+    return row | numbers
+
+
+_NUMBERS = ("value", "low", "high")
+
+
+def _authors(paper: str) -> str:
+    return PAPERS[paper].authors if paper in PAPERS else paper
+
+
+def _found(row: Row | None) -> str:
+    if row is None:
+        return "–"
+    if row["value"] is None:
+        return str(row["verdict"])
+    return f"{row['verdict']}: {Estimate(*(row[name] for name in _NUMBERS)).text}"
