@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from runpy import run_path
+from typing import cast
 
 import click
 import pytest
 
 from starshade.attack.registry import ENTRIES
+from starshade.audit.reproduction.papers import PAPERS, Paper
 from starshade.cli import LazyGroup, main
 from tests.system.conftest import Made, told
 
@@ -67,7 +69,9 @@ def test_every_option_says_what_it_does() -> None:
                 assert parameter.help, f"{name} {parameter.opts}"
 
 
-def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
+def test_the_keys_are_those_that_are_printed(
+    made: Made, ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: dict[str, tuple[object, ...]] = {
         "demo": ("--out", tmp_path / "demo"),
         "data describe": (ratings_csv,),
@@ -102,6 +106,9 @@ def test_the_keys_are_those_that_are_printed(made: Made, ratings_csv: Path, tmp_
     }
     assert set(calls) == set(SECTIONS) - {"list", "studio"}  # the studio does not end by itself
     for command, arguments in calls.items():
+        if command == "reproduce all":  # each paper had its own turn
+            for key in PAPERS.keys() - {"sq"}:
+                monkeypatch.delitem(cast("dict[str, Paper]", PAPERS), key)
         assert set(told(*command.split(), *arguments)) == documented(command), command
 
 
