@@ -49,3 +49,14 @@ def test_what_is_no_part_is_not_removed(tmp_path):
     assert [path.name for path in (tmp_path / "parts").iterdir()] == ["letter.txt"]
     assert request_of(tmp_path / "parts") is None
     Parts().remove()
+
+
+@pytest.mark.parametrize("keep", [0, 10, 120, -1])
+def test_a_damaged_part_is_refused(tmp_path, keep):
+    folder = tmp_path / "parts"
+    Parts(folder, {}).of("one", lambda: {"a": np.arange(99)})
+    (part,) = folder.glob("*.npz")
+    whole = part.read_bytes()
+    part.write_bytes(whole[:keep] if keep >= 0 else whole[:200] + b"\x7f" + whole[201:])
+    with pytest.raises(ConfigError, match=r"\.npz: a finished part is damaged"):
+        Parts(folder, {}).of("one", dict)

@@ -7,11 +7,13 @@ goes on from the parts of a killed one writes what the other would have written.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +70,13 @@ class Parts:
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
             with atomic_file(place, 0o600) as path, path.open("wb") as file:
                 np.savez(file, **made)
-        with np.load(place, allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
+        try:
+            with np.load(place, allow_pickle=False) as stored:
+                return {key: stored[key] for key in stored.files}
+        except (ValueError, EOFError, BadZipFile, zlib.error) as damage:
+            raise ConfigError(
+                f"{place}: a finished part is damaged", advice="Remove that file, and go on."
+            ) from damage
 
 
 def request_of(folder: Path) -> dict[str, Any] | None:
