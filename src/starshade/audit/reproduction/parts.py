@@ -71,7 +71,7 @@ class Parts:
             with atomic_file(place, 0o600) as path, path.open("wb") as file:
                 np.savez(file, **made)
         try:
-            with place.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            with place.open("rb") as data, np.load(data, allow_pickle=False) as stored:
                 return {key: stored[key] for key in stored.files}
         except (ValueError, EOFError, BadZipFile, zlib.error) as damage:
             raise ConfigError(
