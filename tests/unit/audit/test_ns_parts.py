@@ -70,7 +70,7 @@ def test_readings_are_the_twins(
         if after and scores and not fits[asked[int(np.argmax(scores))]]:
             wanted |= {"named": 0.0, "success": 0.0}
         for name, value in wanted.items():
-            assert found[name][t] == pytest.approx(value, rel=1e-6, abs=1e-9), name
+            assert float(found[name][t]) == pytest.approx(value, rel=1e-6, abs=1e-9), name
 
 
 def test_as_read_is_the_librarys_attack(ratings: Ratings) -> None:

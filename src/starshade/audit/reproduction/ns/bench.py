@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,12 @@ from starshade.release.folder.receipt import digest_of
 from starshade.rng import stream_key
 from starshade.stats import bootstrap
 
-Run = Mapping[str, Floats]
-Runs = list[Run]
+Run: TypeAlias = Part
+Runs: TypeAlias = Sequence[Run]
 PHI = 1.5
 _MANY = 20_000_000  # of more ratings than this one changed copy is held at a time
 _DRAWS = 200  # of a figure's interval; a claim's has more
+_CREDITS = frozenset({"top1", "credit", "like", "covering"})  # of a target, from 0 to 1
 
 
 def is_dated(ratings: Ratings) -> bool:
@@ -149,7 +150,7 @@ class Bench:
         """Measure something of the targets of every run, with what is known of them."""
         if knowledge.knows_days and not self.dated:
             raise Untestable("the data have no dates")
-        runs = []
+        runs: list[Run] = []
         for run in range(self.runs):
             who = self.people(among or knowledge, run, way)
             told = blake2b(who.tobytes(), digest_size=8).hexdigest()
@@ -181,7 +182,7 @@ class Bench:
             pricing = Pricing.of(ScoreboardRH(), view)
             summaries, _, postings = score_all(view, known, pricing, theta=1.0, absent=True)
             return {
-                "named": stands_out(summaries, PHI).astype(np.float64),
+                "named": stands_out(summaries, PHI),
                 "eccentricity": eccentricity_of(summaries),
                 "postings": np.array([float(postings)]),
             }
@@ -203,10 +204,10 @@ class Bench:
             assert found.some_absent is not None
             return {
                 "top1": found.credit,
-                "success": (found.credit == 1).astype(np.float64),
+                "success": found.credit == 1,
                 "candidates": found.candidates.astype(np.float64),
                 "bits": found.entropy_bits,
-                "named": found.some_absent.astype(np.float64),
+                "named": found.some_absent,
                 "postings": np.array([float(postings)]),
             }
 
@@ -337,7 +338,7 @@ class Bench:
 
     def rate(self, runs: Sequence[Run], name: str) -> Rate:
         """Return a mean with its interval, for a figure."""
-        everyone = np.concatenate([run[name] for run in runs])
+        everyone = np.concatenate([run[name] for run in runs]).astype(np.float64)
         if len(np.unique(everyone)) == 1 and 0 <= everyone[0] <= 1:
             return bootstrap(everyone, seed=self.seed)  # equal ones have an interval all the same
         own = [{name: run[name]} for run in runs]
@@ -354,12 +355,11 @@ def within(reading: Reading, knowledge: Knowledge) -> Reading:
 def found_in(view: View, known: Known) -> Part:
     """Attack by Scoreboard-RH; what came of each target, as numbers."""
     found, postings = ScoreboardRH().judge(view, known)
-    right = (found.expected_top1 > 0).astype(np.float64)
     return {
-        "success": found.success.astype(np.float64),
-        "named": found.matched.astype(np.float64),
+        "success": found.success,
+        "named": found.matched,
         "top1": found.expected_top1,
-        "right": right,
+        "right": found.expected_top1 > 0,
         "eccentricity": found.eccentricity,
         "bits": found.entropy_bits,
         "postings": np.array([float(postings)]),
@@ -375,11 +375,20 @@ def why_impossible(ratings: Ratings, knowledge: Knowledge) -> str:
     return f"no user has what is to be known ({knowledge.name})"
 
 
-def beside(**of: tuple[Runs, str]) -> list[dict[str, Floats]]:
-    """Put figures of the same targets beside each other, run by run."""
+def beside(**of: tuple[Runs, str]) -> Runs:
+    """Put figures of the same targets beside each other, run by run.
+
+    Credits that are all 0, or all 1, are outcomes, whose interval has width.
+    """
     runs = zip(*(each for each, _ in of.values()), strict=True)
     names = {key: name for key, (_, name) in of.items()}
     return [
-        {key: run[name] for (key, name), run in zip(names.items(), row, strict=True)}
+        {key: _outcomes(run, name) for (key, name), run in zip(names.items(), row, strict=True)}
         for row in runs
     ]
+
+
+def _outcomes(run: Run, name: str) -> NDArray[Any]:
+    figures = run[name]
+    alike = name in _CREDITS and any((figures == end).all() for end in (0, 1))
+    return figures.astype(np.bool_) if alike else figures

@@ -68,7 +68,7 @@ def _readings(bench: Bench) -> Table:
 
 
 def _cells(bench: Bench, runs: Runs) -> tuple[str, str, str, str]:
-    wrong = [{"wrong": run["named"] - run["success"]} for run in runs]
+    wrong = [{"wrong": run["named"] & ~run["success"]} for run in runs]
     return (
         str(bench.rate(runs, "success")),
         str(bench.rate(wrong, "wrong")),

@@ -61,9 +61,9 @@ def _one(table: Ratings, known: Known, t: int) -> dict[str, float]:
         "credit": 1 / len(rows),
         "like": float((like >= 1 - EPS - DELTA - _SLACK).mean()),
         "covering": float((covered >= 1 - DELTA - _SLACK).mean()),
-        "left": float(others.any()),
+        "left": bool(others.any()),
         "false": float((covered[others] < 1 - DELTA - _SLACK).sum()),
-        "uncovering": float((covered[others] < 1 - DELTA - _SLACK).any()),
+        "uncovering": bool((covered[others] < 1 - DELTA - _SLACK).any()),
     }
 
 

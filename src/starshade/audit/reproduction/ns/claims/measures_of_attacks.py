@@ -9,7 +9,7 @@ import numpy as np
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.tradeoff import trade_off
 from starshade.attack.view import View
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
+from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside, found_in, within
 from starshade.audit.reproduction.ns.claims.under import (
     LITTLE,
@@ -33,7 +33,7 @@ from starshade.audit.reproduction.ns.plan import lines_of
 from starshade.audit.reproduction.ns.scorer import scored
 
 
-def _both_errors(bench: Bench, way: str, settings: list[Knowledge]) -> list[dict[str, Floats]]:
+def _both_errors(bench: Bench, way: str, settings: list[Knowledge]) -> Runs:
     of: dict[str, tuple[Runs, str]] = {}
     for n, knowledge in enumerate(settings):
         of[f"found {n}"] = present(bench, knowledge, way), "success"
@@ -72,7 +72,7 @@ def rare_helps(bench: Bench, way: str) -> Estimate:
 
 def scoreboard_with_mistakes(bench: Bench, way: str) -> Estimate:
     """Measure ns-30."""
-    runs = [{"top1": run["top1"]} for run in bench.scoreboard(WELL)]
+    runs = beside(top1=(bench.scoreboard(WELL), "top1"))
     return bench.estimate(runs, lambda mean: mean["top1"])
 
 
@@ -81,8 +81,8 @@ def wrong_among_named(bench: Bench, way: str) -> Estimate:
     found = bench.attacked(WELL)
     if not any(run["named"].any() for run in found):
         raise Untestable("no record stands out")
-    runs = beside(named=(found, "named"), right=(found, "success"))
-    return bench.estimate(runs, lambda mean: 1 - mean["right"] / max(mean["named"], 1e-9))
+    runs = [{"wrong": run["named"] & ~run["success"], "named": run["named"]} for run in found]
+    return bench.estimate(runs, lambda mean: mean["wrong"] / max(mean["named"], 1e-9))
 
 
 def weights_help(bench: Bench, way: str) -> Estimate:

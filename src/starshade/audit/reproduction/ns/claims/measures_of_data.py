@@ -11,7 +11,7 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.sparsity.few_facts import sample_sparsity
 from starshade.attack.view import View
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
-from starshade.audit.reproduction.ns.bench import Bench
+from starshade.audit.reproduction.ns.bench import Bench, beside
 from starshade.audit.reproduction.ns.matches import (
     DELTA,
     EPS,
@@ -89,14 +89,14 @@ def crowded(bench: Bench, way: str) -> Estimate:
 
 
 def _over(bench: Bench, eps: float, *, less: bool = False) -> Estimate:
-    above = (bench.sparsity.neighbours[0].similarity > eps).astype(np.float64)
+    above = bench.sparsity.neighbours[0].similarity > eps
     found = _of_records(bench, {"above": above})
     if not less:
         return found
     return Estimate(1 - found.value, 1 - found.high, 1 - found.low, found.seeds, found.users)
 
 
-def _of_records(bench: Bench, figures: dict[str, Floats]) -> Estimate:
+def _of_records(bench: Bench, figures: Part) -> Estimate:
     """Return a mean over records: all of them, or a sample with its interval."""
     (mean,) = (each.mean() for each in figures.values())
     if bench.sparsity.exact:
@@ -175,7 +175,7 @@ def lemma(bench: Bench, way: str) -> Estimate:
     curve = bench.sparsity.neighbours[0]
     covered = curve.covered >= 1 - DELTA
     like = curve.covered if way == "cover" else curve.similarity
-    return _of_records(bench, {"broken": (covered & (like <= 1 - EPS - DELTA)).astype(np.float64)})
+    return _of_records(bench, {"broken": covered & (like <= 1 - EPS - DELTA)})
 
 
 def theorem_1(bench: Bench, way: str) -> Estimate:
@@ -185,8 +185,7 @@ def theorem_1(bench: Bench, way: str) -> Estimate:
 
 
 def _mean(bench: Bench, facts: int, key: str) -> Estimate:
-    runs = [{key: run[key]} for run in matched(bench, facts)]
-    return bench.estimate(runs, lambda mean: mean[key])
+    return bench.estimate(beside(it=(matched(bench, facts), key)), lambda mean: mean["it"])
 
 
 def theorem_2(bench: Bench, way: str) -> Estimate:
@@ -206,7 +205,7 @@ def theorem_2(bench: Bench, way: str) -> Estimate:
 def theorem_3(bench: Bench, way: str) -> Estimate:
     """Measure ns-22."""
     runs = [{"credit": 1 / line} for line in _lineups(bench, way)]
-    return bench.estimate(runs, lambda mean: mean["credit"])
+    return bench.estimate(beside(credit=(runs, "credit")), lambda mean: mean["credit"])
 
 
 def theorem_3_bits(bench: Bench, way: str) -> Estimate:
@@ -248,7 +247,7 @@ def theorem_5(bench: Bench, way: str) -> Estimate:
     tenths = [near > eps for near in _tenths(bench)]
     # of a large tenth some records were looked at: between these two it may have so many or not
     surely, perhaps = (
-        bench.estimate([{"met": np.array(met, np.float64)}], lambda mean: mean["met"])
+        bench.estimate([{"met": np.array(met)}], lambda mean: mean["met"])
         for met in zip(*(_at_least(bench, near, least) for near in tenths), strict=True)
     )
     return replace(surely, high=perhaps.high)
@@ -285,9 +284,7 @@ def all_alike(bench: Bench, way: str) -> Estimate:
         rows = zip(
             known.users.tolist(), (known.users[:, None] + others) % table.n_users, strict=True
         )
-        return {
-            "all": np.array([float((sims(table, own, row) > _NEAR).all()) for own, row in rows])
-        }
+        return {"all": np.array([(sims(table, own, row) > _NEAR).all() for own, row in rows])}
 
     everyone = Knowledge(known=1, ratings=False, dates=False)
     runs = bench.each("alike to all others", everyone, None, "", make)

@@ -83,7 +83,7 @@ def items_worse_than_values(bench: Bench, way: str) -> Estimate:
 def bits_of_others(bench: Bench, way: str) -> Estimate:
     """Measure ns-43."""
     runs = [
-        {"bits": run["bits"] * (1 - run["success"]), "others": 1 - run["success"]}
+        {"bits": run["bits"] * ~run["success"], "others": ~run["success"]}
         for run in present(bench, LITTLE, way)
     ]
     return bench.estimate(runs, lambda mean: mean["bits"] / max(mean["others"], 1e-9))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.tradeoff import SLACK, TradeOff, trade_off
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
+from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside
 from starshade.audit.reproduction.ns.samples import CHANGED
 
@@ -38,10 +39,10 @@ def equal_phi(curve: TradeOff) -> float:
     return curve.equal_error_phi
 
 
-def over(run: Run, phi: float) -> Floats:
+def over(run: Run, phi: float) -> NDArray[np.bool_]:
     """Tell who stands out at another φ."""
     eccentricity = run["eccentricity"]
-    return ((eccentricity > 0) & (eccentricity >= phi * (1 - SLACK))).astype(np.float64)
+    return np.asarray((eccentricity > 0) & (eccentricity >= phi * (1 - SLACK)))
 
 
 def known_under(bench: Bench, knowledge: Knowledge, way: str) -> Knowledge:
@@ -76,9 +77,7 @@ def key_of(way: str) -> str:
     return "top1" if way == "answer" else "success"
 
 
-def found(
-    bench: Bench, way: str, among: Knowledge | None = None, **settings: Knowledge
-) -> list[dict[str, Floats]]:
+def found(bench: Bench, way: str, among: Knowledge | None = None, **settings: Knowledge) -> Runs:
     """Return success under a way, by setting; `among`: the same people in all of them."""
     of: dict[str, tuple[Runs, str]] = {}
     for name, knowledge in settings.items():
