@@ -18,7 +18,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.reproduction.claims import Judged, Untestable
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.ns.bench import Bench
-from starshade.audit.reproduction.ns.claims.every import CLAIMS, WAYS
+from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.ns.configurations import CHOICES
 from starshade.audit.reproduction.ns.plan import (
     BITS,
@@ -244,7 +244,7 @@ def test_a_tenth_rests_on_those_who_are_in_it(found: Reproduction) -> None:
 
 
 def test_open_questions_are_tables(found: Reproduction, bench: Bench) -> None:
-    readings, tuning, phis, tenths, work = found.grids
+    off_top, theorems, facts, tenths, readings, tuning, phis, work = found.grids
     many = Knowledge(known=8, wrong=2, day_error=14)
     rows = {row[:2]: row[2] for row in readings.rows}
     assert rows[many.name, "as-printed"] != rows[many.name, "as-read"]
@@ -254,15 +254,29 @@ def test_open_questions_are_tables(found: Reproduction, bench: Bench) -> None:
     paper = dict(zip(tuning.head, next(r for r in tuning.rows if r[0] == "ρ0 = 1.5"), strict=True))
     assert paper["d0 = 30"].startswith(f"{noisy:.1%} ")
     by_phi = {row[0]: row[1] for row in phis.rows}
-    assert by_phi["1.5"] == f"{right:.1%}"
+    assert by_phi["1.5"].startswith(f"{right:.1%} [")
+    equal = next(row for row in phis.rows if row[0].endswith("both errors are equal"))
+    missed, named = (float(cell.split("%")[0]) for cell in (equal[1], equal[3]))
+    assert 100 - missed == pytest.approx(named, abs=5), "so few people make steps as large"
     assert len(tenths.rows) == 3
-    cells = {row[0]: row[2] for row in work.rows}
+    cells = {name: dict(zip(work.head, (name, *row), strict=True)) for name, *row in work.rows}
     looked_at = sum(
         int(bench.ratings.item_support[many.draw(bench.ratings, who, seed).items].sum())
         for run in range(RUNS)
         for who, seed in [(bench.people(many, run), bench.seed_of(run))]
     )
-    assert cells[many.name] == f"{looked_at:,}"
+    people = sum(len(bench.people(many, run)) for run in range(RUNS))
+    assert cells["any items"]["8 items"] == f"{looked_at / people:,.0f}"
+    shown = {row.top: row.at_least for row in found.off_top}
+    assert off_top.rows[1] == (
+        "500", *(f"{shown[500][n]:.1%} ({paper}%)" for n, paper in ((1, 99), (5, 90), (10, 80)))
+    )  # fmt: skip
+    # by hand: 0.8^73 · 480,189 < 0.05 < 0.8^72 · 480,189; 0.5^16 · 480,189 < 9
+    asked = {(row[0], row[3]): row[5] for row in theorems.rows}
+    assert asked["1, 2, 4", "0.2"] == "73"
+    assert 480_189 * 0.8**73 < 0.05 < 480_189 * 0.8**72
+    assert asked["3", "0.5"] == "16"
+    assert [row[0] for row in facts.rows] == [each.strictness for each in found.few_facts]
 
 
 def test_measures_that_can_be_counted_by_hand() -> None:

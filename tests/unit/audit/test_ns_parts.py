@@ -15,9 +15,9 @@ from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.attack.view import look
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.ns.bench import Bench, found_in
-from starshade.audit.reproduction.ns.claims.every import CLAIMS
+from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
-from starshade.audit.reproduction.ns.matches import matching, sims
+from starshade.audit.reproduction.ns.of_data import TENTHS, matching, sims
 from starshade.audit.reproduction.ns.samples import Tenth, altered, dealt_days, drawn, moved_days
 from starshade.audit.reproduction.ns.scorer import Reading, scored
 from starshade.audit.reproduction.ns.worked import worked_tables
@@ -195,22 +195,20 @@ def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.Mo
     wanted = next(c.measure for c in CLAIMS if c.number == "ns-25")
     assert wanted is not None
     near = np.array([0.9] * 2 + [0.1] * 8)
-    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < 10))
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < TENTHS // 2))
     found = wanted(Bench(many, 10, 1, 3), "")
     assert found.low <= found.value == 0.5
     assert found.high == 1  # none of ten in a tenth of 400: some of the rest may have one
     every = np.where(np.arange(400) < 2, 0.9, 0.1)
-    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < 10))
+    monkeypatch.setattr(
+        Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < TENTHS // 2)
+    )
     assert wanted(Bench(many, 10, 1, 3), "").high < 1
 
 
 def test_what_is_worked_by_hand() -> None:
-    bits, bounds, fifth = worked_tables()
+    bits, fifth = worked_tables()
     assert bits.equal == bits.cells
-    rows = {(row[0], row[2]): row[4] for row in bounds.ours}
-    # by hand: 0.8^73 · 480,189 < 0.05 < 0.8^72 · 480,189; 0.5^16 · 480,189 < 9
-    assert rows["Theorems 1, 2, 4", "0.2"] == "73"
-    assert 480_189 * 0.8**73 < 0.05 < 480_189 * 0.8**72
-    assert rows["Theorem 3, k = 10", "0.5"] == "16"
+    assert (bits.cells, fifth.cells, fifth.equal) == (1, 1, 0), "the paper has no other number"
     # of the six pairs of four records three have the hub
     assert fifth.ours[2][1] == "0.50"

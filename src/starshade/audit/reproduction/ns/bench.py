@@ -65,6 +65,7 @@ class Bench:
     # seconds of what was measured now and not before
     seconds: dict[str, float] = field(default_factory=dict)
     _views: dict[str, View] = field(default_factory=dict)
+    _tenths: dict[str, Tenth] = field(default_factory=dict)  # one at a time
     _people: dict[tuple[Any, ...], NDArray[np.int64]] = field(default_factory=dict)
 
     @cached_property
@@ -242,37 +243,41 @@ class Bench:
 
         return self.each(kind, knowledge, among, "", make)
 
-    def tenth(self, knowledge: Knowledge, reading: Reading | None = None) -> list[dict[str, Part]]:
+    def tenth(
+        self, knowledge: Knowledge, reading: Reading | None = None, way: str = ""
+    ) -> list[dict[str, Part]]:
         """Attack people in a real random tenth, those outside it, and the former among all."""
         if knowledge.knows_days and not self.dated:
             raise Untestable("the data have no dates")
+        under = f"{knowledge.name}; {way or 'as they are'}; {reading or READ}"
         return [
             {
                 who: self.part(
-                    f"tenth, {who}: {knowledge.name}; {reading or READ}; run {run}",
-                    partial(self._tenth, knowledge, who, run, reading),
+                    f"tenth, {who}: {under}; run {run}",
+                    partial(self._tenth, knowledge, who, run, reading, way),
                 )
                 for who in ("in it", "among all", "outside")
             }
             for run in range(self.runs)
         ]
 
-    def _tenth(self, knowledge: Knowledge, who: str, run: int, reading: Reading | None) -> Part:
-        name = f"tenth {run}"
-        sample = self._tenths.get(name)
-        if sample is None:
-            self._tenths.clear()
-            sample = self._tenths[name] = Tenth.of(self.ratings, self.seed_of(run))
-        able = np.flatnonzero(knowledge.eligible_users(self.ratings))
+    def _tenth(
+        self, knowledge: Knowledge, who: str, run: int, reading: Reading | None, way: str
+    ) -> Part:
+        everyone, name = self.view(way).original, f"{way} {run}"
+        if name not in self._tenths:
+            self._tenths = {name: Tenth.of(everyone, self.seed_of(run))}
+        sample = self._tenths[name]
+        able = np.flatnonzero(knowledge.eligible_users(everyone))
         inside = np.isin(able, sample.users)
         users = able[~inside if who == "outside" else inside]
         if not len(users):
             raise Untestable("nobody of whom so much can be known is on this side of the sample")
         rng = np.random.default_rng(self.seed_of(run))
         users = np.sort(rng.permutation(users)[: self.targets])
-        known = knowledge.draw(self.ratings, users, self.seed_of(run))
+        known = knowledge.draw(everyone, users, self.seed_of(run))
         if who == "among all":
-            return self._found(self.view(), self.ratings, known, reading)
+            return self._found(self.view(way), everyone, known, reading)
         table, rows = sample.view.original, sample.rows(users)
         if reading is not None:  # the scorer has -1 for nobody
             rows = np.where(rows < table.n_users, rows, -1)
@@ -281,10 +286,6 @@ class Bench:
     @staticmethod
     def _found(view: View, table: Ratings, known: Known, reading: Reading | None) -> Part:
         return found_in(view, known) if reading is None else scored(table, known, reading)
-
-    @cached_property
-    def _tenths(self) -> dict[str, Tenth]:
-        return {}
 
     @cached_property
     def sparsity(self) -> SparsityResult:

@@ -12,7 +12,6 @@ from starshade.attack.scoreboard_rh.tradeoff import TradeOff
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.reproduction.ns.bench import Bench, Run, Runs, why_impossible
-from starshade.audit.reproduction.ns.claims.under import LITTLE, WELL, error_curve
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
 from starshade.audit.reproduction.ns.plan import (
@@ -31,6 +30,7 @@ from starshade.audit.reproduction.ns.plan import (
     marks_of,
     title_of,
 )
+from starshade.audit.reproduction.ns.under import LITTLE, WELL, error_curve
 from starshade.figure import Rate
 
 _LARGEST_PHI = 6

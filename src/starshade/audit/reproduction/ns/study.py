@@ -19,7 +19,7 @@ from starshade.audit.reproduction.claims import Judged, judge, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.ns.bench import Bench
-from starshade.audit.reproduction.ns.claims.every import CLAIMS, WAYS
+from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.ns.configurations import CHOICES
 from starshade.audit.reproduction.ns.figures import attack_figures, skipped
 from starshade.audit.reproduction.ns.grids import grids
