@@ -339,7 +339,7 @@ def test_without_dates_figures_that_need_them_are_left_out(ratings: Ratings) -> 
     undated = reproduce_ns(replace(ratings, days=None), targets=10, runs=1, rng=0)
     assert [figure.number for figure in undated.figures] == ["1", "1b", "2", "3", "7", "8", "11"]
     left_out = {entry.figure for entry in undated.skipped if "no dates" in entry.reason}
-    assert left_out == {"1", "4", "5", "6", "7", "9", "10", "12"}
+    assert left_out == {"1", "7", "4", "4b", "5", "5b", "5c", "6", "9", "10", "12", "12b"}
     told = judged_of(undated, "ns-47")
     assert (told.verdict, told.reason) == ("cannot be tested", "the data have no dates")
     # a column of days of which none is known says nothing either
@@ -371,6 +371,8 @@ def test_on_few_items_what_nobody_meets_is_left_out() -> None:
     assert "8" not in [figure.number for figure in found.figures]
     reasons = {entry.reason for entry in found.skipped if entry.figure == "8"}
     assert reasons == {"there are only 7 items"}
+    few = {entry.figure for entry in found.skipped if "there is no sample" in entry.reason}
+    assert few == {"1b", "5c"} == {"1b", "5c"} - {figure.number for figure in found.figures}
     eight = [entry for entry in found.skipped if entry.what.endswith("of 8")]
     assert {entry.figure for entry in eight} >= {"4", "9", "10", "12"}
     json.dumps(found.to_dict(), allow_nan=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -32,7 +32,9 @@ from starshade.audit.reproduction.ns.plan import (
 )
 from starshade.audit.reproduction.ns.under import LITTLE, WELL, error_curve
 from starshade.figure import Rate
+from starshade.plain import counted
 
+_WHOLE, _NO_DATES = "the whole figure", "the data have no dates"
 _LARGEST_PHI = 6
 _KNOWN = (2, 4, 6, 8)
 #: (what measures, what is known) → a rate; None: there is nobody of whom it speaks
@@ -42,23 +44,28 @@ _Measure: TypeAlias = Callable[[Bench, Knowledge], Rate | None]
 def skipped(bench: Bench) -> tuple[Skipped, ...]:
     """Name figures, and single points, that the data cannot give."""
     left = []
+    if not bench.can_sample:
+        why = f"of {counted(bench.ratings.n_users, 'user')} there is no sample"
+        left += [Skipped(figure, _WHOLE, why) for figure in ("1b", *["5c"] * bench.dated)]
+    if not bench.dated:
+        left += [Skipped(figure, "the curve with dates", _NO_DATES) for figure in ("1", "7")]
+        left += [Skipped(figure, _WHOLE, _NO_DATES) for figure in (*DATED, *_ALSO)]
     for figure in NUMBERS:
-        if figure in DATED and not bench.dated:
-            left.append(Skipped(figure, "the whole figure", "the data have no dates"))
-            continue
-        for line in lines_of(figure, bench.star):
-            reasons = {k: why_impossible(bench.ratings, k) for k in line.settings}
-            left.extend(_skipped(figure, line, reasons))
+        if bench.dated or figure not in DATED:
+            for line in lines_of(figure, bench.star):
+                left += _skipped(bench, figure, line)
     return tuple(left)
 
 
-def _skipped(figure: str, line: Line, reasons: Mapping[Knowledge, str]) -> list[Skipped]:
-    """Name the points of a line that the data cannot give; the line, if all for one reason."""
-    name = f"{line.name}, {line.mistakes}"
-    if len(set(reasons.values())) == 1:
-        reason = next(iter(reasons.values()))
-        return [Skipped(figure, name, reason)] if reason else []
-    return [Skipped(figure, f"{name}: {label_of(k)}", why) for k, why in reasons.items() if why]
+def _skipped(bench: Bench, figure: str, line: Line) -> list[Skipped]:
+    """Name the points of a line that the data cannot give; the line alone, if it has no other."""
+    missing = {k: why for k in line.settings if (why := why_impossible(bench.ratings, k))}
+    if not missing:
+        return []
+    points = "" if len(missing) == len(line.settings) else ": " + ", ".join(map(label_of, missing))
+    reasons = set(missing.values())
+    why = reasons.pop() if len(reasons) == 1 else "no user has what is to be known"
+    return [Skipped(figure, f"{line.name}, {line.mistakes}{points}", why)]
 
 
 def attack_figures(bench: Bench) -> Iterator[Figure]:
@@ -68,8 +75,8 @@ def attack_figures(bench: Bench) -> Iterator[Figure]:
             drawn = _figure(bench, number)
             if drawn.series:
                 yield drawn
-    if bench.dated:
-        for also in (_beside_scoreboard, _over_phi, _of_a_tenth, _with_more_known):
+    for number, also in _ALSO.items():
+        if bench.dated and (bench.can_sample or number != "5c"):
             drawn = also(bench)
             if drawn.series:
                 yield drawn
@@ -279,3 +286,9 @@ def _with_more_known(bench: Bench) -> Figure:
     ]
     title = "What the number of ratings and the first day take away: dates ±3 days (ours)"
     return replace(_shares("12b", title, series), dotted=True)
+
+
+#: ours, of which each needs dates
+_ALSO = {
+    "4b": _beside_scoreboard, "5b": _over_phi, "5c": _of_a_tenth, "12b": _with_more_known
+}  # fmt: skip

@@ -31,7 +31,7 @@ from starshade.figure import Table
 from starshade.ratings.describe import rated_outside_top
 
 _PHIS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
-_SCORED = ("similarity", "strict")
+_WORDS = {"similarity": "distances as read", "strict": "φ itself is a match"}
 
 
 def grids(bench: Bench) -> tuple[Table, ...]:
@@ -60,9 +60,9 @@ def _readings(bench: Bench) -> Table:
     """As printed against as read, one change at a time, and what else could be meant."""
     ways = {PRINTED: bench.reading(PRINTED)}
     for key, changed in one_change(CHOICES, PRINTED, READ):
-        if key in _SCORED:
-            own = {name: changed[name] for name in _SCORED}
-            ways[f"as-printed, but {key} as read"] = bench.reading(PRINTED, **own)
+        if key in _WORDS:
+            own = {name: changed[name] for name in _WORDS}
+            ways[f"as-printed, but {_WORDS[key]}"] = bench.reading(PRINTED, **own)
     ways |= {
         READ: bench.reading(),
         "as-read, but thresholds": bench.reading(similarity="threshold"),
@@ -148,7 +148,7 @@ def _few_facts(bench: Bench) -> Table:
     return Table(
         "Theorems 2 and 3: facts that suffice on these data, δ = 1 − ε − t (mended: all but 2ε are "
         "singled out, with the share of the target's own cells in place of Sim)",
-        (*head, "users with so many", "Theorem 3, k = 10", "mended", "users with so many "),
+        (*head, "users with so many", "Theorem 3, k = 10", "mended", "users with as many"),
         tuple(
             (
                 each.strictness,

@@ -36,8 +36,7 @@ def count(of: Callable[[Ratings], float]) -> Measure:
 def power_law(bench: Bench, way: str) -> Estimate:
     """Fit a straight line through ln raters over ln rank."""
     raters = np.sort(bench.ratings.item_support[bench.ratings.item_support > 0])[::-1]
-    if way == "upper-half":
-        raters = raters[: (len(raters) + 1) // 2]
+    raters = raters[: int(np.ceil(len(raters) * {"upper-half": 0.5, "top-tenth": 0.1}.get(way, 1)))]
     if len(np.unique(raters)) < 2:
         raise Untestable("all items have as many raters")
     ranks = np.log(np.arange(1, len(raters) + 1))
