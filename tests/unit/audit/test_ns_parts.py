@@ -18,11 +18,20 @@ from starshade.audit.reproduction.ns.bench import Bench, found_in
 from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
 from starshade.audit.reproduction.ns.of_data import TENTHS, matching, sims
-from starshade.audit.reproduction.ns.samples import Tenth, altered, dealt_days, drawn, moved_days
+from starshade.audit.reproduction.ns.samples import (
+    CHANGED,
+    Tenth,
+    altered,
+    dealt_days,
+    drawn,
+    moved_days,
+)
 from starshade.audit.reproduction.ns.scorer import Reading, scored
+from starshade.audit.reproduction.ns.under import mean_of
 from starshade.audit.reproduction.ns.worked import worked_tables
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.stats import wilson
 from tests.naive import ns_readings as naive
 from tests.naive.scoreboard_rh import records_of_table
 from tests.strategies import at_least, ratings_tables
@@ -88,6 +97,18 @@ def test_as_read_is_the_librarys_attack(ratings: Ratings) -> None:
         assert slow["eccentricity"] == pytest.approx(fast["eccentricity"], rel=1e-4, abs=1e-4)
 
 
+def test_outcomes_are_true_or_false(ratings: Ratings) -> None:
+    bench, knowledge = Bench(ratings, 30, 2, 3), Knowledge(known=8, wrong=2)
+    attacks = (bench.attacked, bench.absent, bench.scoreboard)
+    for runs in (*(of(knowledge) for of in attacks), bench.lettered(knowledge, bench.reading())):
+        kinds = {name: runs[0][name].dtype for name in runs[0]}
+        assert all(kinds[name].kind == "b" for name in {"named", "success", "right"} & kinds.keys())
+    none, some = np.zeros(30), np.array([0.0] * 29 + [0.5])
+    assert mean_of(bench, [{"top1": none}], "top1").high == pytest.approx(wilson(0, 30).high)
+    assert mean_of(bench, [{"bits": none}], "bits").high == 0, "bits are no outcomes"
+    assert mean_of(bench, [{"top1": none}, {"top1": some}], "top1").high < wilson(0, 60).high
+
+
 def test_other_runs_have_other_people_as_far_as_there_are(ratings: Ratings) -> None:
     bench = Bench(ratings, 30, 5, 3)
     knowledge = Knowledge(known=1)
@@ -127,6 +148,11 @@ def test_one_property_alone_is_changed(ratings: Ratings) -> None:
     assert off.max() <= 14
     assert off.mean() > 5
     assert 0.003 < (noisy.codes != ratings.codes).mean() <= 5 / 229
+    common, columns = (CHANGED[way](ratings, 1) for way in ("four-raters", "all-columns"))
+    assert common.item_support.min() >= 4
+    assert common.n_ratings == ratings.item_support[ratings.item_support >= 4].sum()
+    assert np.array_equal(columns.columns, ratings.columns)
+    assert (columns.codes == 0).all()
     with pytest.raises(Untestable, match="no dates"):
         dealt_days(replace(ratings, days=None), 1)
 

@@ -91,13 +91,14 @@ def estimate(
     if not math.isfinite(value):
         raise Untestable("on so few ratings it comes to no number")
     drawn = []
+    equally = [np.full(sums.shape[1], 1 / sums.shape[1]) for sums, _ in blocks]
     for _ in range(draws):
         means = []
         for run in rng.integers(len(runs), size=len(runs)).tolist():
             sums, count = blocks[run]
-            weight = rng.multinomial(sums.shape[1], np.full(sums.shape[1], 1 / sums.shape[1]))
+            weight = rng.multinomial(sums.shape[1], equally[run])
             means.append((sums @ weight) / (count @ weight))
-        drawn.append(of(np.mean(means, axis=0)))
+        drawn.append(of(np.add.reduce(means, axis=0) / len(means)))
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     users = max(len(run[name]) for run in runs for name in names)
     ends = [value, float(low), float(high), *map(of, _unseen(runs, names))]

@@ -48,11 +48,6 @@ _DRAWS = 200  # of a figure's interval; a claim's has more
 _CREDITS = frozenset({"top1", "credit", "like", "covering"})  # of a target, from 0 to 1
 
 
-def is_dated(ratings: Ratings) -> bool:
-    """Tell whether any rating has a known day."""
-    return ratings.days is not None and bool((ratings.days != UNKNOWN_DAY).any())
-
-
 @dataclass(eq=False)
 class Bench:
     """Ratings, and what was measured on them; `targets`: attacked in each run, None: all."""
@@ -76,7 +71,8 @@ class Bench:
     @cached_property
     def dated(self) -> bool:
         """Whether any rating has a known day."""
-        return is_dated(self.ratings)
+        days = self.ratings.days
+        return days is not None and bool((days != UNKNOWN_DAY).any())
 
     def seed_of(self, run: int) -> int:
         """Return the seed of a run."""

@@ -13,18 +13,8 @@ from starshade.attack.knowledge import Knowledge
 from starshade.audit.reproduction.claims import Claim, Estimate
 from starshade.audit.reproduction.ns import of_attacks as a
 from starshade.audit.reproduction.ns import of_data as d
+from starshade.audit.reproduction.ns import under as u
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
-from starshade.audit.reproduction.ns.under import (
-    LITTLE,
-    MISTAKEN,
-    NOISY,
-    RARE,
-    UNDATED,
-    WELL,
-    less,
-    ratio,
-    success,
-)
 
 #: what was changed, and nothing else: words that go on after "holds …"
 WAYS = {
@@ -172,11 +162,11 @@ _ATTACKS = (
     Claim("ns-31", "abstract, §1", "Scoreboard-RH tolerates mistakes",
           "success with 6 of 8 right, over success with 6 of 6, days ±14", 0.9, None,
           "tolerates: a tenth may be lost", READ,
-          ratio(WELL, Knowledge(known=6, day_error=14)),
+          u.ratio(u.WELL, Knowledge(known=6, day_error=14)),
           ("threshold", "answer", "equal-phi", "dealt-days")),
     Claim("ns-32", "abstract, §1", "dates need not be precise: 14 days off will do",
           "success with days ±14, over ±3, 6 of 8 right", 0.9, None,
-          "will do: a tenth may be lost", READ, ratio(WELL, replace(WELL, day_error=3)),
+          "will do: a tenth may be lost", READ, u.ratio(u.WELL, replace(u.WELL, day_error=3)),
           ("threshold", "answer", "dealt-days")),
     Claim("ns-33", "§1", "whoever is uniquely identified is, most likely, no false positive",
           "share of wrong ones among the records that stand out, 6 of 8 right, days ±14", None,
@@ -185,7 +175,7 @@ _ATTACKS = (
           "rare items help much more than common ones, without dates above all",
           "success with 8 items outside the top 100, less that with any 8, ratings exact, no days",
           0.05, None, "much: five points of the same people", READ,
-          less(replace(UNDATED, outside_top=100), UNDATED), ("answer",)),
+          u.less(replace(u.UNDATED, outside_top=100), u.UNDATED), ("answer",)),
     Claim("ns-35", "§4", "a greater weight for rare items is useful",
           "success, less that with equal weights, 6 of 8 right, days ±14", 0, None,
           "useful: above nothing, for the same targets", READ, a.weights_help, ("no-dates",)),
@@ -249,10 +239,11 @@ _ATTACKS = (
 
 _FIGURES = (
     Claim("ns-41", "§5, Fig. 4", "8 ratings of which 2 may be wrong, days ±14, identify 99 %",
-          "success", 0.98, 1.0, "one point to either side", READ, success(WELL),
+          "success", 0.98, 1.0, "one point to either side", READ, u.success(u.WELL),
           ("answer", "threshold"), _NETFLIX),
     Claim("ns-42", "§5, Fig. 4", "2 ratings with days ±3 identify 68 %", "success", 0.66, 0.7,
-          "two points to either side", READ, success(LITTLE), ("answer", "threshold"), _NETFLIX),
+          "two points to either side", READ, u.success(u.LITTLE),
+          ("answer", "threshold"), _NETFLIX),
     Claim("ns-43", "§5, Fig. 6", "around 3 bits are missing for the other 32 %",
           "bits missing, those who do not stand out, 2 known, days ±3", 2.5, 3.5, "rounds to 3",
           READ, a.bits_of_others, ("threshold",), _NETFLIX),
@@ -262,14 +253,14 @@ _FIGURES = (
     Claim("ns-51", "§5, Fig. 8", "without dates two movies no longer suffice",
           "success, 2 known outside the top 500, ratings exact", None, 0.5,
           "suffice: for half of the people", READ,
-          success(Knowledge(known=2, day_error=None, outside_top=500)),
+          u.success(Knowledge(known=2, day_error=None, outside_top=500)),
           ("top-share", "four-raters")),
     Claim("ns-52", "§5, Fig. 8", "6 of 8 movies outside the top 500 identify 84 %",
           "success, ratings exact, no days", 0.82, 0.86, "two points to either side", READ,
-          success(RARE), ("answer", "threshold", "top-share"), _NETFLIX),
+          u.success(u.RARE), ("answer", "threshold", "top-share"), _NETFLIX),
     Claim("ns-53", "§5, Fig. 8", "without any dates a substantial breach of privacy occurs",
           "success, 6 of 8 right outside the top 100, ratings exact", 0.5, None,
-          "substantial: half of the people", READ, success(replace(RARE, outside_top=100)),
+          "substantial: half of the people", READ, u.success(replace(u.RARE, outside_top=100)),
           ("answer", "all-right")),
     Claim("ns-54", "§5, Fig. 9", "how popular the known movies are has no dramatic effect",
           "greatest difference in success between any, off the top 100, and off the top 500",
@@ -279,10 +270,10 @@ _FIGURES = (
     Claim("ns-55", "§5, Fig. 10", "mistakes about which movies were watched are tolerated",
           "success with 2 of 8 items wrong, over 6 of 6 right, ratings ±1, days ±14", 0.5, None,
           "tolerated: half of it remains; the text gives no number", READ,
-          ratio(MISTAKEN, replace(NOISY, known=6, wrong=0)), ("answer",)),
+          u.ratio(u.MISTAKEN, replace(u.NOISY, known=6, wrong=0)), ("answer",)),
     Claim("ns-56", "§5, Fig. 10", "they are more noise than mistaken ratings and dates",
           "success with 2 of 8 values wrong, less that with 2 items, ratings ±1, days ±14", 0,
-          None, "more: above nothing", READ, less(NOISY, MISTAKEN)),
+          None, "more: above nothing", READ, u.less(u.NOISY, u.MISTAKEN)),
     Claim("ns-57", "§5, Fig. 11",
           "even at worst less than half of the information is still missing",
           "bits missing over bits before, the worst point of the figure", None, 0.5,

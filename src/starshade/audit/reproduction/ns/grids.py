@@ -12,21 +12,13 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.sparsity.few_facts import sample_sparsity
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.configurations import one_change
+from starshade.audit.reproduction.ns import under as u
 from starshade.audit.reproduction.ns.bench import Bench, Runs
 from starshade.audit.reproduction.ns.configurations import CHOICES, PRINTED, READ
 from starshade.audit.reproduction.ns.of_attacks import D0, RHO0, grid
 from starshade.audit.reproduction.ns.of_data import GAMMA, tenths
 from starshade.audit.reproduction.ns.plan import NUMBERS, OFF_TOP, lines_of
 from starshade.audit.reproduction.ns.shown import theorem_rows
-from starshade.audit.reproduction.ns.under import (
-    LITTLE,
-    NOISY,
-    RARE,
-    WELL,
-    error_curve,
-    over,
-    scaled,
-)
 from starshade.figure import Table
 from starshade.ratings.describe import rated_outside_top
 
@@ -47,7 +39,7 @@ def grids(bench: Bench) -> tuple[Table, ...]:
 
 def _settings(bench: Bench) -> Iterator[Knowledge]:
     """Return the paper's main settings: those of which its text has a number, and the noisiest."""
-    for knowledge in (WELL, LITTLE, RARE, scaled(bench, NOISY)):
+    for knowledge in (u.WELL, u.LITTLE, u.RARE, u.scaled(bench, u.NOISY)):
         try:
             bench.people(knowledge, 0)
         except Untestable:
@@ -101,7 +93,7 @@ def _tuning(bench: Bench) -> Table:
         for rho0 in RHO0
     ]
     return Table(
-        f"Found, by ρ0 (stars of five) and d0 (days): {scaled(bench, NOISY).name} (as-read)",
+        f"Found, by ρ0 (stars of five) and d0 (days): {u.scaled(bench, u.NOISY).name} (as-read)",
         ("", *(f"d0 = {d0:g}" for d0 in D0)),
         tuple(rows),
     )
@@ -109,21 +101,23 @@ def _tuning(bench: Bench) -> Table:
 
 def _phis(bench: Bench) -> Table:
     """Footnotes 4 and 6: φ by trial."""
-    curve = error_curve(bench, WELL)
+    curve = u.error_curve(bench, u.WELL)
     equal = [] if curve.equal_error_phi is None else [curve.equal_error_phi]
     rows = []
     for phi in sorted([*_PHIS, *equal]):
-        there = [(over(run, phi), run["right"]) for run in bench.attacked(WELL)]
-        found = {
-            "right": [out & right for out, right in there],
-            "wrong": [out & ~right for out, right in there],
-            "absent": [over(run, phi) for run in bench.absent(WELL)],
-        }
-        shares = (bench.rate([{name: out} for out in own], name) for name, own in found.items())
+        runs = [
+            {
+                "right": u.reaching(there["eccentricity"], phi) & there["right"],
+                "wrong": u.reaching(there["eccentricity"], phi) & ~there["right"],
+                "absent": u.reaching(gone["eccentricity"], phi),
+            }
+            for there, gone in zip(bench.attacked(u.WELL), bench.absent(u.WELL), strict=True)
+        ]
+        shares = (bench.rate(runs, name) for name in runs[0])
         name = f"{phi:.2f}: both errors are equal" if phi in equal else f"{phi:g}"
         rows.append((name, *map(str, shares)))
     return Table(
-        f"By φ: {WELL.name} (as-read)",
+        f"By φ: {u.WELL.name} (as-read)",
         ("φ", "found", "a wrong one named", "absent, and somebody named"),
         tuple(rows),
     )

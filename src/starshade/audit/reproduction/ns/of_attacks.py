@@ -11,32 +11,13 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.tradeoff import trade_off
 from starshade.attack.view import View
 from starshade.audit.reproduction.claims import Estimate, Untestable
+from starshade.audit.reproduction.ns import under as u
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside, found_in, within
 from starshade.audit.reproduction.ns.configurations import PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
 from starshade.audit.reproduction.ns.plan import lines_of
 from starshade.audit.reproduction.ns.samples import CHANGED
 from starshade.audit.reproduction.ns.scorer import scored
-from starshade.audit.reproduction.ns.under import (
-    LITTLE,
-    NOISY,
-    RARE,
-    WELL,
-    eccentricities,
-    equal_phi,
-    error_curve,
-    found,
-    key_of,
-    known_under,
-    less_of,
-    mean_of,
-    over,
-    present,
-    ratio_of,
-    reaching,
-    scaled,
-    widest,
-)
 
 RHO0, D0 = (0.5, 1.0, 1.5, 3.0), (10.0, 30.0, 60.0, 120.0)
 _PHIS = 300  # at which both errors are compared
@@ -45,7 +26,7 @@ _LEAST = 0.02  # of a success that may double
 
 def grid(bench: Bench) -> dict[tuple[float, float], Runs]:
     """Attack with other ρ0 and d0 than the paper's."""
-    known = scaled(bench, NOISY)
+    known = u.scaled(bench, u.NOISY)
     settings = [(rho0, d0) for rho0 in RHO0 for d0 in D0]
     return {(r, d): bench.lettered(known, bench.reading(rho0=r, d0=d)) for r, d in settings}
 
@@ -58,51 +39,52 @@ def theirs_is_best(bench: Bench, way: str) -> Estimate:
 
 def scoreboard_with_mistakes(bench: Bench, way: str) -> Estimate:
     """Ask how often Scoreboard is right where some of what is known is wrong."""
-    return mean_of(bench, bench.scoreboard(WELL), "top1")
+    return u.mean_of(bench, bench.scoreboard(u.WELL), "top1")
 
 
 def wrong_among_named(bench: Bench, way: str) -> Estimate:
     """Count the wrong ones among records that stand out."""
-    named = bench.attacked(WELL)
+    named = bench.attacked(u.WELL)
     runs = [{"above": r["named"] & ~r["success"], "below": r["named"]} for r in named]
-    return ratio_of(bench, runs, "no record stands out")
+    return u.ratio_of(bench, runs, "no record stands out")
 
 
 def weights_help(bench: Bench, way: str) -> Estimate:
     """Take weights away."""
-    known = known_under(bench, WELL, way)
+    known = u.known_under(bench, u.WELL, way)
     readings = (bench.reading(), bench.reading(weighted=False))
     one, other = (bench.lettered(known, reading) for reading in readings)
-    return less_of(bench, beside(one=(one, "success"), other=(other, "success")))
+    return u.less_of(bench, beside(one=(one, "success"), other=(other, "success")))
 
 
 def signed_fails(bench: Bench, way: str) -> Estimate:
     """Score by signed differences, as printed."""
-    printed, read = bench.lettered(WELL, bench.reading(PRINTED)), bench.attacked(WELL)
+    printed, read = bench.lettered(u.WELL, bench.reading(PRINTED)), bench.attacked(u.WELL)
     runs = beside(above=(printed, "success"), below=(read, "success"))
-    return ratio_of(bench, runs, "nobody is found as read")
+    return u.ratio_of(bench, runs, "nobody is found as read")
 
 
 def standing_out_helps(bench: Bench, way: str) -> Estimate:
     """Name whoever comes first, and whoever stands out alone."""
-    runs = [{"above": over(run, PHI), "below": over(run, 0.0)} for run in bench.absent(WELL)]
-    return ratio_of(bench, runs, "of absent people nobody comes first alone")
+    gone = [run["eccentricity"] for run in bench.absent(u.WELL)]
+    runs = [{"above": u.reaching(own, PHI), "below": u.reaching(own, 0.0)} for own in gone]
+    return u.ratio_of(bench, runs, "of absent people nobody comes first alone")
 
 
 def wrong_steps(bench: Bench, way: str) -> Estimate:
     """Count the steps of both errors over φ that go the other way."""
-    curve = error_curve(bench, WELL)
+    curve = u.error_curve(bench, u.WELL)
     missed, matched = np.diff(curve.false_negative), np.diff(curve.false_match_absent)
     return Estimate.exact(float((missed < 0).sum() + (matched > 0).sum()))
 
 
 def errors_can_be_equal(bench: Bench, way: str) -> Estimate:
     """Seek the φ at which both errors are nearest to each other."""
-    there, gone = eccentricities(bench, WELL)
+    there, gone = u.eccentricities(bench, u.WELL)
     everyone = np.concatenate([*there, *gone])
     phis = np.unique(np.quantile(everyone, np.linspace(0, 1, _PHIS), method="nearest"))
     runs = [
-        {f"{phi}": 1.0 - reaching(own, phi) - reaching(taken, phi) for phi in phis}
+        {f"{phi}": 1.0 - u.reaching(own, phi) - u.reaching(taken, phi) for phi in phis}
         for own, taken in zip(there, gone, strict=True)
     ]
     return bench.estimate(runs, lambda mean: min(map(abs, mean.values())))
@@ -111,14 +93,14 @@ def errors_can_be_equal(bench: Bench, way: str) -> Estimate:
 def _both_errors(bench: Bench, way: str, *settings: Knowledge) -> Runs:
     of: dict[str, tuple[Runs, str]] = {}
     for n, knowledge in enumerate(settings):
-        of[f"found {n}"] = present(bench, knowledge, way), "success"
-        of[f"named {n}"] = present(bench, knowledge, way, absent=True), "named"
+        of[f"found {n}"] = u.present(bench, knowledge, way), "success"
+        of[f"named {n}"] = u.present(bench, knowledge, way, absent=True), "named"
     return beside(**of)
 
 
 def errors_at_phi(bench: Bench, way: str) -> Estimate:
     """Compare both errors at φ = 1.5."""
-    settings = [replace(WELL, wrong=w, day_error=d) for w in (0, 2) for d in (3, 14)]
+    settings = [replace(u.WELL, wrong=w, day_error=d) for w in (0, 2) for d in (3, 14)]
     return bench.estimate(
         _both_errors(bench, way, *settings),
         lambda mean: max(abs(1 - mean[f"found {n}"] - mean[f"named {n}"]) for n in range(4)),
@@ -127,24 +109,26 @@ def errors_at_phi(bench: Bench, way: str) -> Estimate:
 
 def omega(bench: Bench, way: str) -> Estimate:
     """Ask for both: found when there, and nobody named when not."""
-    runs = _both_errors(bench, way, WELL)
+    runs = _both_errors(bench, way, u.WELL)
     if way == "equal-phi":
-        phi = equal_phi(error_curve(bench, WELL))
-        pairs = zip(*eccentricities(bench, WELL), strict=True)
-        runs = [{"found 0": reaching(a, phi), "named 0": reaching(b, phi)} for a, b in pairs]
+        phi = u.equal_phi(u.error_curve(bench, u.WELL))
+        pairs = zip(*u.eccentricities(bench, u.WELL), strict=True)
+        runs = [{"found 0": u.reaching(a, phi), "named 0": u.reaching(b, phi)} for a, b in pairs]
     return bench.estimate(runs, lambda mean: min(mean["found 0"], 1 - mean["named 0"]))
 
 
 def perturbed_is_imprecise(bench: Bench, way: str) -> Estimate:
     """Know days as they were, and attack them moved."""
-    exact = replace(WELL, day_error=0)
+    exact = replace(u.WELL, day_error=0)
 
     def make(view: View, known: Known, run: int) -> Run:
         truth = bench.view().original
         return found_in(view, exact.draw(truth, known.users, bench.seed_of(run)))
 
-    moved = bench.each("days moved, known as they were", WELL, None, "moved-days", make)
-    return less_of(bench, beside(one=(moved, "success"), other=(bench.attacked(WELL), "success")))
+    moved = bench.each("days moved, known as they were", u.WELL, None, "moved-days", make)
+    return u.less_of(
+        bench, beside(one=(moved, "success"), other=(bench.attacked(u.WELL), "success"))
+    )
 
 
 def small_noise(bench: Bench, way: str) -> Estimate:
@@ -152,14 +136,16 @@ def small_noise(bench: Bench, way: str) -> Estimate:
     reading = bench.reading(similarity="threshold") if way == "threshold" else None
 
     def make(view: View, known: Known, run: int) -> Run:
-        told = WELL.draw(bench.view().original, known.users, bench.seed_of(run))
+        told = u.WELL.draw(bench.view().original, known.users, bench.seed_of(run))
         if reading is None:
             return found_in(view, told)
-        return scored(view.original, told, within(reading, WELL))
+        return scored(view.original, told, within(reading, u.WELL))
 
-    noise = bench.each(f"altered, known as they were ({way or READ})", WELL, None, "altered", make)
-    runs = beside(above=(noise, "success"), below=(present(bench, WELL, way), "success"))
-    return ratio_of(bench, runs, "nobody is found")
+    noise = bench.each(
+        f"altered, known as they were ({way or READ})", u.WELL, None, "altered", make
+    )
+    runs = beside(above=(noise, "success"), below=(u.present(bench, u.WELL, way), "success"))
+    return u.ratio_of(bench, runs, "nobody is found")
 
 
 def _least_step(bench: Bench, ends: dict[str, tuple[Runs, str]]) -> Estimate:
@@ -181,10 +167,10 @@ def rises_with_known(bench: Bench, way: str) -> Estimate:
     ends: dict[str, tuple[Runs, str]] = {}
     for figure in ("4", "8", "9", "10", "12"):
         for n, line in enumerate(lines_of(figure, bench.star)):
-            among = widest(*line.settings)
+            among = u.widest(*line.settings)
             for at, knowledge in (("first", line.settings[0]), ("last", line.settings[-1])):
                 try:
-                    ends[f"{at} {figure} {n}"] = bench.attacked(knowledge, "", among), key_of(way)
+                    ends[f"{at} {figure} {n}"] = bench.attacked(knowledge, "", among), u.key_of(way)
                 except Untestable:
                     continue
     return _least_step(bench, ends)
@@ -197,43 +183,43 @@ def falls_with_error(bench: Bench, way: str) -> Estimate:
         "days": (exact, replace(exact, day_error=3)),
         "no days": (replace(exact, day_error=None), exact),
         "ratings": (replace(exact, rating_error=bench.star), exact),
-        "values": (WELL, exact),
-        "items": (replace(WELL, wrong_kind="item"), exact),
+        "values": (u.WELL, exact),
+        "items": (replace(u.WELL, wrong_kind="item"), exact),
     }
     ends: dict[str, tuple[Runs, str]] = {}
-    among = widest(*pairs["items"])
+    among = u.widest(*pairs["items"])
     for name, pair in pairs.items():
         for at, knowledge in zip(("first", "last"), pair, strict=True):
-            ends[f"{at} {name}"] = bench.attacked(knowledge, "", among), key_of(way)
+            ends[f"{at} {name}"] = bench.attacked(knowledge, "", among), u.key_of(way)
     return _least_step(bench, ends)
 
 
 def found_in_tenth(bench: Bench, way: str) -> Estimate:
     """Seek people in a random tenth, and the same people among all."""
-    tenths = bench.tenth(WELL)
+    tenths = bench.tenth(u.WELL)
     one, other = ([run[who] for run in tenths] for who in ("in it", "among all"))
-    return less_of(bench, beside(one=(one, key_of(way)), other=(other, key_of(way))))
+    return u.less_of(bench, beside(one=(one, u.key_of(way)), other=(other, u.key_of(way))))
 
 
 def absent_from_tenth(bench: Bench, way: str) -> Estimate:
     """Seek people in a random tenth that they are not in."""
-    reading = within(bench.reading(similarity="threshold"), WELL) if way == "threshold" else None
-    known, phi = known_under(bench, WELL, way), PHI
+    reading = within(bench.reading(similarity="threshold"), u.WELL) if way == "threshold" else None
+    known, phi = u.known_under(bench, u.WELL, way), PHI
     tenths = bench.tenth(known, reading, way if way in CHANGED else "")
     if way == "equal-phi":
         right = np.concatenate([r["in it"]["eccentricity"] * r["in it"]["right"] for r in tenths])
         gone = np.concatenate([run["outside"]["eccentricity"] for run in tenths])
-        phi = equal_phi(trade_off(right, gone, PHI))
-    runs = [{"named": over(run["outside"], phi)} for run in tenths]
+        phi = u.equal_phi(trade_off(right, gone, PHI))
+    runs = [{"named": u.reaching(run["outside"]["eccentricity"], phi)} for run in tenths]
     return bench.estimate(runs, lambda mean: 1 - mean["named"])
 
 
 def extra_takes_away(bench: Bench, way: str) -> Estimate:
     """Count the false matches that the number of ratings and the first day take away."""
-    named = takes_away(bench, LITTLE, after=way == "rejected")
+    named = takes_away(bench, u.LITTLE, after=way == "rejected")
     pairs = zip(named["nothing more"], named["both"], strict=True)
     runs = [{"above": 1.0 * a["named"] - b["named"], "below": a["named"]} for a, b in pairs]
-    return ratio_of(bench, runs, "nobody absent is named, so nothing can be taken away")
+    return u.ratio_of(bench, runs, "nobody absent is named, so nothing can be taken away")
 
 
 def columns_reveal(bench: Bench, way: str) -> Estimate:
@@ -244,9 +230,10 @@ def columns_reveal(bench: Bench, way: str) -> Estimate:
         if prior <= ratings:
             raise Untestable("all records are alike")
         return Estimate.exact(float((prior - alone) / (prior - ratings)))
-    with_ratings = replace(RARE, outside_top=0)
+    with_ratings = replace(u.RARE, outside_top=0)
     alone, ratings = (
-        present(bench, known, way) for known in (replace(with_ratings, ratings=False), with_ratings)
+        u.present(bench, known, way)
+        for known in (replace(with_ratings, ratings=False), with_ratings)
     )
     return bench.estimate(
         beside(alone=(alone, "bits"), ratings=(ratings, "bits")),
@@ -256,20 +243,20 @@ def columns_reveal(bench: Bench, way: str) -> Estimate:
 
 def bits_of_others(bench: Bench, way: str) -> Estimate:
     """Count the bits missing of those who are not found."""
-    runs = present(bench, LITTLE, way)
+    runs = u.present(bench, u.LITTLE, way)
     others = [{"above": r["bits"] * ~r["success"], "below": ~r["success"]} for r in runs]
-    return ratio_of(bench, others, "everybody is found")
+    return u.ratio_of(bench, others, "everybody is found")
 
 
 def bits_known_well(bench: Bench, way: str) -> Estimate:
     """Count the bits missing of all."""
-    return mean_of(bench, present(bench, WELL, way), "bits")
+    return u.mean_of(bench, u.present(bench, u.WELL, way), "bits")
 
 
 def popularity(bench: Bench, way: str) -> Estimate:
     """Compare known items of any popularity with less and less popular ones."""
-    settings = {f"top {n}": replace(NOISY, outside_top=n) for n in (0, 100, 500)}
-    runs = found(bench, way, widest(*settings.values()), **settings)
+    settings = {f"top {n}": replace(u.NOISY, outside_top=n) for n in (0, 100, 500)}
+    runs = u.found(bench, way, u.widest(*settings.values()), **settings)
     return bench.estimate(
         runs, lambda mean: max(abs(a - b) for a, b in combinations(mean.values(), 2))
     )
@@ -282,7 +269,7 @@ def worst_bits(bench: Bench, way: str) -> Estimate:
     for line in lines_of("6" if way == "caption" else "11", bench.star):
         for knowledge in line.settings:
             try:
-                runs.append(present(bench, knowledge, way))
+                runs.append(u.present(bench, knowledge, way))
             except Untestable:
                 continue
     if not runs:
@@ -298,10 +285,10 @@ def number_helps(bench: Bench, way: str) -> Estimate:
     settings = [k for line in lines_of("12", bench.star) for k in line.settings]
     among, names = Knowledge(known=8), []
     for knowledge in (each for each in settings if not each.about_count):
-        plain = present(bench, knowledge, way, among)
+        plain = u.present(bench, knowledge, way, among)
         if np.mean([run["success"].mean() for run in plain]) >= _LEAST:
             names.append(knowledge.name)
-            told = present(bench, replace(knowledge, about_count=True), way, among)
+            told = u.present(bench, replace(knowledge, about_count=True), way, among)
             of[f"without {names[-1]}"], of[f"with {names[-1]}"] = (
                 (plain, "success"),
                 (told, "success"),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.tradeoff import SLACK, TradeOff, trade_off
 from starshade.audit.reproduction.claims import Estimate, Untestable
-from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside
+from starshade.audit.reproduction.ns.bench import PHI, Bench, Runs, beside
 from starshade.audit.reproduction.ns.samples import CHANGED
 
 Measure: TypeAlias = Callable[[Bench, str], Estimate]
@@ -76,11 +76,6 @@ def equal_phi(curve: TradeOff) -> float:
     return curve.equal_error_phi
 
 
-def over(run: Run, phi: float) -> NDArray[np.bool_]:
-    """Tell who stands out at another φ."""
-    return reaching(run["eccentricity"], phi)
-
-
 def reaching(eccentricity: NDArray[Any], phi: float) -> NDArray[np.bool_]:
     """Tell which reach a φ; who does not stand out at all has 0."""
     return np.asarray((eccentricity > 0) & (eccentricity >= phi * (1 - SLACK)))
@@ -99,7 +94,7 @@ def found(bench: Bench, way: str, among: Knowledge | None = None, **settings: Kn
         runs = present(bench, own, way, among)
         if way == "equal-phi":
             phi = equal_phi(error_curve(bench, own))
-            runs = [{"success": over(run, phi) & run["right"]} for run in runs]
+            runs = [{"success": reaching(run["eccentricity"], phi) & run["right"]} for run in runs]
         of[name] = runs, key_of(way)
     return beside(**of)
 
