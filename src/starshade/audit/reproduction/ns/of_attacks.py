@@ -157,9 +157,7 @@ def _least_step(bench: Bench, ends: dict[str, tuple[Runs, str]]) -> Estimate:
     most = max(sizes.values())
     lines = [name for name in lines if sizes[f"first {name}"] == most]
     runs = beside(**{name: end for name, end in ends.items() if name.split(" ", 1)[1] in lines})
-    return bench.estimate(
-        runs, lambda mean: min(mean[f"last {name}"] - mean[f"first {name}"] for name in lines)
-    )
+    return u.least_of(bench, runs, [(f"last {name}", f"first {name}") for name in lines])
 
 
 def rises_with_known(bench: Bench, way: str) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -122,9 +122,33 @@ def ratio_of(bench: Bench, runs: Runs, none: str) -> Estimate:
     return bench.estimate(runs, lambda mean: mean["above"] / max(mean["below"], 1e-9))
 
 
+def least_of(bench: Bench, runs: Runs, pairs: Sequence[tuple[str, str]]) -> Estimate:
+    """Return the least of the first mean less the second, each pair of the same people.
+
+    Whom one alone finds, and whom the other, are outcomes of their own: where nobody is, a
+    difference of nothing has an interval with width all the same.
+    """
+    apart = [
+        {
+            f"{way} {n}": _outcome(np.maximum(sign * (1.0 * run[one] - run[other]), 0))
+            for n, (one, other) in enumerate(pairs)
+            for way, sign in (("won", 1), ("lost", -1))
+        }
+        for run in runs
+    ]
+    return bench.estimate(
+        apart, lambda mean: min(mean[f"won {n}"] - mean[f"lost {n}"] for n in range(len(pairs)))
+    )
+
+
+def _outcome(of_people: NDArray[np.float64]) -> NDArray[Any]:
+    alike = np.isin(of_people, (0, 1)).all()
+    return of_people.astype(np.bool_) if alike else of_people
+
+
 def less_of(bench: Bench, runs: Runs) -> Estimate:
     """Return the mean "one" less the mean "other"."""
-    return bench.estimate(runs, lambda mean: mean["one"] - mean["other"])
+    return least_of(bench, runs, [("one", "other")])
 
 
 def success(knowledge: Knowledge) -> Measure:
