@@ -20,6 +20,8 @@ from starshade.ratings.places.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Leaf, Rows, save_folder, table_lines
 
+_LONG = 150  # rows that nobody reads to the end
+
 
 @typed
 def save_study(study: PaperStudy, folder: Where) -> tuple[str, ...]:
@@ -197,7 +199,10 @@ def figure_table(figure: Figure) -> Iterator[str]:
     yield f"\n### Fig. {figure.number}: {figure.title} ({figure.y_title})\n"
     for panel in panel_tables(figure):
         yield f"\n{panel.title}\n"
-        yield from _table(panel)
+        if len(panel.rows) > _LONG:
+            yield f"{len(panel.rows):,} rows, which stand in `points.csv`.\n"
+        else:
+            yield from _table(panel)
 
 
 def panel_tables(figure: Figure) -> Iterator[Table]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ import pytest
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.audit.reproduction.claims import Judged, Untestable
+from starshade.audit.reproduction.claims import Claim, Estimate, Judged, Untestable
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.ns.bench import Bench
-from starshade.audit.reproduction.ns.claims.every import CLAIMS, WAYS
+from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.ns.configurations import CHOICES
 from starshade.audit.reproduction.ns.plan import (
     BITS,
@@ -108,12 +109,16 @@ def test_claims_are_numbered_once_and_their_ways_have_words() -> None:
 
 
 def test_every_way_changes_what_some_claim_measures(bench: Bench) -> None:
+    @cache
+    def measured(claim: Claim, way: str) -> Estimate:
+        assert claim.measure is not None
+        return claim.measure(bench, way)
+
     told = {}
     for claim in CLAIMS:
         for way in claim.ways:
-            assert claim.measure is not None
             with suppress(Untestable):
-                told[claim.number, way] = claim.measure(bench, way) != claim.measure(bench, "")
+                told[claim.number, way] = measured(claim, way) != measured(claim, "")
     assert len(told) > 30
     changing = {way for (_, way), changed in told.items() if changed}
     assert (
@@ -230,6 +235,15 @@ def test_claims_say_what_the_figures_show(found: Reproduction) -> None:
     assert 1 - over[0.5] <= alone.value <= 1 - over[0.525]
 
 
+def test_what_rests_on_some_people_has_an_interval_with_width(found: Reproduction) -> None:
+    of_people = [each for each in found.claims if each.found and each.found.users]
+    alike = {each.claim.number for each in of_people if each.found and each.found.value in (0, 1)}
+    assert {"ns-30", "ns-33"} <= alike
+    for each in of_people:
+        assert each.found is not None
+        assert each.found.low < each.found.high, each.claim.number
+
+
 def test_a_tenth_rests_on_those_who_are_in_it(found: Reproduction) -> None:
     points = {
         series.name: point
@@ -244,7 +258,7 @@ def test_a_tenth_rests_on_those_who_are_in_it(found: Reproduction) -> None:
 
 
 def test_open_questions_are_tables(found: Reproduction, bench: Bench) -> None:
-    readings, tuning, phis, tenths, work = found.grids
+    off_top, theorems, facts, tenths, readings, tuning, phis, work = found.grids
     many = Knowledge(known=8, wrong=2, day_error=14)
     rows = {row[:2]: row[2] for row in readings.rows}
     assert rows[many.name, "as-printed"] != rows[many.name, "as-read"]
@@ -254,15 +268,29 @@ def test_open_questions_are_tables(found: Reproduction, bench: Bench) -> None:
     paper = dict(zip(tuning.head, next(r for r in tuning.rows if r[0] == "ρ0 = 1.5"), strict=True))
     assert paper["d0 = 30"].startswith(f"{noisy:.1%} ")
     by_phi = {row[0]: row[1] for row in phis.rows}
-    assert by_phi["1.5"] == f"{right:.1%}"
+    assert by_phi["1.5"].startswith(f"{right:.1%} [")
+    equal = next(row for row in phis.rows if row[0].endswith("both errors are equal"))
+    missed, named = (float(cell.split("%")[0]) for cell in (equal[1], equal[3]))
+    assert 100 - missed == pytest.approx(named, abs=5), "so few people make steps as large"
     assert len(tenths.rows) == 3
-    cells = {row[0]: row[2] for row in work.rows}
+    cells = {name: dict(zip(work.head, (name, *row), strict=True)) for name, *row in work.rows}
     looked_at = sum(
         int(bench.ratings.item_support[many.draw(bench.ratings, who, seed).items].sum())
         for run in range(RUNS)
         for who, seed in [(bench.people(many, run), bench.seed_of(run))]
     )
-    assert cells[many.name] == f"{looked_at:,}"
+    people = sum(len(bench.people(many, run)) for run in range(RUNS))
+    assert cells["any items"]["8 items"] == f"{looked_at / people:,.0f}"
+    shown = {row.top: row.at_least for row in found.off_top}
+    assert off_top.rows[1] == (
+        "500", *(f"{shown[500][n]:.1%} ({paper}%)" for n, paper in ((1, 99), (5, 90), (10, 80)))
+    )  # fmt: skip
+    # by hand: 0.8^73 · 480,189 < 0.05 < 0.8^72 · 480,189; 0.5^16 · 480,189 < 9
+    asked = {(row[0], row[3]): row[5] for row in theorems.rows}
+    assert asked["1, 2, 4", "0.2"] == "73"
+    assert 480_189 * 0.8**73 < 0.05 < 480_189 * 0.8**72
+    assert asked["3", "0.5"] == "16"
+    assert [row[0] for row in facts.rows] == [each.strictness for each in found.few_facts]
 
 
 def test_measures_that_can_be_counted_by_hand() -> None:
@@ -290,8 +318,10 @@ def test_measures_that_can_be_counted_by_hand() -> None:
 
 
 def test_the_same_seed_gives_the_same_and_a_kill_costs_nothing(
-    ratings: Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ratings = synthesize(n_users=60, n_items=150, n_ratings=1200, rng=1)
+
     def told(parts: Parts | None) -> dict[str, Any]:
         return reproduce_ns(ratings, targets=10, runs=1, rng=1, parts=parts).to_dict() | {
             "times": 0
@@ -325,7 +355,7 @@ def test_without_dates_figures_that_need_them_are_left_out(ratings: Ratings) -> 
     undated = reproduce_ns(replace(ratings, days=None), targets=10, runs=1, rng=0)
     assert [figure.number for figure in undated.figures] == ["1", "1b", "2", "3", "7", "8", "11"]
     left_out = {entry.figure for entry in undated.skipped if "no dates" in entry.reason}
-    assert left_out == {"1", "4", "5", "6", "7", "9", "10", "12"}
+    assert left_out == {"1", "7", "4", "4b", "5", "5b", "5c", "6", "9", "10", "12", "12b"}
     told = judged_of(undated, "ns-47")
     assert (told.verdict, told.reason) == ("cannot be tested", "the data have no dates")
     # a column of days of which none is known says nothing either
@@ -357,6 +387,8 @@ def test_on_few_items_what_nobody_meets_is_left_out() -> None:
     assert "8" not in [figure.number for figure in found.figures]
     reasons = {entry.reason for entry in found.skipped if entry.figure == "8"}
     assert reasons == {"there are only 7 items"}
+    few = {entry.figure for entry in found.skipped if "there is no sample" in entry.reason}
+    assert few == {"1b", "5c"} == {"1b", "5c"} - {figure.number for figure in found.figures}
     eight = [entry for entry in found.skipped if entry.what.endswith("of 8")]
     assert {entry.figure for entry in eight} >= {"4", "9", "10", "12"}
     json.dumps(found.to_dict(), allow_nan=False)

@@ -15,14 +15,23 @@ from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.attack.view import look
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.ns.bench import Bench, found_in
-from starshade.audit.reproduction.ns.claims.every import CLAIMS
+from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
-from starshade.audit.reproduction.ns.matches import matching, sims
-from starshade.audit.reproduction.ns.samples import Tenth, altered, dealt_days, drawn, moved_days
+from starshade.audit.reproduction.ns.of_data import TENTHS, matching, sims
+from starshade.audit.reproduction.ns.samples import (
+    CHANGED,
+    Tenth,
+    altered,
+    dealt_days,
+    drawn,
+    moved_days,
+)
 from starshade.audit.reproduction.ns.scorer import Reading, scored
+from starshade.audit.reproduction.ns.under import mean_of
 from starshade.audit.reproduction.ns.worked import worked_tables
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.stats import wilson
 from tests.naive import ns_readings as naive
 from tests.naive.scoreboard_rh import records_of_table
 from tests.strategies import at_least, ratings_tables
@@ -70,7 +79,7 @@ def test_readings_are_the_twins(
         if after and scores and not fits[asked[int(np.argmax(scores))]]:
             wanted |= {"named": 0.0, "success": 0.0}
         for name, value in wanted.items():
-            assert found[name][t] == pytest.approx(value, rel=1e-6, abs=1e-9), name
+            assert float(found[name][t]) == pytest.approx(value, rel=1e-6, abs=1e-9), name
 
 
 def test_as_read_is_the_librarys_attack(ratings: Ratings) -> None:
@@ -86,6 +95,18 @@ def test_as_read_is_the_librarys_attack(ratings: Ratings) -> None:
             bench.absent(knowledge),
         )
         assert slow["eccentricity"] == pytest.approx(fast["eccentricity"], rel=1e-4, abs=1e-4)
+
+
+def test_outcomes_are_true_or_false(ratings: Ratings) -> None:
+    bench, knowledge = Bench(ratings, 30, 2, 3), Knowledge(known=8, wrong=2)
+    attacks = (bench.attacked, bench.absent, bench.scoreboard)
+    for runs in (*(of(knowledge) for of in attacks), bench.lettered(knowledge, bench.reading())):
+        kinds = {name: runs[0][name].dtype for name in runs[0]}
+        assert all(kinds[name].kind == "b" for name in {"named", "success", "right"} & kinds.keys())
+    none, some = np.zeros(30), np.array([0.0] * 29 + [0.5])
+    assert mean_of(bench, [{"top1": none}], "top1").high == pytest.approx(wilson(0, 30).high)
+    assert mean_of(bench, [{"bits": none}], "bits").high == 0, "bits are no outcomes"
+    assert mean_of(bench, [{"top1": none}, {"top1": some}], "top1").high < wilson(0, 60).high
 
 
 def test_other_runs_have_other_people_as_far_as_there_are(ratings: Ratings) -> None:
@@ -127,6 +148,11 @@ def test_one_property_alone_is_changed(ratings: Ratings) -> None:
     assert off.max() <= 14
     assert off.mean() > 5
     assert 0.003 < (noisy.codes != ratings.codes).mean() <= 5 / 229
+    common, columns = (CHANGED[way](ratings, 1) for way in ("four-raters", "all-columns"))
+    assert common.item_support.min() >= 4
+    assert common.n_ratings == ratings.item_support[ratings.item_support >= 4].sum()
+    assert np.array_equal(columns.columns, ratings.columns)
+    assert (columns.codes == 0).all()
     with pytest.raises(Untestable, match="no dates"):
         dealt_days(replace(ratings, days=None), 1)
 
@@ -195,22 +221,20 @@ def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.Mo
     wanted = next(c.measure for c in CLAIMS if c.number == "ns-25")
     assert wanted is not None
     near = np.array([0.9] * 2 + [0.1] * 8)
-    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < 10))
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < TENTHS // 2))
     found = wanted(Bench(many, 10, 1, 3), "")
     assert found.low <= found.value == 0.5
     assert found.high == 1  # none of ten in a tenth of 400: some of the rest may have one
     every = np.where(np.arange(400) < 2, 0.9, 0.1)
-    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < 10))
+    monkeypatch.setattr(
+        Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < TENTHS // 2)
+    )
     assert wanted(Bench(many, 10, 1, 3), "").high < 1
 
 
 def test_what_is_worked_by_hand() -> None:
-    bits, bounds, fifth = worked_tables()
+    bits, fifth = worked_tables()
     assert bits.equal == bits.cells
-    rows = {(row[0], row[2]): row[4] for row in bounds.ours}
-    # by hand: 0.8^73 · 480,189 < 0.05 < 0.8^72 · 480,189; 0.5^16 · 480,189 < 9
-    assert rows["Theorems 1, 2, 4", "0.2"] == "73"
-    assert 480_189 * 0.8**73 < 0.05 < 480_189 * 0.8**72
-    assert rows["Theorem 3, k = 10", "0.5"] == "16"
+    assert (bits.cells, fifth.cells, fifth.equal) == (1, 1, 0), "the paper has no other number"
     # of the six pairs of four records three have the hub
     assert fifth.ours[2][1] == "0.50"

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.figure import number
 from starshade.plain import counted
 from starshade.progress import task
 from starshade.stats import wilson
@@ -52,9 +53,8 @@ class Estimate:
     @property
     def text(self) -> str:
         """The value and its interval."""
-        if self.low == self.high:
-            return f"{self.value:.4g}"
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        value, low, high = map(number, (self.value, self.low, self.high))
+        return value if self.low == self.high else f"{value} [{low}, {high}]"
 
 
 def estimate(
@@ -91,13 +91,14 @@ def estimate(
     if not math.isfinite(value):
         raise Untestable("on so few ratings it comes to no number")
     drawn = []
+    equally = [np.full(sums.shape[1], 1 / sums.shape[1]) for sums, _ in blocks]
     for _ in range(draws):
         means = []
         for run in rng.integers(len(runs), size=len(runs)).tolist():
             sums, count = blocks[run]
-            weight = rng.multinomial(sums.shape[1], np.full(sums.shape[1], 1 / sums.shape[1]))
+            weight = rng.multinomial(sums.shape[1], equally[run])
             means.append((sums @ weight) / (count @ weight))
-        drawn.append(of(np.mean(means, axis=0)))
+        drawn.append(of(np.add.reduce(means, axis=0) / len(means)))
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     users = max(len(run[name]) for run in runs for name in names)
     ends = [value, float(low), float(high), *map(of, _unseen(runs, names))]
@@ -166,9 +167,10 @@ class Claim:
             return self.statistic
         if self.least is not None and self.most is not None:
             if self.least == self.most:
-                return f"{self.statistic}: {self.least:g}"
-            return f"{self.statistic}: from {self.least:g} to {self.most:g}"
-        end = f"at least {self.least:g}" if self.most is None else f"at most {self.most:g}"
+                return f"{self.statistic}: {number(self.least)}"
+            return f"{self.statistic}: from {number(self.least)} to {number(self.most)}"
+        least, most = f"at least {number(self.least)}", f"at most {number(self.most)}"
+        end = least if self.most is None else most
         return f"{self.statistic}: {end}"
 
     def met(self, found: Estimate) -> bool | None:

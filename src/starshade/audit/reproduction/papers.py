@@ -21,7 +21,6 @@ class Paper:
     authors: str
     title: str
     study: str  # "module:function"
-    holds: str = "claims"  # the module of its room that holds them
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -32,13 +31,13 @@ class Paper:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What it claims."""
-        found: tuple[Claim, ...] = self._of(self.holds, "CLAIMS")
+        found: tuple[Claim, ...] = self._of("claims", "CLAIMS")
         return found
 
     @property
     def ways(self) -> Mapping[str, str]:
         """Interventions that seek causes, in words that go on after "holds"."""
-        found: Mapping[str, str] = self._of(self.holds, "WAYS")
+        found: Mapping[str, str] = self._of("claims", "WAYS")
         return found
 
     def _of(self, module: str, name: str) -> Any:
@@ -81,7 +80,6 @@ PAPERS: Mapping[str, Paper] = {
             "Narayanan & Shmatikov",
             "Robust De-anonymization of Large Sparse Datasets (2008)",
             f"{_ROOM}.ns.study:reproduce_ns",
-            "claims.every",
         ),
         Paper(
             "kl",

@@ -10,11 +10,13 @@ their own. What speaks of Netflix is measured and not judged; what is general is
     bench           everything that is measured, once each, as parts
       scorer          the score to the letter, under any reading
       samples         data of which one property was changed; a real tenth of the people
-      matches         who matches m items: what Theorems 1-4 speak of
       extra           what the number of ratings and the first day take away
+    under           attacks under a way; means, ratios and differences of the same people
+    claims          every claim with its criterion
+      of_data         what is measured for it: data, theorems, who matches m items
+      of_attacks      the same: attacks
     figures, shown  figures of attacks; of the data themselves
-    grids, worked   open questions as tables; what can be worked by hand
-    claims          every claim, and what is measured for it
+    grids, worked   tables; what can be worked by hand
     study           all of it, as a `Reproduction`
 
 A line keeps the number of mistakes and lets the number of known cells rise, so that it can be

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,16 +40,12 @@ from starshade.release.folder.receipt import digest_of
 from starshade.rng import stream_key
 from starshade.stats import bootstrap
 
-Run = Mapping[str, Floats]
-Runs = list[Run]
+Run: TypeAlias = Part
+Runs: TypeAlias = Sequence[Run]
 PHI = 1.5
 _MANY = 20_000_000  # of more ratings than this one changed copy is held at a time
 _DRAWS = 200  # of a figure's interval; a claim's has more
-
-
-def is_dated(ratings: Ratings) -> bool:
-    """Tell whether any rating has a known day."""
-    return ratings.days is not None and bool((ratings.days != UNKNOWN_DAY).any())
+_CREDITS = frozenset({"top1", "credit", "like", "covering"})  # of a target, from 0 to 1
 
 
 @dataclass(eq=False)
@@ -64,6 +60,7 @@ class Bench:
     # seconds of what was measured now and not before
     seconds: dict[str, float] = field(default_factory=dict)
     _views: dict[str, View] = field(default_factory=dict)
+    _tenths: dict[str, Tenth] = field(default_factory=dict)  # one at a time
     _people: dict[tuple[Any, ...], NDArray[np.int64]] = field(default_factory=dict)
 
     @cached_property
@@ -74,7 +71,8 @@ class Bench:
     @cached_property
     def dated(self) -> bool:
         """Whether any rating has a known day."""
-        return is_dated(self.ratings)
+        days = self.ratings.days
+        return days is not None and bool((days != UNKNOWN_DAY).any())
 
     def seed_of(self, run: int) -> int:
         """Return the seed of a run."""
@@ -149,7 +147,7 @@ class Bench:
         """Measure something of the targets of every run, with what is known of them."""
         if knowledge.knows_days and not self.dated:
             raise Untestable("the data have no dates")
-        runs = []
+        runs: list[Run] = []
         for run in range(self.runs):
             who = self.people(among or knowledge, run, way)
             told = blake2b(who.tobytes(), digest_size=8).hexdigest()
@@ -181,7 +179,7 @@ class Bench:
             pricing = Pricing.of(ScoreboardRH(), view)
             summaries, _, postings = score_all(view, known, pricing, theta=1.0, absent=True)
             return {
-                "named": stands_out(summaries, PHI).astype(np.float64),
+                "named": stands_out(summaries, PHI),
                 "eccentricity": eccentricity_of(summaries),
                 "postings": np.array([float(postings)]),
             }
@@ -203,10 +201,10 @@ class Bench:
             assert found.some_absent is not None
             return {
                 "top1": found.credit,
-                "success": (found.credit == 1).astype(np.float64),
+                "success": found.credit == 1,
                 "candidates": found.candidates.astype(np.float64),
                 "bits": found.entropy_bits,
-                "named": found.some_absent.astype(np.float64),
+                "named": found.some_absent,
                 "postings": np.array([float(postings)]),
             }
 
@@ -241,37 +239,41 @@ class Bench:
 
         return self.each(kind, knowledge, among, "", make)
 
-    def tenth(self, knowledge: Knowledge, reading: Reading | None = None) -> list[dict[str, Part]]:
+    def tenth(
+        self, knowledge: Knowledge, reading: Reading | None = None, way: str = ""
+    ) -> list[dict[str, Part]]:
         """Attack people in a real random tenth, those outside it, and the former among all."""
         if knowledge.knows_days and not self.dated:
             raise Untestable("the data have no dates")
+        under = f"{knowledge.name}; {way or 'as they are'}; {reading or READ}"
         return [
             {
                 who: self.part(
-                    f"tenth, {who}: {knowledge.name}; {reading or READ}; run {run}",
-                    partial(self._tenth, knowledge, who, run, reading),
+                    f"tenth, {who}: {under}; run {run}",
+                    partial(self._tenth, knowledge, who, run, reading, way),
                 )
                 for who in ("in it", "among all", "outside")
             }
             for run in range(self.runs)
         ]
 
-    def _tenth(self, knowledge: Knowledge, who: str, run: int, reading: Reading | None) -> Part:
-        name = f"tenth {run}"
-        sample = self._tenths.get(name)
-        if sample is None:
-            self._tenths.clear()
-            sample = self._tenths[name] = Tenth.of(self.ratings, self.seed_of(run))
-        able = np.flatnonzero(knowledge.eligible_users(self.ratings))
+    def _tenth(
+        self, knowledge: Knowledge, who: str, run: int, reading: Reading | None, way: str
+    ) -> Part:
+        everyone, name = self.view(way).original, f"{way} {run}"
+        if name not in self._tenths:
+            self._tenths = {name: Tenth.of(everyone, self.seed_of(run))}
+        sample = self._tenths[name]
+        able = np.flatnonzero(knowledge.eligible_users(everyone))
         inside = np.isin(able, sample.users)
         users = able[~inside if who == "outside" else inside]
         if not len(users):
             raise Untestable("nobody of whom so much can be known is on this side of the sample")
         rng = np.random.default_rng(self.seed_of(run))
         users = np.sort(rng.permutation(users)[: self.targets])
-        known = knowledge.draw(self.ratings, users, self.seed_of(run))
+        known = knowledge.draw(everyone, users, self.seed_of(run))
         if who == "among all":
-            return self._found(self.view(), self.ratings, known, reading)
+            return self._found(self.view(way), everyone, known, reading)
         table, rows = sample.view.original, sample.rows(users)
         if reading is not None:  # the scorer has -1 for nobody
             rows = np.where(rows < table.n_users, rows, -1)
@@ -280,10 +282,6 @@ class Bench:
     @staticmethod
     def _found(view: View, table: Ratings, known: Known, reading: Reading | None) -> Part:
         return found_in(view, known) if reading is None else scored(table, known, reading)
-
-    @cached_property
-    def _tenths(self) -> dict[str, Tenth]:
-        return {}
 
     @cached_property
     def sparsity(self) -> SparsityResult:
@@ -337,7 +335,7 @@ class Bench:
 
     def rate(self, runs: Sequence[Run], name: str) -> Rate:
         """Return a mean with its interval, for a figure."""
-        everyone = np.concatenate([run[name] for run in runs])
+        everyone = np.concatenate([run[name] for run in runs]).astype(np.float64)
         if len(np.unique(everyone)) == 1 and 0 <= everyone[0] <= 1:
             return bootstrap(everyone, seed=self.seed)  # equal ones have an interval all the same
         own = [{name: run[name]} for run in runs]
@@ -354,12 +352,11 @@ def within(reading: Reading, knowledge: Knowledge) -> Reading:
 def found_in(view: View, known: Known) -> Part:
     """Attack by Scoreboard-RH; what came of each target, as numbers."""
     found, postings = ScoreboardRH().judge(view, known)
-    right = (found.expected_top1 > 0).astype(np.float64)
     return {
-        "success": found.success.astype(np.float64),
-        "named": found.matched.astype(np.float64),
+        "success": found.success,
+        "named": found.matched,
         "top1": found.expected_top1,
-        "right": right,
+        "right": found.expected_top1 > 0,
         "eccentricity": found.eccentricity,
         "bits": found.entropy_bits,
         "postings": np.array([float(postings)]),
@@ -375,11 +372,20 @@ def why_impossible(ratings: Ratings, knowledge: Knowledge) -> str:
     return f"no user has what is to be known ({knowledge.name})"
 
 
-def beside(**of: tuple[Runs, str]) -> list[dict[str, Floats]]:
-    """Put figures of the same targets beside each other, run by run."""
+def beside(**of: tuple[Runs, str]) -> Runs:
+    """Put figures of the same targets beside each other, run by run.
+
+    Credits that are all 0, or all 1, are outcomes, whose interval has width.
+    """
     runs = zip(*(each for each, _ in of.values()), strict=True)
     names = {key: name for key, (_, name) in of.items()}
     return [
-        {key: run[name] for (key, name), run in zip(names.items(), row, strict=True)}
+        {key: _outcomes(run, name) for (key, name), run in zip(names.items(), row, strict=True)}
         for row in runs
     ]
+
+
+def _outcomes(run: Run, name: str) -> NDArray[Any]:
+    figures = run[name]
+    alike = name in _CREDITS and any((figures == end).all() for end in (0, 1))
+    return figures.astype(np.bool_) if alike else figures

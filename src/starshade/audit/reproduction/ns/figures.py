@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -11,28 +11,15 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
+from starshade.audit.reproduction.ns import plan
 from starshade.audit.reproduction.ns.bench import Bench, Run, Runs, why_impossible
-from starshade.audit.reproduction.ns.claims.under import LITTLE, WELL, error_curve
 from starshade.audit.reproduction.ns.configurations import OURS, PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
-from starshade.audit.reproduction.ns.plan import (
-    BITS,
-    BITS_OF_OTHERS,
-    DATED,
-    NETFLIX_BITS,
-    NOT_FOUND,
-    NUMBERS,
-    OMEGA,
-    SUCCESS,
-    TOP1,
-    Line,
-    label_of,
-    lines_of,
-    marks_of,
-    title_of,
-)
+from starshade.audit.reproduction.ns.under import LITTLE, WELL, error_curve
 from starshade.figure import Rate
+from starshade.plain import counted
 
+_WHOLE, _NO_DATES = "the whole figure", "the data have no dates"
 _LARGEST_PHI = 6
 _KNOWN = (2, 4, 6, 8)
 #: (what measures, what is known) → a rate; None: there is nobody of whom it speaks
@@ -42,34 +29,41 @@ _Measure: TypeAlias = Callable[[Bench, Knowledge], Rate | None]
 def skipped(bench: Bench) -> tuple[Skipped, ...]:
     """Name figures, and single points, that the data cannot give."""
     left = []
-    for figure in NUMBERS:
-        if figure in DATED and not bench.dated:
-            left.append(Skipped(figure, "the whole figure", "the data have no dates"))
-            continue
-        for line in lines_of(figure, bench.star):
-            reasons = {k: why_impossible(bench.ratings, k) for k in line.settings}
-            left.extend(_skipped(figure, line, reasons))
+    if not bench.can_sample:
+        why = f"of {counted(bench.ratings.n_users, 'user')} there is no sample"
+        left += [Skipped(figure, _WHOLE, why) for figure in ("1b", *["5c"] * bench.dated)]
+    if not bench.dated:
+        left += [Skipped(figure, "the curve with dates", _NO_DATES) for figure in ("1", "7")]
+        left += [Skipped(figure, _WHOLE, _NO_DATES) for figure in (*plan.DATED, *_ALSO)]
+    for figure in plan.NUMBERS:
+        if bench.dated or figure not in plan.DATED:
+            for line in plan.lines_of(figure, bench.star):
+                left += _skipped(bench, figure, line)
     return tuple(left)
 
 
-def _skipped(figure: str, line: Line, reasons: Mapping[Knowledge, str]) -> list[Skipped]:
-    """Name the points of a line that the data cannot give; the line, if all for one reason."""
-    name = f"{line.name}, {line.mistakes}"
-    if len(set(reasons.values())) == 1:
-        reason = next(iter(reasons.values()))
-        return [Skipped(figure, name, reason)] if reason else []
-    return [Skipped(figure, f"{name}: {label_of(k)}", why) for k, why in reasons.items() if why]
+def _skipped(bench: Bench, figure: str, line: plan.Line) -> list[Skipped]:
+    """Name the points of a line that the data cannot give; the line alone, if it has no other."""
+    missing = {k: why for k in line.settings if (why := why_impossible(bench.ratings, k))}
+    if not missing:
+        return []
+    points = (
+        "" if len(missing) == len(line.settings) else ": " + ", ".join(map(plan.label_of, missing))
+    )
+    reasons = set(missing.values())
+    why = reasons.pop() if len(reasons) == 1 else "no user has what is to be known"
+    return [Skipped(figure, f"{line.name}, {line.mistakes}{points}", why)]
 
 
 def attack_figures(bench: Bench) -> Iterator[Figure]:
     """Draw up the figures of attacks; those without any point are left out."""
-    for number in NUMBERS:
-        if bench.dated or number not in DATED:
+    for number in plan.NUMBERS:
+        if bench.dated or number not in plan.DATED:
             drawn = _figure(bench, number)
             if drawn.series:
                 yield drawn
-    if bench.dated:
-        for also in (_beside_scoreboard, _over_phi, _of_a_tenth, _with_more_known):
+    for number, also in _ALSO.items():
+        if bench.dated and (bench.can_sample or number != "5c"):
             drawn = also(bench)
             if drawn.series:
                 yield drawn
@@ -77,34 +71,34 @@ def attack_figures(bench: Bench) -> Iterator[Figure]:
 
 def _figure(bench: Bench, number: str) -> Figure:
     measures = _MEASURES[number]
-    lines = [(line, READ) for line in lines_of(number, bench.star)]
+    lines = [(line, READ) for line in plan.lines_of(number, bench.star)]
     if number == "11" and bench.dated:  # as its caption has it
-        lines += [(line, PRINTED) for line in lines_of("6", bench.star)]
+        lines += [(line, PRINTED) for line in plan.lines_of("6", bench.star)]
     series = [
-        _series(bench, line, name, read, OURS if name == TOP1 else configuration)
+        _series(bench, line, name, read, OURS if name == plan.TOP1 else configuration)
         for name, read in measures.items()
         for line, configuration in lines
     ]
     prior = math.log2(max(bench.ratings.n_users, 1))
-    levels = (Level(prior, "knowing nothing"), Level(NETFLIX_BITS, "knowing nothing, Netflix"))
+    levels = (Level(prior, "knowing nothing"), Level(plan.NETFLIX_BITS, "knowing nothing, Netflix"))
     if number == "11":
         levels = (Level(prior, "knowing nothing"), Level(prior / 2, "half of that"))
-    bits = BITS in measures
+    bits = plan.BITS in measures
     return Figure(
         number=number,
-        title=title_of(number, bench.star),
+        title=plan.title_of(number, bench.star),
         x_title="known cells",
         y_title="bits still missing" if bits else "share of targets",
         unit="bits" if bits else "share",
         series=tuple(each for each in series if each.points),
-        marks=marks_of(number),
+        marks=plan.marks_of(number),
         levels=levels if bits else (),
     )
 
 
 def _series(
     bench: Bench,
-    line: Line,
+    line: plan.Line,
     measure: str,
     read: _Measure,
     configuration: str,
@@ -134,7 +128,7 @@ def _point(
     return Point.of(
         knowledge.known,
         rate,
-        label=label_of(knowledge),
+        label=plan.label_of(knowledge),
         knowledge=knowledge,
         targets=targets,
         ineligible=bench.ratings.n_users - len(bench.able(knowledge)),
@@ -165,13 +159,20 @@ def complement(rate: Rate) -> Rate:
     return Rate(1 - rate.rate, 1 - rate.high, 1 - rate.low)
 
 
-_BEST_GUESS: dict[str, _Measure] = {SUCCESS: _of_present("success"), TOP1: _of_present("top1")}
+_BEST_GUESS: dict[str, _Measure] = {
+    plan.SUCCESS: _of_present("success"),
+    plan.TOP1: _of_present("top1"),
+}
 #: figure → what it shows of each setting
 _MEASURES: dict[str, dict[str, _Measure]] = {
     **dict.fromkeys(("4", "8", "9", "10", "12"), _BEST_GUESS),
-    "5": {SUCCESS: _BEST_GUESS[SUCCESS], NOT_FOUND: _no_answer_absent, OMEGA: _omega},
-    "6": {BITS: _of_present("bits"), BITS_OF_OTHERS: _bits_of_others},
-    "11": {BITS: _of_present("bits")},
+    "5": {
+        plan.SUCCESS: _BEST_GUESS[plan.SUCCESS],
+        plan.NOT_FOUND: _no_answer_absent,
+        plan.OMEGA: _omega,
+    },
+    "6": {plan.BITS: _of_present("bits"), plan.BITS_OF_OTHERS: _bits_of_others},
+    "11": {plan.BITS: _of_present("bits")},
 }
 
 
@@ -182,15 +183,17 @@ def _shares(number: str, title: str, series: list[Series], x_title: str = "known
 
 def _beside_scoreboard(bench: Bench) -> Figure:
     attacks = {"Scoreboard": Bench.scoreboard, "Scoreboard-RH": Bench.attacked}
-    measures = {SUCCESS: ("success", READ), TOP1: ("top1", OURS)}
+    measures = {plan.SUCCESS: ("success", READ), plan.TOP1: ("top1", OURS)}
     series = [
         _series(bench, replace(line, name=f"{name}, {line.name}"), measure, read, configuration)
         for measure, (key, configuration) in measures.items()
         for name, run in attacks.items()
-        for line in lines_of("4", bench.star)
+        for line in plan.lines_of("4", bench.star)
         for read in [lambda bench, k, run=run, key=key: bench.rate(run(bench, k), key)]
     ]
-    return _shares("4b", "Scoreboard beside Scoreboard-RH, as Fig. 4 (ours)", series)
+    return _shares(
+        "4b", "Scoreboard (who alone matches) beside Scoreboard-RH, as Fig. 4 (ours)", series
+    )
 
 
 def _over_phi(bench: Bench) -> Figure:
@@ -203,7 +206,7 @@ def _over_phi(bench: Bench) -> Figure:
         except Untestable:
             continue
         series += [
-            Series(name, f"{label_of(knowledge)}: {_equal(curve)}", points, configuration=READ)
+            Series(name, f"{plan.label_of(knowledge)}: {_equal(curve)}", points, configuration=READ)
             for name, points in _errors(curve).items()
         ]
     title = "Both errors over φ, dates ±14 days (ours)"
@@ -229,7 +232,7 @@ def _equal(curve: TradeOff) -> str:
 
 def _of_a_tenth(bench: Bench) -> Figure:
     """Draw a real sample of a tenth: people in it, and people who are not."""
-    lines = [line for line in lines_of("5", bench.star) if line.knowledge.day_error == 14]
+    lines = [line for line in plan.lines_of("5", bench.star) if line.knowledge.day_error == 14]
     shown = {"in it": "in the tenth", "among all": "the same people among all"}
     series = [
         _of_tenth(bench, replace(line, name=name), who)
@@ -237,11 +240,11 @@ def _of_a_tenth(bench: Bench) -> Figure:
         for line in lines
     ]
     out = [replace(line, name="taken out of all, as in Fig. 5") for line in lines]
-    series += [_series(bench, line, NOT_FOUND, _no_answer_absent, READ) for line in out]
+    series += [_series(bench, line, plan.NOT_FOUND, _no_answer_absent, READ) for line in out]
     return _shares("5c", "A real tenth of the people, dates ±14 days (ours)", series)
 
 
-def _of_tenth(bench: Bench, line: Line, who: str) -> Series:
+def _of_tenth(bench: Bench, line: plan.Line, who: str) -> Series:
     def runs(knowledge: Knowledge) -> Runs:
         return [run[who] for run in bench.tenth(knowledge)]
 
@@ -253,7 +256,7 @@ def _of_tenth(bench: Bench, line: Line, who: str) -> Series:
     def attacked(bench: Bench, knowledge: Knowledge) -> int:
         return sum(len(run["named"]) for run in runs(knowledge))
 
-    measure = NOT_FOUND if who == "outside" else SUCCESS
+    measure = plan.NOT_FOUND if who == "outside" else plan.SUCCESS
     return _series(bench, line, measure, read, READ, attacked)
 
 
@@ -271,7 +274,7 @@ def _with_more_known(bench: Bench) -> Figure:
         for name, each in runs.items():
             targets = sum(len(run["named"]) for run in each)
             rate = bench.rate(each, "named")
-            beside = {"label": label_of(knowledge), "knowledge": knowledge, "targets": targets}
+            beside = {"label": plan.label_of(knowledge), "knowledge": knowledge, "targets": targets}
             found.setdefault(name, []).append(Point.of(known, rate, **beside))
     series = [
         Series(name, "absent, and somebody named", tuple(points), configuration=READ)
@@ -279,3 +282,9 @@ def _with_more_known(bench: Bench) -> Figure:
     ]
     title = "What the number of ratings and the first day take away: dates ±3 days (ours)"
     return replace(_shares("12b", title, series), dotted=True)
+
+
+#: ours, of which each needs dates
+_ALSO = {
+    "4b": _beside_scoreboard, "5b": _over_phi, "5c": _of_a_tenth, "12b": _with_more_known
+}  # fmt: skip

@@ -18,7 +18,7 @@ BITS = "all targets"
 BITS_OF_OTHERS = "targets who do not stand out"
 
 #: figures whose knowledge includes days
-DATED = frozenset({"4", "5", "6", "9", "10", "12"})
+DATED = ("4", "5", "6", "9", "10", "12")
 _TITLES = {
     "4": "Exact ratings and approximate dates",
     "5": "As Fig. 4, the target perhaps not in the data",

@@ -67,6 +67,17 @@ def _half(ratings: Ratings, seed: int) -> Ratings:
     return hold_out(ratings, 0.5, seed)[0]
 
 
+def _four_raters(ratings: Ratings, seed: int) -> Ratings:
+    items = np.flatnonzero(ratings.item_support >= 4)
+    if not len(items):
+        raise Untestable("no item has four raters")
+    return ratings.keep_items(items)
+
+
+def _columns(ratings: Ratings, seed: int) -> Ratings:
+    return replace(ratings, codes=np.zeros_like(ratings.codes), days=None)
+
+
 #: way → how its data are made
 CHANGED: dict[str, Callable[[Ratings, int], Ratings]] = {
     "dealt-days": dealt_days,
@@ -74,6 +85,8 @@ CHANGED: dict[str, Callable[[Ratings, int], Ratings]] = {
     "fifth": lambda ratings, seed: drawn(ratings, 0.2, seed),
     "moved-days": moved_days,
     "altered": altered,
+    "four-raters": _four_raters,
+    "all-columns": _columns,
 }
 
 

@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 Narrow = Callable[[int], NDArray[np.bool_]]
 _MOST = 700.0  # e to more than this is no float
 _MANY = 8192  # raters
+_FOUND = dict.fromkeys(("named", "success", "right"), np.bool_) | dict.fromkeys(
+    ("eccentricity", "top1", "bits"), np.float64
+)
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,9 @@ def scored(
     looked at. `absent`: their record is taken out first. `narrow`: scores of others do not count;
     with `after` they do, and who stands out is named only if among those.
     """
-    names = ("named", "success", "eccentricity", "right", "top1", "bits")
-    out: dict[str, NDArray[Any]] = {name: np.zeros(len(known)) for name in names}
+    out: dict[str, NDArray[Any]] = {
+        name: np.zeros(len(known), kind) for name, kind in _FOUND.items()
+    }
     postings = 0
     with task("scoring to the letter", len(known)) as step:
         for t in range(len(known)):

@@ -1,6 +1,9 @@
-"""NS's figures of the data themselves, its table of §5, and what theorems ask for."""
+"""NS's figures of the data themselves, and what theorems ask for."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +13,13 @@ from starshade.attack.sparsity.information_gain import InformationGain
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series
 from starshade.audit.reproduction.ns.bench import Bench
 from starshade.audit.reproduction.ns.configurations import PRINTED, READ
+from starshade.audit.reproduction.ns.of_data import EPS, LINEUP
 from starshade.audit.reproduction.ns.plan import NETFLIX_BITS, NETFLIX_RECORDS
 from starshade.ratings.describe import users_by_activity
 from starshade.ratings.table import Ratings
 from starshade.stats import share
 
-_EPS, _DELTAS, _LINEUP = 0.05, (0.2, 0.5), 10
+_DELTAS = (0.2, 0.5)
 _GRID = [i / 40 for i in range(41)]
 
 
@@ -96,22 +100,18 @@ def gain_figure(gain: InformationGain) -> Figure:
 
 def theorem_rows(records: int) -> list[dict[str, float | int | str]]:
     """Facts that Theorems 1-4 ask for, on so many records and on Netflix's."""
-    rows: list[dict[str, float | int | str]] = []
-    for delta in _DELTAS:
-        rows += [
-            {
-                "theorem": "1, 2, 4",
-                "eps": _EPS,
-                "delta": delta,
-                "facts": facts_needed(records, _EPS, delta),
-                "facts_netflix": facts_needed(NETFLIX_RECORDS, _EPS, delta),
-            },
-            {
-                "theorem": "3",
-                "lineup": _LINEUP,
-                "delta": delta,
-                "facts": lineup_facts(records, _LINEUP, delta),
-                "facts_netflix": lineup_facts(NETFLIX_RECORDS, _LINEUP, delta),
-            },
-        ]
-    return rows
+    asked: list[tuple[dict[str, float | int | str], Callable[[int, float], int]]] = [
+        ({"theorem": "1, 2, 4", "eps": EPS}, lambda n, delta: facts_needed(n, EPS, delta)),
+        ({"theorem": "1, its proof: m without ε"}, _without_eps),
+        ({"theorem": "3", "lineup": LINEUP}, lambda n, delta: lineup_facts(n, LINEUP, delta)),
+    ]
+    both = {"facts": records, "facts_netflix": NETFLIX_RECORDS}
+    return [
+        row | {"delta": delta} | {name: of(n, delta) for name, n in both.items()}
+        for delta in _DELTAS
+        for row, of in asked
+    ]
+
+
+def _without_eps(records: int, delta: float) -> int:
+    return math.ceil(math.log(records) / -math.log1p(-delta))

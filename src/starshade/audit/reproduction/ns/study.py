@@ -19,7 +19,7 @@ from starshade.audit.reproduction.claims import Judged, judge, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.ns.bench import Bench
-from starshade.audit.reproduction.ns.claims.every import CLAIMS, WAYS
+from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.ns.configurations import CHOICES
 from starshade.audit.reproduction.ns.figures import attack_figures, skipped
 from starshade.audit.reproduction.ns.grids import grids
@@ -64,7 +64,7 @@ class Reproduction(PaperStudy):
     few_facts : tuple of FewFacts
         What this data's sparsity makes of them.
     grids : tuple of Table
-        As printed against as read, ρ0 and d0, φ, random tenths, cells looked at.
+        These as texts, random tenths, as printed against as read, ρ0 and d0, φ, cells looked at.
     worked : tuple of Worked
         What can be worked by hand.
     choices : tuple of Choice
@@ -189,7 +189,7 @@ def reproduce_ns(
         grids=tables,
         worked=worked_tables(),
         choices=CHOICES,
-        skipped=(*([] if bench.dated else _UNDATED), *skipped(bench), _IMDB),
+        skipped=(*skipped(bench), _IMDB),
         targets=targets,
         runs=runs,
         times=_times(bench),
@@ -225,6 +225,3 @@ _IMDB = Skipped(
     "two subscribers found through public ratings",
     "needs somebody's public ratings: starshade attack --aux FILE",
 )
-_UNDATED = [
-    Skipped(figure, "the curve with dates", "the data have no dates") for figure in ("1", "7")
-]

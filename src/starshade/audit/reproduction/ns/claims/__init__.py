@@ -1,1 +1,0 @@
-"""The claims of NS with their criteria, and what is measured for each."""
