@@ -414,23 +414,30 @@ def test_every_line_says_under_which_configuration(found: GeneralizationStudy) -
 
 
 def test_the_grid_has_a_row_for_each_reading(found: GeneralizationStudy) -> None:
-    readings, work = found.grids
-    assert len(readings.rows) == 20
+    readings, work, lost, wrong = found.grids
+    assert len(readings.rows) == 23
     named = {row[0]: row for row in readings.rows}
     assert named["k tuples join a nucleus"][1] != named["as-read"][1]
     # a DGH charges the same groups more, and so k-Likeness against it less
     assert float(named["k-Member released by DGH (b)"][2]) < float(named["as-read"][2])
     assert float(named["released by DGH (b)"][2]) > float(named["as-read"][2])
     assert [row[0] for row in work.rows] == ["2", "3"]
+    # every line, also the one that has no place in the figures; at every k of the paper's queries
+    assert {row[1] for row in lost.rows} == {*NAMES}
+    assert {row[:2] for row in wrong.rows} == {
+        (kind, k) for kind in ("AND", "OR", "range") for k in ("2", "5")
+    }
+    own = [r["gen_iloss"] for r in found.losses if (r["line"], r["k"]) == (RELAXED, 2)]
+    (shown,) = [row[4] for row in lost.rows if row[:2] == ("2", RELAXED)]
+    assert shown.startswith(f"{sum(own) / len(own):.4g}")
 
 
 def test_seconds_stand_in_times_alone(found: GeneralizationStudy) -> None:
-    assert {row["code"] for row in found.times["same_code"]} == {
-        "as printed, compiled",
-        "as printed, interpreted",
-        "starshade's own",
-    }
-    assert all(row["seconds"] > 0 for row in found.times["releases"])
+    codes = ("as printed, compiled", "as printed, interpreted", "starshade's own")
+    assert list(found.times) == [f"all k, {code}" for code in codes]
+    for code in found.times.values():
+        one, other, ratio = code.values()
+        assert ratio == pytest.approx(other / one)
     assert not any("second" in key for row in found.losses for key in row)
     assert figure_of(found, "16").unit == "seconds"
     assert figure_of(found, "16a").unit == "number"

@@ -124,9 +124,9 @@ def test_figures_of_records_are_those_of_the_release(ratings: Ratings) -> None:
 
 
 def test_a_nucleus_may_be_as_the_table_has_it(ratings: Ratings) -> None:
-    reading = Reading("k-likeness", nucleus="table")
+    reading = Reading("k-likeness", order="table")
     assert reading.groups(ratings, 3, 1).tolist() == reading.groups(ratings, 3, 2).tolist()
-    drawn = replace(reading, nucleus="random")
+    drawn = replace(reading, order="drawn")
     assert drawn.groups(ratings, 3, 1).tolist() != drawn.groups(ratings, 3, 2).tolist()
     order = seeded_order(ratings.n_users, 1, "k-likeness")
     assert reading.grouped(ratings, 3, order).shape == (ratings.n_users,)

@@ -71,10 +71,9 @@ def estimate(
     """Return a statistic of means over users, with an interval over runs and over users.
 
     `runs`: of each run, figures of its users by name, all equally long; a figure of the whole
-    release is an array of one. `statistic` takes the means. `of`: what stands in the place of users,
-    in the singular. The interval is a percentile bootstrap
-    that draws runs and, in each, blocks of users with replacement; of true and false, where
-    all users are alike, it is Wilson's.
+    release is an array of one. `statistic` takes the means. `of`: what stands in the place of
+    users. The interval is a percentile bootstrap that draws runs and, in each, blocks of users
+    with replacement; of true and false, where all users are alike, it is Wilson's.
 
     Examples
     --------
@@ -149,9 +148,7 @@ def _unseen(runs: Sequence[Mapping[str, Floats]], names: Sequence[str]) -> Itera
             yield moved
 
 
-def _blocks(
-    run: Mapping[str, Floats], names: Sequence[str], block: Ints
-) -> tuple[Floats, Floats]:
+def _blocks(run: Mapping[str, Floats], names: Sequence[str], block: Ints) -> tuple[Floats, Floats]:
     """Sum users by blocks: a row for each name, its sums and its numbers of users."""
     users = len(block)
     size = min(_BLOCKS, users)

@@ -173,6 +173,17 @@ def code_times(bench: Bench) -> Iterator[dict[str, Any]]:
             yield {"code": code.name, "k": k, "k-likeness": seconds[0], "k-member": seconds[1]}
 
 
+def in_the_same_code(codes: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Sum seconds over all k, by kind of code."""
+    found = {}
+    for code in dict.fromkeys(row["code"] for row in codes):
+        own = [row for row in codes if row["code"] == code]
+        one, other = (sum(row[key] for row in own) for key in ("k-likeness", "k-member"))
+        ratio = {"k-Member's over k-Likeness's (no seconds)": other / one} if one else {}
+        found[f"all k, {code}"] = {LIKENESS: one, MEMBER: other} | ratio
+    return found
+
+
 def _seconds(run: Callable[[int], Any], k: int) -> float:
     taken, last = [], 0.0
     for _ in range(_REPEATS):
