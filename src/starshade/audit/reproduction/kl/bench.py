@@ -74,7 +74,8 @@ class Bench:
         ratings = self.table if items <= self.table.n_items else self.ratings
         if items > ratings.n_items:
             raise Untestable(f"there are {ratings.n_items} items, not {items}")
-        table = top_items(items).apply(ratings)
+        with silence():
+            table = top_items(items).apply(ratings)
         return replace(self, table=table, changed=f"{self.changed} top {items}")
 
     def line(self, name: str) -> Line:
@@ -234,7 +235,10 @@ class Bench:
             ]
             for row in rows:
                 key = f"{name} {part['size'][row]}"
-                found[own] |= {key: part["errors"][row], f"{key} asked": part["asked"][row]}
+                asked = part["asked"][row]
+                # as shares of the run's: a point is the mean of the runs, however many they asked
+                shares = {key: part["errors"][row], f"{key} asked": asked}
+                found[own] |= {what: each / asked.sum() for what, each in shares.items()}
             told = {int(part["size"][row]) for row in rows}
             common = told if common is None else common & told
             conditions = max(conditions, int(part["conditions"][rows].sum()))

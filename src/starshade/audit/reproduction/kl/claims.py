@@ -36,6 +36,7 @@ WAYS = {
     "divisible": "when k divides the number of users, so that nobody is left over",
     "ignored": "when a null is as near as can be to every rating in distances",
     "rated": "when a null is charged nothing by GenILoss",
+    "sets": "when both release NDGH and a null is charged nothing by GenILoss",
     "members": "when both release NDGH and a cell is charged its members",
     "four": "up to four attributes, beyond which nearly every condition is one person's",
     "groups": "when groups count as they were formed, though some are released alike",

@@ -38,6 +38,7 @@ _DGHS = (DGH_A, DGH_B, DGH_C)
 _DATA = ("filled", "thinned", "few")
 _READ = (
     "rated",
+    "sets",
     "members",
     "tuples-k",
     "mean",

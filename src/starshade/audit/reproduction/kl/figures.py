@@ -150,13 +150,13 @@ def tables_of(losses: Sequence[Row], errors: Sequence[Row]) -> Iterator[Table]:
         if row["k"] in at:
             own[row["k"], row["line"]].append(row)
     lost = [
-        (str(k), line, *(_mean(rows, name) for name in ("dm", "c_avg", "gen_iloss")))
+        (line, str(k), *(_mean(rows, name) for name in ("dm", "c_avg", "gen_iloss")))
         for (k, line), rows in sorted(own.items(), key=lambda each: each[0][0])
     ]
     if lost:
         yield Table(
             "What generalization loses (Figs 10 to 12)",
-            ("k", "line", "DM", "C_AVG", "GenILoss"),
+            ("line", "k", "DM", "C_AVG", "GenILoss"),
             tuple(lost),
         )
     asked = defaultdict(list)
@@ -164,18 +164,18 @@ def tables_of(losses: Sequence[Row], errors: Sequence[Row]) -> Iterator[Table]:
         asked[row["kind"], row["k"], row["line"]].append(row)
     wrong = [
         (
+            line,
             kind.upper() if kind != "range" else kind,
             str(k),
-            line,
             *(_mean(rows, name) for name in ("error", "error_of_truth")),
             f"{sum(row['conditions'] for row in rows):,}",
         )
         for (kind, k, line), rows in asked.items()
     ]
     if wrong:
-        head = ("conditions", "k", "line", "error, % of the answer", "of the truth", "asked")
+        head = ("line", "conditions", "k", "error, % of the answer", "of the truth", "asked")
         title = "How wrong queries become (Figs 13 to 15): mean over sizes and runs"
-        yield Table(title, head, tuple(sorted(wrong, key=lambda row: row[:1])))
+        yield Table(title, head, tuple(sorted(wrong, key=lambda row: row[1:3])))
 
 
 def _mean(rows: Sequence[Row], name: str) -> str:

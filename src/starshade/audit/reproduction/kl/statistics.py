@@ -43,6 +43,7 @@ _WHOLE: dict[str, tuple[str, Callable[[float], float]]] = {
 _INSTEAD = {
     ("sizes", "classes"): "per class",
     ("rated", "gen_iloss"): "rated",
+    ("sets", "gen_iloss"): "rated",
     ("members", "gen_iloss"): "more",
 }
 
