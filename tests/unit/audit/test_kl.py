@@ -14,6 +14,7 @@ import pytest
 
 from starshade.anonymize.baselines import KMember, Mondrian
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.attempts import seeds_of
 from starshade.audit.reproduction.claims import Untestable, estimate
 from starshade.audit.reproduction.configurations import settings_of
@@ -374,6 +375,37 @@ def test_errors_are_compared_where_both_were_asked(bench: Bench) -> None:
     assert found.value == pytest.approx(sum(errors[MONDRIAN]) / sum(errors[LIKENESS]))
 
 
+def test_errors_have_an_interval_over_conditions(bench: Bench) -> None:
+    """One run alone has one: other conditions might have been asked."""
+    one = replace(bench, seeds=bench.seeds[:1], parts=Parts())
+    found = asked_ratio("or", [MONDRIAN], [LIKENESS])(one, "")
+    assert found.low < found.value < found.high
+    rows = [n for k, n in _conditions(one) if k == "or"]
+    assert (found.seeds, found.users, found.of) == (1, sum(rows), "condition")
+
+
+def _conditions(bench: Bench) -> list[tuple[str, int]]:
+    part = bench.answers(bench.line(LIKENESS), 2, 0)
+    return list(zip(part["kind"].tolist(), part["conditions"].tolist(), strict=True))
+
+
+def test_what_is_true_or_false_of_a_user_has_wilson_s_interval(bench: Bench) -> None:
+    part = bench.released(bench.line(LIKENESS), 2, 0)
+    assert bench.figure(part, 2, "exact").dtype == np.bool_
+    found = bench.singled_out()
+    rate = TrackerAttack(conditions=4).run(bench.table).at_risk
+    assert (found.value, found.users) == (rate.rate, bench.table.n_users)
+    everybody = replace(bench, parts=Parts())
+    everybody.parts.of("tracker ", lambda: {"who": np.ones(bench.table.n_users, np.bool_)})
+    assert everybody.singled_out().low < 1
+
+
+def test_without_a_release_nothing_is_said_of_it(bench: Bench) -> None:
+    one = replace(bench, table=bench.table.keep_users(np.arange(1)), parts=Parts())
+    with pytest.raises(Untestable, match="not even one group"):
+        released_again(LIKENESS)(one, "")
+
+
 def test_what_agrees_counts_pairs_that_differ() -> None:
     assert agreeing([1, 2, 3], [5, 6, 7]) == 1
     assert agreeing([1, 2, 3], [5, 4, 7]) == pytest.approx(2 / 3)
@@ -427,6 +459,10 @@ def test_the_grid_has_a_row_for_each_reading(found: GeneralizationStudy) -> None
     assert len(readings.rows) == 25
     named = {row[0]: row for row in readings.rows}
     assert named["k tuples join a nucleus"][1] != named["as-read"][1]
+    closest = readings.rows[-1]
+    assert closest[0].startswith(f"closest to even of all {13 * 7 * 4} combinations: ")
+    far = [max(abs(float(end) - 1) for end in row[1].split(" to ")) for row in readings.rows]
+    assert far[-1] == min(far)
     # a DGH charges the same groups more, and so k-Likeness against it less
     assert float(named["k-Member released by DGH (b)"][2]) < float(named["as-read"][2])
     assert float(named["released by DGH (b)"][2]) > float(named["as-read"][2])

@@ -227,13 +227,14 @@ def released_again(line: str) -> Measure:
     """
 
     def measure(bench: Bench, way: str) -> Estimate:
+        every = bench.runs([line], "loss", [2])[1]  # whose refusal is the answer
         if way != "items":
             return Estimate.exact(1.0)
-        alone = bench.keeping(1)
-        at, one = alone.runs([line], "loss", [2])
         runs = [
             {"all": whole[f"{line} 2"], "one": part[f"{line} 2"]}
-            for whole, part in zip(bench.runs([line], "loss", at)[1], one, strict=True)
+            for whole, part in zip(
+                every, bench.keeping(1).runs([line], "loss", [2])[1], strict=True
+            )
         ]
         return estimate(runs, lambda mean: over(mean["all"], mean["one"]), seed=bench.seed)
 
