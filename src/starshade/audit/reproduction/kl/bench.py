@@ -56,6 +56,9 @@ class Bench:
 
     def under(self, way: str) -> Bench:
         """Return the bench under an intervention; those on claims alone change nothing here."""
+        if "+" in way:
+            first, others = way.split("+", 1)
+            return self.under(first).under(others)
         if way in READ:
             lines = tuple(READ[way] if READ[way].name == own.name else own for own in self.lines)
             return replace(self, lines=lines)

@@ -37,6 +37,8 @@ WAYS = {
     "ignored": "when a null is as near as can be to every rating in distances",
     "rated": "when a null is charged nothing by GenILoss",
     "sets": "when both release NDGH and a null is charged nothing by GenILoss",
+    "sets+furthest": "when both release NDGH, a null is charged nothing by GenILoss and a nucleus "
+    "is furthest from the one before",
     "members": "when both release NDGH and a cell is charged its members",
     "four": "up to four attributes, beyond which nearly every condition is one person's",
     "groups": "when groups count as they were formed, though some are released alike",

@@ -39,6 +39,7 @@ _DATA = ("filled", "thinned", "few")
 _READ = (
     "rated",
     "sets",
+    "sets+furthest",
     "members",
     "tuples-k",
     "mean",

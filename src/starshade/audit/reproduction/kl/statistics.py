@@ -44,6 +44,7 @@ _INSTEAD = {
     ("sizes", "classes"): "per class",
     ("rated", "gen_iloss"): "rated",
     ("sets", "gen_iloss"): "rated",
+    ("sets+furthest", "gen_iloss"): "rated",
     ("members", "gen_iloss"): "more",
 }
 
