@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from starshade.audit.compare.compare import compare
+from starshade.audit.reproduction.claims import estimate
+from starshade.audit.reproduction.kl import grid
 from starshade.audit.reproduction.kl.lines import DGH_A, DGH_B, DGH_C, LIKENESS, MONDRIAN
 from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl
 from starshade.audit.reproduction.kl.worked import KNOWN
@@ -15,6 +18,14 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
 from tests.golden import kl
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws() -> Iterator[None]:
+    """Draw few times for intervals, which `test_claims.py` tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(estimate.__kwdefaults__, "draws", 40)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +67,10 @@ def test_table_1_is_compared_by_the_same_figures(table_1: Ratings) -> None:
 
 
 @pytest.mark.real
-def test_ten_most_rated_of_movielens_at_k_10(ml100k_dir: Path) -> None:
+def test_ten_most_rated_of_movielens_at_k_10(
+    ml100k_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid, "_INTERPRETED_MOST", 0)  # seconds, which nothing here looks at
     ratings = read_ratings(ml100k_dir / "u.data", users=ml100k_dir / "u.user")
     found = reproduce_kl(replace(ratings, attributes=None), ks=[10], runs=1, rng=3)
     assert found.data["paper_data"]

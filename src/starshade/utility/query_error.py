@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from starshade.utility.settings import QueryErrorSettings
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
+#: kind and size of conditions, and the answers of the release and of the original; NaN is null
+Answers: TypeAlias = tuple[str, int, NDArray[np.float64], NDArray[np.float64]]
 
 _LEVELS = 255  # of a scale, at most: a set of one rating is asked for each
 _WORK = 2**32  # rows looked at, all conditions together; a few seconds
@@ -107,17 +110,24 @@ class QueryError(QueryErrorSettings):
         ConfigError
             The release was not made of these ratings, or there is no such numeric attribute.
         """
+        name, answers = self.answers(release, original)
+        if name is None:
+            return QueryErrorResult.of(None)
+        return QueryErrorResult.of(name, tuple(Step.of(*each) for each in answers))
+
+    def answers(self, release: Release, original: Ratings) -> tuple[str | None, Iterator[Answers]]:
+        """Return what is averaged, and the answers behind `measure`; None where it has none."""
         name = self._name(release.attributes)
         scale = release.scale
         if name is None or scale.step is None or len(scale.levels) > _LEVELS:
-            return QueryErrorResult.of(None)
+            return None, iter(())
         part = Match(release, original).part
         if part.attributes is None or name not in part.attributes.column_names:
             note(
                 f"query error: the ratings were read without {name}, so nothing can be compared; "
                 f"give the file of personal attributes{aside('users', 'FILE')}"
             )
-            return QueryErrorResult.of(None)
+            return None, iter(())
         chosen = np.sort(part.most_rated(self.items))
         levels = scale.levels
         plain = _column(part.attributes, name, None)
@@ -125,10 +135,8 @@ class QueryError(QueryErrorSettings):
             release.cells(), chosen, levels, _column(release.attributes, name, release, plain)
         )
         true = _board(cells_of(part), chosen, levels, plain)
-        steps = list(self._steps(released, true, len(levels)))
-        sets = windows(scale)
-        steps += [_ranges(released, true, width, sets[width]) for width in range(WIDTHS)]
-        return QueryErrorResult.of(name, tuple(steps))
+        ranges = (_ranges(released, true, width, own) for width, own in enumerate(windows(scale)))
+        return name, chain(self._joined(released, true, len(levels)), ranges)
 
     def _name(self, attributes: pa.Table | None) -> str | None:
         numeric = [] if attributes is None else _numeric(attributes)
@@ -141,7 +149,7 @@ class QueryError(QueryErrorSettings):
             return self.attribute if numeric else None
         return next((n for n in numeric if n.lower() == "age"), next(iter(numeric), None))
 
-    def _steps(self, released: Board, true: Board, n_levels: int) -> Iterator[Step]:
+    def _joined(self, released: Board, true: Board, n_levels: int) -> Iterator[Answers]:
         """Ask conditions joined by AND and OR, one number of items after the other."""
         n = len(released.codes)
         rows = len(released.totals) + len(true.totals)
@@ -155,13 +163,9 @@ class QueryError(QueryErrorSettings):
                 both.append(fitting_all(true, items, n_levels, draws, rng))
                 some.append(drawn_any(size, n_levels, draws, rng))
             conditions = _conditions(sets, both)
-            yield Step.of(
-                "and", size, averages_all(released, conditions), averages_all(true, conditions)
-            )
+            yield "and", size, averages_all(released, conditions), averages_all(true, conditions)
             conditions = _conditions(sets, some)
-            yield Step.of(
-                "or", size, averages_any(released, conditions), averages_any(true, conditions)
-            )
+            yield "or", size, averages_any(released, conditions), averages_any(true, conditions)
 
 
 def _conditions(items: list[tuple[int, ...]], ratings: list[NDArray[np.int32]]) -> Asked:
@@ -169,11 +173,11 @@ def _conditions(items: list[tuple[int, ...]], ratings: list[NDArray[np.int32]]) 
     return Asked(np.repeat(np.array(items, np.int32), repeats, axis=0), np.concatenate(ratings))
 
 
-def _ranges(released: Board, true: Board, width: int, sets: NDArray[np.bool_]) -> Step:
+def _ranges(released: Board, true: Board, width: int, sets: NDArray[np.bool_]) -> Answers:
     item, each = np.divmod(np.arange(len(released.codes) * len(sets), dtype=np.int32), len(sets))
     conditions = Asked(item[:, None], each[:, None])
     x, x0 = (averages_all(_in_sets(board, sets), conditions) for board in (released, true))
-    return Step.of("range", width, x, x0)
+    return "range", width, x, x0
 
 
 def _in_sets(board: Board, sets: NDArray[np.bool_]) -> Board:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pytest
 
 from starshade.anonymize.baselines import KMember, Mondrian
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.attempts import seeds_of
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.claims import Untestable, estimate
 from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.audit.reproduction.kl import readings
@@ -58,6 +60,14 @@ pytestmark = pytest.mark.slow
 
 STARS = Scale(1, 5, 1)
 NAMES = [LIKENESS, MEMBER, MONDRIAN, RELAXED, EXCHANGE, DGH_B, DGH_A, DGH_C, PRINTED]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws() -> Iterator[None]:
+    """Draw few times for intervals, which `test_claims.py` tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(estimate.__kwdefaults__, "draws", 40)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -365,6 +375,37 @@ def test_errors_are_compared_where_both_were_asked(bench: Bench) -> None:
     assert found.value == pytest.approx(sum(errors[MONDRIAN]) / sum(errors[LIKENESS]))
 
 
+def test_errors_have_an_interval_over_conditions(bench: Bench) -> None:
+    """One run alone has one: other conditions might have been asked."""
+    one = replace(bench, seeds=bench.seeds[:1], parts=Parts())
+    found = asked_ratio("or", [MONDRIAN], [LIKENESS])(one, "")
+    assert found.low < found.value < found.high
+    rows = [n for k, n in _conditions(one) if k == "or"]
+    assert (found.seeds, found.users, found.of) == (1, sum(rows), "condition")
+
+
+def _conditions(bench: Bench) -> list[tuple[str, int]]:
+    part = bench.answers(bench.line(LIKENESS), 2, 0)
+    return list(zip(part["kind"].tolist(), part["conditions"].tolist(), strict=True))
+
+
+def test_what_is_true_or_false_of_a_user_has_wilson_s_interval(bench: Bench) -> None:
+    part = bench.released(bench.line(LIKENESS), 2, 0)
+    assert bench.figure(part, 2, "exact").dtype == np.bool_
+    found = bench.singled_out()
+    rate = TrackerAttack(conditions=4).run(bench.table).at_risk
+    assert (found.value, found.users) == (rate.rate, bench.table.n_users)
+    everybody = replace(bench, parts=Parts())
+    everybody.parts.of("tracker ", lambda: {"who": np.ones(bench.table.n_users, np.bool_)})
+    assert everybody.singled_out().low < 1
+
+
+def test_without_a_release_nothing_is_said_of_it(bench: Bench) -> None:
+    one = replace(bench, table=bench.table.keep_users(np.arange(1)), parts=Parts())
+    with pytest.raises(Untestable, match="not even one group"):
+        released_again(LIKENESS)(one, "")
+
+
 def test_what_agrees_counts_pairs_that_differ() -> None:
     assert agreeing([1, 2, 3], [5, 6, 7]) == 1
     assert agreeing([1, 2, 3], [5, 4, 7]) == pytest.approx(2 / 3)
@@ -414,23 +455,34 @@ def test_every_line_says_under_which_configuration(found: GeneralizationStudy) -
 
 
 def test_the_grid_has_a_row_for_each_reading(found: GeneralizationStudy) -> None:
-    readings, work = found.grids
-    assert len(readings.rows) == 20
+    readings, work, lost, wrong = found.grids
+    assert len(readings.rows) == 25
     named = {row[0]: row for row in readings.rows}
     assert named["k tuples join a nucleus"][1] != named["as-read"][1]
+    closest = readings.rows[-1]
+    assert closest[0].startswith(f"closest to even of all {13 * 7 * 4} combinations: ")
+    far = [max(abs(float(end) - 1) for end in row[1].split(" to ")) for row in readings.rows]
+    assert far[-1] == min(far)
     # a DGH charges the same groups more, and so k-Likeness against it less
     assert float(named["k-Member released by DGH (b)"][2]) < float(named["as-read"][2])
     assert float(named["released by DGH (b)"][2]) > float(named["as-read"][2])
     assert [row[0] for row in work.rows] == ["2", "3"]
+    # every line, also the one that has no place in the figures; at every k of the paper's queries
+    assert {row[0] for row in lost.rows} == {*NAMES}
+    assert {row[1:3] for row in wrong.rows} == {
+        (kind, k) for kind in ("AND", "OR", "range") for k in ("2", "5")
+    }
+    own = [r["gen_iloss"] for r in found.losses if (r["line"], r["k"]) == (RELAXED, 2)]
+    (shown,) = [row[4] for row in lost.rows if row[:2] == (RELAXED, "2")]
+    assert shown.startswith(f"{sum(own) / len(own):.4g}")
 
 
 def test_seconds_stand_in_times_alone(found: GeneralizationStudy) -> None:
-    assert {row["code"] for row in found.times["same_code"]} == {
-        "as printed, compiled",
-        "as printed, interpreted",
-        "starshade's own",
-    }
-    assert all(row["seconds"] > 0 for row in found.times["releases"])
+    codes = ("as printed, compiled", "as printed, interpreted", "starshade's own")
+    assert list(found.times) == [f"all k, {code}" for code in codes]
+    for code in found.times.values():
+        one, other, ratio = code.values()
+        assert ratio == pytest.approx(other / one)
     assert not any("second" in key for row in found.losses for key in row)
     assert figure_of(found, "16").unit == "seconds"
     assert figure_of(found, "16a").unit == "number"

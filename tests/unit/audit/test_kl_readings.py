@@ -124,12 +124,31 @@ def test_figures_of_records_are_those_of_the_release(ratings: Ratings) -> None:
 
 
 def test_a_nucleus_may_be_as_the_table_has_it(ratings: Ratings) -> None:
-    reading = Reading("k-likeness", nucleus="table")
+    reading = Reading("k-likeness", order="table")
     assert reading.groups(ratings, 3, 1).tolist() == reading.groups(ratings, 3, 2).tolist()
-    drawn = replace(reading, nucleus="random")
+    drawn = replace(reading, order="drawn")
     assert drawn.groups(ratings, 3, 1).tolist() != drawn.groups(ratings, 3, 2).tolist()
     order = seeded_order(ratings.n_users, 1, "k-likeness")
     assert reading.grouped(ratings, 3, order).shape == (ratings.n_users,)
+
+
+def test_a_null_may_be_in_the_middle(ratings: Ratings) -> None:
+    middle, plain = Reading("k-likeness", null="middle"), Reading("k-likeness")
+    order = np.arange(ratings.n_users)
+    rows, given = (each.arguments(ratings, 3, order)[0] for each in (middle, plain))
+    assert isinstance(rows, np.ndarray)
+    assert isinstance(given, np.ndarray)
+    assert (rows[given > 0] == given[given > 0]).all()
+    assert rows[given == 0] == pytest.approx(ratings.values().mean())
+
+
+def test_of_ties_the_first_in_the_order_is_taken() -> None:
+    places = np.array([[0], [1], [1], [0]])
+    for order, group in (([0, 1, 2, 3], [0, 1, 1, 0]), ([3, 2, 1, 0], [0, 1, 1, 0])):
+        assert member(places, 2, np.array(order), True, False).tolist() == group
+    places = np.array([[0], [1], [1], [3]])
+    assert member(places, 2, np.arange(4), True, False).tolist() == [0, 0, 1, 1]
+    assert member(places, 2, np.array([0, 2, 1, 3]), True, False).tolist() == [0, 1, 0, 1]
 
 
 def test_one_property_is_changed_alone(ratings: Ratings) -> None:

@@ -15,12 +15,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.figure import number
+from starshade.kernels.arrays import Ints
 from starshade.plain import counted
 from starshade.progress import task
 from starshade.stats import wilson
@@ -44,6 +46,7 @@ class Estimate:
     high: float
     seeds: int = 1  # runs it rests on
     users: int | None = None  # users it is an interval over; None: a count of all
+    of: str = "user"  # or what else it is an interval over
 
     @classmethod
     def exact(cls, value: float) -> Estimate:
@@ -63,13 +66,14 @@ def estimate(
     *,
     seed: int,
     draws: int = 1000,
+    of: str = "user",
 ) -> Estimate:
     """Return a statistic of means over users, with an interval over runs and over users.
 
     `runs`: of each run, figures of its users by name, all equally long; a figure of the whole
-    release is an array of one. `statistic` takes the means. The interval is a percentile bootstrap
-    that draws runs and, in each, blocks of users with replacement; of true and false, where
-    all users are alike, it is Wilson's.
+    release is an array of one. `statistic` takes the means. `of`: what stands in the place of
+    users. The interval is a percentile bootstrap that draws runs and, in each, blocks of users
+    with replacement; of true and false, where all users are alike, it is Wilson's.
 
     Examples
     --------
@@ -78,31 +82,55 @@ def estimate(
     2.0
     """
     names = list(runs[0])
-    rng = np.random.default_rng(seed)
-    blocks = [_blocks(run, names, rng) for run in runs]
+    sizes = tuple(max(len(run[name]) for name in names) for run in runs)
+    again = _again(seed, sizes, draws)
+    blocks = [_blocks(run, names, own) for run, own in zip(runs, again.block, strict=True)]
 
-    def of(means: Floats) -> float:
+    def found(means: Floats) -> float:
         try:
             return float(statistic(dict(zip(names, means.tolist(), strict=True))))
         except (ZeroDivisionError, ValueError):  # a ratio to nothing, a root of less
             return math.nan
 
-    value = of(np.mean([sums.sum(1) / count.sum(1) for sums, count in blocks], axis=0))
+    value = found(np.mean([sums.sum(1) / count.sum(1) for sums, count in blocks], axis=0))
     if not math.isfinite(value):
         raise Untestable("on so few ratings it comes to no number")
-    drawn = []
-    equally = [np.full(sums.shape[1], 1 / sums.shape[1]) for sums, _ in blocks]
-    for _ in range(draws):
-        means = []
-        for run in rng.integers(len(runs), size=len(runs)).tolist():
-            sums, count = blocks[run]
-            weight = rng.multinomial(sums.shape[1], equally[run])
-            means.append((sums @ weight) / (count @ weight))
-        drawn.append(of(np.add.reduce(means, axis=0) / len(means)))
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
-    users = max(len(run[name]) for run in runs for name in names)
-    ends = [value, float(low), float(high), *map(of, _unseen(runs, names))]
-    return Estimate(value, float(np.nanmin(ends)), float(np.nanmax(ends)), len(runs), users)
+    means = np.zeros((draws, len(names)))
+    for (sums, count), weight, draw in zip(blocks, again.weight, again.draw, strict=True):
+        np.add.at(means, draw, (weight @ sums.T) / (weight @ count.T))
+    low, high = np.nanquantile([found(each) for each in means / len(runs)], [0.025, 0.975])
+    ends = [value, float(low), float(high), *map(found, _unseen(runs, names))]
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    return Estimate(value, low, high, len(runs), max(sizes), of)
+
+
+@dataclass(frozen=True)
+class _Again:
+    """How runs and their users are drawn again; each by run."""
+
+    block: list[Ints]  # of each user
+    weight: list[Floats]  # how often each block is drawn: a row for each time that the run is
+    draw: list[Ints]  # to which such a row belongs
+
+
+@lru_cache(maxsize=4)
+def _again(seed: int, sizes: tuple[int, ...], draws: int) -> _Again:
+    rng = np.random.default_rng(seed)
+    block = [rng.permutation(size) % min(_BLOCKS, size) for size in sizes]
+    weight, draw = [list[Ints]() for _ in sizes], [list[int]() for _ in sizes]
+    for nth in range(draws):
+        for run in rng.integers(len(sizes), size=len(sizes)).tolist():
+            many = min(_BLOCKS, sizes[run])
+            weight[run].append(rng.multinomial(many, np.full(many, 1 / many)))
+            draw[run].append(nth)
+    return _Again(
+        block,
+        [
+            np.array(own, np.float64).reshape(-1, min(_BLOCKS, size))
+            for own, size in zip(weight, sizes, strict=True)
+        ],
+        [np.array(own, np.int64) for own in draw],
+    )
 
 
 def _unseen(runs: Sequence[Mapping[str, Floats]], names: Sequence[str]) -> Iterator[Floats]:
@@ -120,19 +148,16 @@ def _unseen(runs: Sequence[Mapping[str, Floats]], names: Sequence[str]) -> Itera
             yield moved
 
 
-def _blocks(
-    run: Mapping[str, Floats], names: Sequence[str], rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Sum users by random blocks: a row for each name, its sums and its numbers of users."""
-    users = max(len(run[name]) for name in names)
+def _blocks(run: Mapping[str, Floats], names: Sequence[str], block: Ints) -> tuple[Floats, Floats]:
+    """Sum users by blocks: a row for each name, its sums and its numbers of users."""
+    users = len(block)
     size = min(_BLOCKS, users)
-    block = rng.permutation(users) % size
+    each = np.bincount(block, minlength=size)
     sums, counts = np.empty((len(names), size)), np.empty((len(names), size))
     for row, name in enumerate(names):
         figures = np.asarray(run[name], np.float64)
         if len(figures) == users:
-            sums[row] = np.bincount(block, figures, size)
-            counts[row] = np.bincount(block, minlength=size)
+            sums[row], counts[row] = np.bincount(block, figures, size), each
         else:
             sums[row], counts[row] = figures.mean(), 1.0
     return sums, counts
@@ -251,11 +276,13 @@ class Judged:
         }
 
 
+_OF_ESTIMATE = ("value", "low", "high", "seeds", "users", "of")
+
+
 def _figures(found: Estimate | None) -> dict[str, Any]:
     if found is None:
-        return dict.fromkeys(("value", "low", "high", "seeds", "users"))
-    names = ("value", "low", "high", "seeds", "users")
-    return {name: getattr(found, name) for name in names}
+        return dict.fromkeys(_OF_ESTIMATE)
+    return {name: getattr(found, name) for name in _OF_ESTIMATE}
 
 
 def judge(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +27,15 @@ from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.table import Release
+from starshade.rng import generator
 from starshade.utility.losses import column_ranges
 from starshade.utility.query_error import QueryError
+from starshade.utility.query_error_result import Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TOP = 10  # the paper's number of movies
+_BLOCKS = 100  # of conditions, drawn together: as good as conditions
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Bench:
 
     def under(self, way: str) -> Bench:
         """Return the bench under an intervention; those on claims alone change nothing here."""
+        if "+" in way:
+            first, others = way.split("+", 1)
+            return self.under(first).under(others)
         if way in READ:
             lines = tuple(READ[way] if READ[way].name == own.name else own for own in self.lines)
             return replace(self, lines=lines)
@@ -71,7 +77,8 @@ class Bench:
         ratings = self.table if items <= self.table.n_items else self.ratings
         if items > ratings.n_items:
             raise Untestable(f"there are {ratings.n_items} items, not {items}")
-        table = top_items(items).apply(ratings)
+        with silence():
+            table = top_items(items).apply(ratings)
         return replace(self, table=table, changed=f"{self.changed} top {items}")
 
     def line(self, name: str) -> Line:
@@ -138,10 +145,11 @@ class Bench:
             return np.asarray(part[name])
         if name == "alike":
             return self._alike(number)
+        if name == "exact":
+            return np.asarray(own == k)
         whole = {
             "size": own,
             "share": k / own,
-            "exact": own == k,
             "classes": [len(size)],
             "per class": [len(number) / len(size)],
             "smallest": [size.min() / k],
@@ -190,48 +198,56 @@ class Bench:
         try:
             with silence():
                 release, _ = line.release(self.table, k, self.seeds[run], exact=True)
-                steps = measure.measure(release, self.table).steps
+                told = list(measure.answers(release, self.table)[1])
         except (UserError, UnmetError) as error:
             return {"refused": np.array(error.message)}
-        told = [step for step in steps if step.error is not None]
-        if not told:
+        found = [(step, each) for each in told if (step := Step.of(*each)).error is not None]
+        if not found:
             return {"refused": np.array("no condition has an answer on these ratings")}
+        blocks = [
+            _in_blocks(x, x0, generator(self.seeds[run], f"kl {kind} {size}"))
+            for _, (kind, size, x, x0) in found
+        ]
         return {
-            "kind": np.array([step.kind for step in told]),
-            "size": np.array([step.size for step in told]),
-            "error": np.array([step.error for step in told]),
-            "error_of_truth": np.array([step.error_of_truth or 0.0 for step in told]),
-            "conditions": np.array([step.conditions for step in told]),
+            name: np.array([getattr(step, name) for step, _ in found])
+            for name in ("kind", "size", "error", "error_of_truth", "conditions")
+        } | {
+            "errors": np.array([own[0] for own in blocks]),
+            "asked": np.array([b[1] for b in blocks]),
         }
 
     def errors(
         self, lines: Sequence[str], kind: str, k: int, sizes: Sequence[int] | None = None
-    ) -> tuple[list[int], list[dict[str, Floats]]]:
-        """Return the sizes at which all lines were answered, and each run's mean errors."""
-        found: list[dict[tuple[str, int], float]] = []
-        for run in range(len(self.seeds)):
-            told = {}
-            for name in lines:
-                part = self.answers(self.line(name), k, run)
-                if "refused" in part:
-                    raise Untestable(str(part["refused"]))
-                for own, size, error in zip(part["kind"], part["size"], part["error"], strict=True):
-                    if own == kind:
-                        told[name, int(size)] = float(error)
-            found.append(told)
-        common = set.intersection(*({size for _, size in told} for told in found))
-        at = sorted(
-            size
-            for size in common
-            if (sizes is None or size in sizes)
-            and all((name, size) in told for told in found for name in lines)
-        )
-        if not at:
+    ) -> tuple[list[int], list[dict[str, Floats]], int]:
+        """Return the sizes at which all lines were answered, each run's errors, the conditions.
+
+        Errors are sums by blocks of conditions, the same for every line of a run; beside each
+        stands, as "asked", how many conditions a block has.
+        """
+        found: list[dict[str, Floats]] = [{} for _ in self.seeds]
+        common: set[int] | None = None
+        conditions = 0
+        for own, name in product(range(len(self.seeds)), lines):
+            part = self.answers(self.line(name), k, own)
+            if "refused" in part:
+                raise Untestable(str(part["refused"]))
+            rows = [
+                row
+                for row, (of, size) in enumerate(zip(part["kind"], part["size"], strict=True))
+                if of == kind and (sizes is None or size in sizes)
+            ]
+            for row in rows:
+                key = f"{name} {part['size'][row]}"
+                asked = part["asked"][row]
+                # as shares of the run's: a point is the mean of the runs, however many they asked
+                shares = {key: part["errors"][row], f"{key} asked": asked}
+                found[own] |= {what: each / asked.sum() for what, each in shares.items()}
+            told = {int(part["size"][row]) for row in rows}
+            common = told if common is None else common & told
+            conditions = max(conditions, int(part["conditions"][rows].sum()))
+        if not common:
             raise Untestable("no condition of these sizes has an answer")
-        return at, [
-            {f"{name} {size}": np.array([told[name, size]]) for name in lines for size in at}
-            for told in found
-        ]
+        return sorted(common), found, conditions
 
     def work(self, way: str = "") -> list[Work]:
         """Return what each algorithm does at every k that fits."""
@@ -250,15 +266,16 @@ class Bench:
             if 2 * k <= n  # below, all are one class
         ]
 
-    def at_risk(self) -> float | None:
-        """Return the share of users whom a count singles out; None where too many are asked."""
+    def singled_out(self) -> Estimate:
+        """Return the share of users whom a count with up to four conditions singles out."""
 
         def make() -> Mapping[str, Any]:
             with silence():
                 found = TrackerAttack(conditions=4).run(self.table)
-            return {"rate": np.array([found.at_risk.rate])}
+            return {"who": np.isin(np.arange(found.targets), list(found.singled))}
 
-        return float(self.parts.of(f"tracker {self.changed}", make)["rate"][0])
+        who = self.parts.of(f"tracker {self.changed}", make)["who"]
+        return estimate([{"who": who}], lambda mean: mean["who"], seed=self.seed)
 
     def same_order(self, items: int) -> Estimate:
         """Return of how many pairs of methods the order by GenILoss at k = 5 is the same there."""
@@ -291,6 +308,15 @@ def _sums(column: Floats) -> Floats:
     out = np.empty(n)
     out[order] = away
     return out
+
+
+def _in_blocks(x: Floats, x0: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Sum errors by random blocks of conditions: per cent of the answer x, and how many."""
+    block = rng.permutation(len(x)) % _BLOCKS
+    told = ~np.isnan(x) & ~np.isnan(x0) & (x != 0)
+    error = np.abs(x - x0)[told] / np.abs(x[told]) * 100
+    asked = np.bincount(block[told], minlength=_BLOCKS).astype(np.float64)
+    return np.bincount(block[told], error, _BLOCKS).astype(np.float64), asked
 
 
 def figures_of(release: Release, table: Ratings) -> dict[str, Any]:

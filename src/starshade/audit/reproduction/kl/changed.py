@@ -18,6 +18,7 @@ def _likeness(reading: Reading) -> Line:
     return Line(LIKENESS, "k-likeness", reading.hierarchy, reading=reading)
 
 
+_MEMBER_OF_SETS = Line(MEMBER, "k-member", "ndgh", reading=OF_MEMBER["k-Member released by NDGH"])
 #: a reading → the line that it changes
 READ = {
     "tuples-k": _likeness(OF_LIKENESS["k tuples join a nucleus"]),
@@ -26,7 +27,8 @@ READ = {
     "furthest": _likeness(OF_LIKENESS["nuclei furthest from the last"]),
     "apart": _likeness(OF_LIKENESS["null apart from every rating"]),
     "ignored": _likeness(OF_LIKENESS["null near every rating"]),
-    "members": Line(MEMBER, "k-member", "ndgh", reading=OF_MEMBER["k-Member released by NDGH"]),
+    "members": _MEMBER_OF_SETS,
+    "sets": _MEMBER_OF_SETS,
     "arbitrary": Line(
         MEMBER, "k-member", "range", reading=OF_MEMBER["k-Member from drawn records"]
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from starshade.audit.reproduction.claims import Claim, Estimate, Untestable
+from starshade.audit.reproduction.claims import Claim, Estimate
 from starshade.audit.reproduction.kl.experiments import EXPERIMENTS
 from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN
 from starshade.audit.reproduction.kl.statistics import Measure, greatest, least
@@ -36,6 +36,9 @@ WAYS = {
     "divisible": "when k divides the number of users, so that nobody is left over",
     "ignored": "when a null is as near as can be to every rating in distances",
     "rated": "when a null is charged nothing by GenILoss",
+    "sets": "when both release NDGH and a null is charged nothing by GenILoss",
+    "sets+furthest": "when both release NDGH, a null is charged nothing by GenILoss and a nucleus "
+    "is furthest from the one before",
     "members": "when both release NDGH and a cell is charged its members",
     "four": "up to four attributes, beyond which nearly every condition is one person's",
     "groups": "when groups count as they were formed, though some are released alike",
@@ -76,13 +79,6 @@ def _loss(bench: Bench, way: str) -> Estimate:
     return Estimate.exact(loss_of_table_2((3, 3, 3) if way == "miscounted" else (3, 4, 3)))
 
 
-def _singled_out(bench: Bench, way: str) -> Estimate:
-    found = bench.at_risk()
-    if found is None:
-        raise Untestable("more conditions than can be asked")
-    return Estimate.exact(found)
-
-
 _DEFINED = (
     Claim("kl-01", "§1.1, Queries 1 to 8", "the queries single a person out and tell the salary",
           "answers on Table 1 that are as the paper gives them, of 8", 8, 8,
@@ -91,7 +87,7 @@ _DEFINED = (
     Claim("kl-02", "§1.1, Definitions 4 and 6", "aggregate answers alone breach privacy",
           "share of users whom a count with up to four conditions singles out", 0.01, None,
           "the paper shows one person of ten; one in a hundred is no accident", "as-read",
-          _singled_out),
+          lambda bench, _: bench.singled_out()),
     Claim("kl-03", "Definition 9, Algorithm 1", "every record is among at least k that are equal",
           "the smallest class of any release, over k", 1.0, None,
           "that is the definition; releases of k-Likeness, k-Member and Mondrian", "as-read",

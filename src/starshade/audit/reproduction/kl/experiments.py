@@ -38,6 +38,8 @@ _DGHS = (DGH_A, DGH_B, DGH_C)
 _DATA = ("filled", "thinned", "few")
 _READ = (
     "rated",
+    "sets",
+    "sets+furthest",
     "members",
     "tuples-k",
     "mean",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from starshade.audit.attempts import ORIGINAL
@@ -14,6 +14,7 @@ from starshade.audit.reproduction.kl.bench import Bench
 from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN, QUERY_KS, RELAXED
 from starshade.audit.reproduction.parts import Part
 from starshade.audit.reproduction.study import Row, points_of
+from starshade.figure import Table
 from starshade.progress import task
 
 ASKED_AT = "k = {}"
@@ -135,6 +136,59 @@ def query_figures(bench: Bench, rows: Sequence[Row]) -> Iterator[Figure]:
         if series:
             y_title = f"relative error of AVG({bench.attribute}), %"
             yield _Dotted(number, title, x_title, y_title, "number", series)
+
+
+_SHOWN = (2, 5, 10, 20)  # k of the table of losses
+
+
+def tables_of(losses: Sequence[Row], errors: Sequence[Row]) -> Iterator[Table]:
+    """Write down what Figs 10-15 show, and what they have no room for."""
+    ks = [row["k"] for row in losses[1:]]
+    at = [k for k in _SHOWN if k in ks] or ks[:1]
+    own = defaultdict(list)
+    for row in losses[1:]:
+        if row["k"] in at:
+            own[row["k"], row["line"]].append(row)
+    lost = [
+        (line, str(k), *(_mean(rows, name) for name in ("dm", "c_avg", "gen_iloss")))
+        for (k, line), rows in sorted(own.items(), key=lambda each: each[0][0])
+    ]
+    if lost:
+        yield Table(
+            "What generalization loses (Figs 10 to 12)",
+            ("line", "k", "DM", "C_AVG", "GenILoss"),
+            tuple(lost),
+        )
+    asked = defaultdict(list)
+    for row in errors:
+        asked[row["kind"], row["k"], row["line"]].append(row)
+    wrong = [
+        (
+            line,
+            kind.upper() if kind != "range" else kind,
+            str(k),
+            *(_mean(rows, name) for name in ("error", "error_of_truth")),
+            f"{sum(row['conditions'] for row in rows):,}",
+        )
+        for (kind, k, line), rows in asked.items()
+    ]
+    if wrong:
+        head = ("line", "conditions", "k", "error, % of the answer", "of the truth", "asked")
+        title = "How wrong queries become (Figs 13 to 15): mean over sizes and runs"
+        yield Table(title, head, tuple(sorted(wrong, key=lambda row: row[1:3])))
+
+
+def _mean(rows: Sequence[Row], name: str) -> str:
+    """Write the mean of the runs, with the least and the greatest where they differ."""
+    by_run = defaultdict(list)
+    for row in rows:
+        by_run[row["run"]].append(row[name])
+    means = [fmean(own) for own in by_run.values()]
+    middle, low, high = (
+        f"{each:,.0f}" if each >= 1000 else f"{each:.4g}"
+        for each in (fmean(means), min(means), max(means))
+    )
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def time_figures(

@@ -30,17 +30,21 @@ class Reading:
 
     method: Literal["k-likeness", "k-member"]
     tuples: Literal["k - 1", "k"] = "k - 1"  # that join a nucleus
-    # the next nucleus, of k-Member too: drawn, as the table has them, furthest from the last one
-    nucleus: Literal["random", "table", "furthest"] = "random"
+    # the next nucleus, of k-Member too: the first in the order, or furthest from the last one
+    nucleus: Literal["first", "furthest"] = "first"
+    # in which records are met: the first of several that are equally near is taken
+    order: Literal["drawn", "table", "reversed"] = "drawn"
     rest: Literal["sum", "mean", "nearest", "smallest", "range"] = "sum"
-    # "apart": as far from every rating as 0 from the highest; "ignored": as near as can be
-    null: Literal["0", "apart", "ignored"] = "0"
+    # "middle": of the scale; "apart": as far from every rating as 0 from the highest; "ignored":
+    # as near as can be
+    null: Literal["0", "middle", "apart", "ignored"] = "0"
     hierarchy: str = "ndgh"
 
     def groups(self, table: Ratings, k: int, seed: int) -> Ints:
         """Return the group of each user."""
-        if self.nucleus == "table":
-            return self.grouped(table, k, np.arange(table.n_users))
+        if self.order != "drawn":
+            step = 1 if self.order == "table" else -1
+            return self.grouped(table, k, np.arange(table.n_users)[::step])
         records = by_content(table, seed)
         order = seeded_order(table.n_users, seed, self.method)
         return np.asarray(records.by_user(self.grouped(records.ratings, k, order)))
@@ -60,7 +64,9 @@ class Reading:
         rows: Floats = dense_levels(table, copies=2).astype(np.float64)
         stepped = table.scale.step is not None
         null = 0.0 if stepped else table.scale.null_level
-        apart = {"0": -1.0, "ignored": 0.0, "apart": float(rows.max() - null)}[self.null]
+        apart = {"ignored": 0.0, "apart": float(rows.max() - null)}.get(self.null, -1.0)
+        if self.null == "middle":
+            rows[rows == null] = rows[rows != null].mean()
         joins = k if self.tuples == "k" else k - 1
         furthest = self.nucleus == "furthest"
         return rows, k, joins, order, furthest, REST.index(self.rest), null, apart
@@ -101,13 +107,14 @@ class Reading:
 OF_LIKENESS = {
     "as-read": Reading("k-likeness"),
     "k tuples join a nucleus": Reading("k-likeness", tuples="k"),
-    "nuclei as the table has them": Reading("k-likeness", nucleus="table"),
+    "nuclei and ties as the table has them": Reading("k-likeness", order="table"),
     "nuclei furthest from the last": Reading("k-likeness", nucleus="furthest"),
     "the rest by the mean distance": Reading("k-likeness", rest="mean"),
     "the rest by the nearest member": Reading("k-likeness", rest="nearest"),
     "the rest to the smallest class": Reading("k-likeness", rest="smallest"),
     "the rest where ranges grow least": Reading("k-likeness", rest="range"),
     "null apart from every rating": Reading("k-likeness", null="apart"),
+    "null in the middle of the ratings": Reading("k-likeness", null="middle"),
     "null near every rating": Reading("k-likeness", null="ignored"),
     "furthest nuclei, null apart": Reading("k-likeness", nucleus="furthest", null="apart"),
     "released by DGH (b)": Reading("k-likeness", hierarchy="dgh-b"),
@@ -115,7 +122,13 @@ OF_LIKENESS = {
 #: and k-Member, whose groups its authors grow from the furthest record
 OF_MEMBER = {
     "k-Member from drawn records": Reading("k-member", hierarchy="range"),
-    "k-Member as the table has them": Reading("k-member", nucleus="table", hierarchy="range"),
+    "k-Member as the table has them": Reading("k-member", order="table", hierarchy="range"),
+    "k-Member, of ties the first in the table": Reading(
+        "k-member", nucleus="furthest", order="table", hierarchy="range"
+    ),
+    "k-Member, of ties the last in the table": Reading(
+        "k-member", nucleus="furthest", order="reversed", hierarchy="range"
+    ),
     "k-Member released by DGH (b)": Reading("k-member", nucleus="furthest", hierarchy="dgh-b"),
     "k-Member released by NDGH": Reading("k-member", nucleus="furthest", hierarchy="ndgh"),
 }

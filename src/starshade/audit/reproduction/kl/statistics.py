@@ -6,6 +6,7 @@ Each function returns a measure: (bench, way) → the statistic with its interva
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -42,6 +43,8 @@ _WHOLE: dict[str, tuple[str, Callable[[float], float]]] = {
 _INSTEAD = {
     ("sizes", "classes"): "per class",
     ("rated", "gen_iloss"): "rated",
+    ("sets", "gen_iloss"): "rated",
+    ("sets+furthest", "gen_iloss"): "rated",
     ("members", "gen_iloss"): "more",
 }
 
@@ -159,19 +162,23 @@ def asked(
     sizes: Sequence[int] | None = None,
     k: int = 2,
 ) -> Measure:
-    """Take a statistic of mean errors over sizes of conditions; each run draws its own."""
+    """Take a statistic of mean errors over sizes; the interval is over runs and conditions."""
 
     def measure(bench: Bench, way: str) -> Estimate:
         own = _kept(lines, way, bench)
         asked_of = range(1, 5) if way == "four" else sizes
-        at, runs = bench.under(way).errors(own, kind, k, asked_of)
-        return estimate(
-            runs,
-            lambda mean: statistic(
-                {line: np.array([mean[f"{line} {size}"] for size in at]) for line in own}
-            ),
-            seed=bench.seed,
+        at, runs, conditions = bench.under(way).errors(own, kind, k, asked_of)
+
+        def mean_errors(mean: Mapping[str, float]) -> Curves:
+            return {
+                line: np.array([mean[f"{line} {n}"] / mean[f"{line} {n} asked"] for n in at])
+                for line in own
+            }
+
+        found = estimate(
+            runs, lambda mean: statistic(mean_errors(mean)), seed=bench.seed, of="condition"
         )
+        return replace(found, users=conditions)
 
     return measure
 
@@ -221,13 +228,14 @@ def released_again(line: str) -> Measure:
     """
 
     def measure(bench: Bench, way: str) -> Estimate:
+        every = bench.runs([line], "loss", [2])[1]  # whose refusal is the answer
         if way != "items":
             return Estimate.exact(1.0)
-        alone = bench.keeping(1)
-        at, one = alone.runs([line], "loss", [2])
         runs = [
             {"all": whole[f"{line} 2"], "one": part[f"{line} 2"]}
-            for whole, part in zip(bench.runs([line], "loss", at)[1], one, strict=True)
+            for whole, part in zip(
+                every, bench.keeping(1).runs([line], "loss", [2])[1], strict=True
+            )
         ]
         return estimate(runs, lambda mean: over(mean["all"], mean["one"]), seed=bench.seed)
 

@@ -20,9 +20,10 @@ from starshade.audit.reproduction.kl.figures import (
     loss_figures,
     losses_of,
     query_figures,
+    tables_of,
     time_figures,
 )
-from starshade.audit.reproduction.kl.grid import code_times, grids
+from starshade.audit.reproduction.kl.grid import code_times, grids, in_the_same_code
 from starshade.audit.reproduction.kl.lines import KS, lines_of
 from starshade.audit.reproduction.kl.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
@@ -61,7 +62,7 @@ class GeneralizationStudy(PaperStudy):
     choices : tuple of Choice
         What the three configurations run with.
     grids : tuple of Table
-        Readings of k-Likeness and k-Member; the work of each algorithm.
+        Readings of k-Likeness and k-Member; the work of each algorithm; losses and errors.
     skipped : tuple of Skipped
         What the data could not give, and why.
     attribute : str or None
@@ -197,11 +198,11 @@ def reproduce_kl(
         claims=judge(CLAIMS, bench, data=data, ways=WAYS),
         worked=worked_tables(),
         choices=CHOICES,
-        grids=grids(bench),
+        grids=(*grids(bench), *tables_of(measured, answers)),
         skipped=(*unfit, *refused, *unasked),
         attribute=numeric,
         runs=runs,
-        times={"releases": times, "same_code": codes},
+        times=in_the_same_code(codes),
         seed=seed,
         digest=digest_of(table),
     )

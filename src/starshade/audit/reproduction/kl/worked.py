@@ -13,6 +13,7 @@ from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.audit.reproduction.kl.theorem import FIGURE_7, table_of
 from starshade.audit.reproduction.worked import Worked
 from starshade.kernels.arrays import Ints
+from starshade.progress import silence
 from starshade.query.query import Query
 from starshade.ratings.table import Ratings
 from starshade.release.build import Provenance, generalized_release
@@ -90,7 +91,9 @@ def table_1() -> Ratings:
     cells = [(u, i, r) for u, row in enumerate(TABLE_1) for i, r in enumerate(row) if r]
     users, items, ratings = zip(*cells, strict=True)
     numbers = [float(rating) for rating in ratings]
-    made = Ratings.from_arrays(np.array(users), np.array(items), np.array(numbers), scale="1:5:1")
+    arrays = (np.array(users), np.array(items), np.array(numbers))
+    with silence():
+        made = Ratings.from_arrays(*arrays, scale="1:5:1")
     columns = [
         pa.array([float(v) for v in values] if name in ("Salary", "Age") else list(values))
         for name, values in zip(PEOPLE, zip(*KNOWN, strict=True), strict=True)
