@@ -98,44 +98,46 @@ def test_slicing_alone_is_the_slicing_of_the_comparison(found: Study) -> None:
         assert one.points == line_of(found, compared, "all 60 items, strict", name).points
 
 
+def grid(found: Study, title: str) -> list[dict[str, str]]:
+    (table,) = [table for table in found.grids if table.title.startswith(title)]
+    return [dict(zip(table.head, row, strict=True)) for row in table.rows]
+
+
 def test_the_verdicts_are_the_models(ratings: Ratings, found: Study) -> None:
-    assert len(found.verdicts) == 4
+    rows = grid(found, "Whether the data are (20, 1, 2)-anonymous")
+    assert len(rows) == 4
     top, everything = workloads_of(ratings, 6)
-    for row in found.verdicts:
+    for row in rows:
         part = top if row["data"] == top.name else everything
-        verdict = KEpsLAnonymity(
-            k=20, eps=1, l=2, sensitive=part.sensitive, nulls=row["nulls"]
-        ).check(part.ratings)
-        assert row["satisfied"] is verdict.satisfied
-        assert row["failing_records"] == verdict.failing_records
-        assert row["smallest_group"] == verdict.smallest_group
-        assert row["records"] == part.ratings.n_users
+        nulls: Any = row["nulls"]
+        verdict = KEpsLAnonymity(k=20, eps=1, l=2, sensitive=part.sensitive, nulls=nulls).check(
+            part.ratings
+        )
+        assert row["satisfied"] == ("yes" if verdict.satisfied else "no")
+        assert row["failing"] == str(verdict.failing_records)
+        assert row["smallest ball"] == str(verdict.smallest_group)
+        assert row["records"] == str(part.ratings.n_users)
 
 
 def test_losses_are_the_methods(ratings: Ratings, found: Study) -> None:
     part = workloads_of(ratings, 6)[0]
-    row = next(r for r in found.losses if (r["k"], r["eps"], r["partition"]) == (40, 1, "whole"))
-    release = IntervalAnonymizer(
-        k=40,
-        eps=1,
-        sensitive=part.sensitive,
-        nulls=row["nulls"],
-        partition="whole",
-        rare_items="keep",
-    ).anonymize(part.ratings, rng=5)
-    assert release.private is not None
-    moved = release.classes
-    dense = np.full((moved.n_groups, moved.n_items), np.nan)
-    rows = np.repeat(np.arange(moved.n_groups), np.diff(moved.indptr))
-    dense[rows, moved.columns] = moved.symbols.bounds[0][moved.codes]
-    before, after = part.ratings.dense(), dense[release.private.link.record]
-    odd = np.isnan(before) != np.isnan(after)
-    total = np.nansum(np.abs(before - after)) + 5 * odd.sum()
-    assert row["distortion"] == pytest.approx(total)
-    assert row["distortion_per_record"] == pytest.approx(total / part.ratings.n_users)
-    shown = line_of(found, "7a", "strict", "whole")
-    point = next(p for p in shown.points if p.x == 1)
-    assert point.lowest <= row["distortion_per_record"] <= point.highest
+    method = IntervalAnonymizer(
+        k=40, eps=1, sensitive=part.sensitive, partition="whole", rare_items="keep"
+    )
+    lost = []
+    for seed in (5, 6):
+        release = method.anonymize(part.ratings, rng=seed)
+        assert release.private is not None
+        moved = release.classes
+        dense = np.full((moved.n_groups, moved.n_items), np.nan)
+        rows = np.repeat(np.arange(moved.n_groups), np.diff(moved.indptr))
+        dense[rows, moved.columns] = moved.symbols.bounds[0][moved.codes]
+        before, after = part.ratings.dense(), dense[release.private.link.record]
+        odd = np.isnan(before) != np.isnan(after)
+        total = np.nansum(np.abs(before - after)) + 5 * odd.sum()
+        lost.append(total / part.ratings.n_users)
+    point = next(p for p in line_of(found, "7a", "strict", "whole").points if p.x == 1)
+    assert (point.y, point.low, point.high) == pytest.approx((np.mean(lost), min(lost), max(lost)))
 
 
 def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
@@ -150,17 +152,21 @@ def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
 
 
 def test_predictions_stand_beside_the_original(found: Study) -> None:
-    first = [row for row in found.predictions if row["attribute"] == "Gender"]
-    assert {(row["k"], row["partition"], row["nulls"]) for row in first} == {
+    rows = grid(found, "How well an attribute is predicted")
+    first = [row for row in rows if row["attribute"] == "Gender"]
+    assert {(row["k"], row["clipped as one"], row["nulls"]) for row in first} == {
         (k, partition, nulls)
-        for k in (5, 20)
+        for k in ("5", "20")
         for partition in ("whole", "cluster")
         for nulls in ("strict", "ignore")
     }
     assert found.data["attributes"] == ["Gender", "Age"]
-    for row in found.predictions:
-        assert 0 <= row["auc_after"] <= 1
-        assert row["accuracy_before"] == first[0]["accuracy_before"] or row not in first
+    assert len({row["right before (points beyond it)"] for row in first}) == 1
+    for row in rows:  # points beyond the most frequent class, with their sign
+        right, beyond = row["right after"].rstrip(")").split("% (")
+        most = float(row["most frequent class"].rstrip("%"))
+        assert float(right) - most == pytest.approx(float(beyond), abs=0.11)
+        assert beyond[0] in "+-"
 
 
 def test_the_same_seed_gives_the_same_but_for_times(ratings: Ratings) -> None:
@@ -295,11 +301,12 @@ def test_one_item_or_one_user_is_too_little() -> None:
 def test_movielens(ml100k_dir: Path) -> None:
     found = reproduce_sr(read_ratings(ml100k_dir), trials=5, repeats=1, rng=0)
     assert [figure.number for figure in found.figures] == SURVEY_FIGURES
-    everything = next(row for row in found.verdicts if row["data"] == "all 1,682 items")
+    rows = grid(found, "Whether the data are")
+    everything = next(row for row in rows if row["data"] == "all 1,682 items")
     # no two users rated the same items
-    assert (everything["failing_records"], everything["smallest_group"]) == (943, 1)
-    top = {row["nulls"]: row for row in found.verdicts if row["data"] == "top 20 items"}
-    assert top["ignore"]["failing_records"] < top["zero"]["failing_records"]
+    assert (everything["failing"], everything["smallest ball"]) == ("943", "1")
+    top = {row["nulls"]: int(row["failing"]) for row in rows if row["data"] == "top 20 items"}
+    assert top["ignore"] < top["zero"]
     verdicts = {each.claim.number: each.verdict for each in found.claims}
     # counts that anybody can make: 943 users, 20 ratings or more, nothing lost at the scale's width
     assert {verdicts[n] for n in ("sr-03", "sr-04", "sr-38", "sr-ours")} == {"holds"}

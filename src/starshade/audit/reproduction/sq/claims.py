@@ -6,8 +6,8 @@ from starshade.audit.reproduction.claims import Claim
 from starshade.audit.reproduction.sr import graphs as g
 from starshade.audit.reproduction.sr import measures as m
 from starshade.audit.reproduction.sr.claims import WAYS as WAYS
+from starshade.audit.reproduction.sr.claims import WORK as _WORK
 
-_WORK = ("ball", "most rated", "ignore", "zero", "early", "first failing", "short cut")
 _PRINTED, _READ = "as-printed", "as-read"
 
 CLAIMS: tuple[Claim, ...] = (
@@ -42,7 +42,7 @@ CLAIMS: tuple[Claim, ...] = (
           _PRINTED, m.gain_with_data, _WORK),
     Claim("sq-11", "Fig. 2(b)", "much the same over ε",
           "least ratio of the work of every pair to that of slicing over ε", 2, None,
-          "as far as over the data", _PRINTED, m.least_over_eps, _WORK),
+          "as far as over the data", _PRINTED, m.least_over_eps, (*_WORK, "below R")),
     Claim("sq-12", "§4", "comparing every pair suffers most from more dimensions",
           "that ratio on all items over that on a tenth of them", 1.05, None,
           "5 % more at the least", _PRINTED, m.gain_with_items, ("zero", "ignore")),
