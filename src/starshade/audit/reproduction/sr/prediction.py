@@ -337,7 +337,7 @@ def _check_memory(ratings: Ratings) -> None:
         raise ConfigError(
             f"{counted(ratings.n_users, 'user')} x "
             f"{counted(ratings.n_items, 'item')} as a full table take "
-            f"{need / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
+            f"{budget.amount(need)}; the budget is {budget.amount(budget.memory())}",
             advice=f"Choose fewer items, e.g. {named('items', 'top:100')}, or allow more with "
             f"{named('memory')}.",
         )
