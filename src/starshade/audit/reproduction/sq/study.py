@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from starshade.arguments import typed
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.sq.claims import CLAIMS
 from starshade.audit.reproduction.sq.configurations import CHOICES
-from starshade.audit.reproduction.sr.charted import jobs_of, time_figures, work_figures
-from starshade.audit.reproduction.sr.grids import courses, savings, verdicts
-from starshade.audit.reproduction.sr.measured import run_jobs, skipped_of
 from starshade.audit.reproduction.sr.study import CheckStudy, bench_of
 from starshade.audit.reproduction.sr.worked import worked_tables
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed
 
-_NUMBERS = {"3a": "1a", "3b": "1b", "5a": "2a", "5ac": "2ac", "5b": "2b", "5bc": "2bc"}
 _WORKED = ("Table 1", "§4.1, examples")
 
 
@@ -61,21 +56,7 @@ def reproduce_sq(
     """
     bench = bench_of(ratings, sensitive, top, trials=0, repeats=repeats, runs=runs, parts=parts,
                      seed=resolve_seed(rng))  # fmt: skip
-    jobs = jobs_of(bench.workloads, bench.grid, "35")
-    timed, refused = run_jobs(jobs, repeats=repeats, seed=bench.seeds[0])
-    work, unfit = work_figures(bench, "35")
+    worked = tuple(each for each in worked_tables() if each.number in _WORKED)
     return SatisfactionStudy.of(
-        bench,
-        CLAIMS,
-        timed,
-        [
-            replace(each, number=_NUMBERS[each.number])
-            for each in (*work, *time_figures(bench, timed))
-            if each.number in _NUMBERS
-        ],
-        worked=tuple(each for each in worked_tables() if each.number in _WORKED),
-        choices=CHOICES,
-        grids=(verdicts(bench, timed), savings(bench), courses(bench)),
-        skipped=tuple(replace(each, figure="1-2") for each in (*skipped_of(refused), *unfit)),
-        repeats=repeats,
+        bench, CLAIMS, {"3": "1", "5": "2"}, repeats, worked=worked, choices=CHOICES
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
 from starshade.audit.reproduction.parts import Part, Parts
-from starshade.audit.reproduction.sr.measured import Grid, Partition, Workload
+from starshade.audit.reproduction.sr.measured import Grid, Partition, Workload, some_of
 from starshade.audit.reproduction.sr.prediction import Trials, draw_trials, released_values
 from starshade.audit.reproduction.sr.work import PRINTED, Reading, count_cells, count_tree
 from starshade.errors import ConfigError, StarshadeError
@@ -22,7 +22,6 @@ from starshade.kernels.balls.cliques import seek_cliques
 from starshade.privacy.k_eps import KEpsAnonymity
 from starshade.privacy.proximity.balls import check_edges
 from starshade.progress import silence
-from starshade.ratings.holdout import sample_users
 from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.sensitive import split_items
 from starshade.ratings.proximity.settings import NullRule
@@ -75,6 +74,10 @@ class Bench:
         """Return a statistic with its interval over runs and users."""
         return estimate(runs, statistic, seed=self.seeds[0])
 
+    def part(self, items: str) -> Workload:
+        """Return the part of the data that these items are of; see `space`."""
+        return self.top if items == "top" else self.workloads[-1]
+
     @cached_property
     def ranking(self) -> NDArray[np.int64]:
         """Items that are not sensitive, the most rated first."""
@@ -87,12 +90,8 @@ class Bench:
         self, items: str, nulls: NullRule, eps: float, share: int = 100, seed: int = 0
     ) -> Space:
         """Make records ready; `items`: "all", "top", or how many of the most rated."""
-        workload = self.top if items == "top" else self.workloads[-1]
-        ratings = workload.ratings
-        if share < 100:
-            some = max(1, ratings.n_users * share // 100)
-            rows = sample_users(ratings, np.arange(ratings.n_users), some, seed)
-            ratings = ratings.keep_users(rows)
+        workload = self.part(items)
+        ratings = some_of(workload.ratings, share, seed)
         rest, _ = split_items(ratings.items, workload.sensitive)
         chosen = self.ranking[: int(items)] if items.isdigit() else rest
         return space_of(ratings, np.sort(chosen), eps, nulls)
@@ -115,12 +114,13 @@ class Bench:
         return self.parts.of(f"cells {reading.items} {reading.nulls} {eps:g} {share} {seed}", make)
 
     def tree(self, reading: Reading, eps: float, seed: int, share: int = 100) -> float:
-        """Return the words that our tree touches, as cells."""
+        """Return the words that our tree touches, as cells; equal records are joined beforehand."""
 
         def make() -> Part:
             space = self.space(reading.items, reading.nulls, eps, share, seed)
             with fits():
-                return {"cells": np.array(count_tree(space) * space.index.fields.per_word)}
+                cells = count_tree(space) * space.index.fields.per_word + len(space.codes)
+            return {"cells": np.array(cells)}
 
         name = f"tree {reading.items} {reading.nulls} {eps:g} {share} {seed}"
         return float(self.parts.of(name, make)["cells"])

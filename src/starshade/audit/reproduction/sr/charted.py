@@ -26,7 +26,7 @@ from starshade.audit.reproduction.sr.measured import (
     Workload,
     point_of,
 )
-from starshade.audit.reproduction.sr.work import Reading
+from starshade.audit.reproduction.sr.work import SHOWN, Reading
 from starshade.ratings.proximity.settings import NullRule, Search
 
 _CONFIGURED = {"whole": "as-read", "cluster": "ours"}
@@ -37,16 +37,6 @@ _TIMED: dict[Search, tuple[str, str]] = {
     "slicing": ("slicing", "as-read, but ε ≥ R needs no search"),
     "tree": ("tree", "ours"),
 }
-#: whose work is counted: name, search, reading, configuration
-_WORKED: tuple[tuple[str, str, dict[str, Any], str], ...] = (
-    ("every pair, to its end", "pairwise", {}, "as-printed"),
-    ("every pair, given up early", "pairwise", {"early": True}, "ours"),
-    ("slicing, pairwise-near groups", "slicing", {}, "as-printed"),
-    ("slicing, balls", "slicing", {"cliques": False}, "as-read"),
-    ("slicing, who is in a group does not ask", "slicing", {"covered": True},
-     "as-printed, but who is in a group does not ask"),
-    ("tree, a word as all its cells", "tree", {}, "ours"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ def work_figures(bench: Bench, of: str = "3456") -> tuple[list[Figure], list[Ski
     for axis in _axes(bench.grid, of):
         compared = []
         for part, base in bench.places:
-            for name, search, change, configuration in _WORKED:
+            for name, search, change, configuration in SHOWN:
                 reading, panel = replace(base, **change), f"{part.name}, {base.nulls}"
                 if reading.covered and "share" in axis.points[0][1]:
                     continue
@@ -122,16 +112,16 @@ def _work(bench: Bench, search: str, reading: Reading, x: float, setting: dict[s
     return Point(x, float(work.sum()))
 
 
-def time_figures(bench: Bench, timed: Mapping[Job, Timed]) -> Iterator[Figure]:
+def time_figures(bench: Bench, timed: Mapping[Job, Timed], of: str = "3456") -> Iterator[Figure]:
     """Make Figs 5 and 6 as seconds: of slicing, every pair and ours, in one kind of code."""
-    for axis in _axes(bench.grid):
+    for axis in _axes(bench.grid, of):
         series = []
-        for of, base in bench.places:
+        for part, base in bench.places:
             for search, (name, configuration) in _TIMED.items():
-                jobs = [(x, Job(of, base.nulls, search, **setting)) for x, setting in axis.points]
+                jobs = [(x, Job(part, base.nulls, search, **setting)) for x, setting in axis.points]
                 points = tuple(point_of(x, timed[job]) for x, job in jobs if job in timed)
                 if points:
-                    series.append(Series(name, f"{of.name}, {base.nulls}", points,
+                    series.append(Series(name, f"{part.name}, {base.nulls}", points,
                                          configuration=configuration))  # fmt: skip
         if series:
             title = f"Seconds of slicing, every pair and ours over {axis.over}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, product
 from statistics import median
 from typing import Any, TypeAlias
 
@@ -52,18 +53,18 @@ def equality_cells(bench: Bench, way: str) -> Estimate:
 def _works(
     bench: Bench, reading: Reading, searches: Sequence[str], at: Settings
 ) -> list[dict[str, Floats]]:
-    """Return, seed by seed, the work of each search in each setting; users drawn are summed up."""
+    """Return, seed by seed, the work of each search in each setting, a person of all."""
     asked: dict[str, Any] = {"k": K, "l": 2 * bench.grid.star, "reading": reading}
     runs = []
     for seed in bench.seeds:
         run = {}
-        for i, setting in enumerate(at):
+        for (i, setting), search in product(enumerate(at), searches):
             options = asked | setting
-            for search in searches:
-                work = bench.work(search, seed=seed, **options)
-                # of people drawn, or of those up to the first failure, only the sum says something
-                alone = reading.first or reading.covered or options.get("share", 100) < 100
-                run[f"{search} {i}"] = work.mean(keepdims=True) if alone else work
+            work = bench.work(search, seed=seed, **options)
+            # of people drawn, or of those up to the first failure, only the sum says something
+            if reading.first or reading.covered or options.get("share", 100) < 100:
+                work = np.array([work.sum() / bench.part(reading.items).ratings.n_users])
+            run[f"{search} {i}"] = work
         runs.append(run)
     return runs
 
@@ -76,131 +77,112 @@ def _steps(course: Sequence[float]) -> list[float]:
     return [after / before for before, after in pairwise(course)]
 
 
-def _of_slicing(
-    bench: Bench, reading: Reading, at: Settings, statistic: Callable[[list[float]], float]
-) -> Estimate:
-    runs = _works(bench, reading, ["slicing"], at)
-    return bench.over(runs, lambda mean: statistic(_courses(mean, "slicing")))
+_At: TypeAlias = Callable[[Bench, str], Settings]
+_Of: TypeAlias = Callable[[list[float]], float]
 
 
-def _of_ratios(
-    bench: Bench, reading: Reading, at: Settings, statistic: Callable[[list[float]], float]
-) -> Estimate:
+def _slicing(at: _At, statistic: _Of, base: Reading = PRINTED) -> Measure:
+    """Take a statistic of slicing's works in some settings."""
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        runs = _works(bench, reading_of(way, base), ["slicing"], at(bench, way))
+        return bench.over(runs, lambda mean: statistic(_courses(mean, "slicing")))
+
+    return measure
+
+
+def _ratios(at: _At, statistic: _Of) -> Measure:
     """Take a statistic of the ratios of every pair's work to slicing's."""
-    runs = _works(bench, reading, ("pairwise", "slicing"), at)
 
-    def of(mean: Means) -> float:
-        both = (_courses(mean, search) for search in ("pairwise", "slicing"))
-        return statistic([pairs / slices for pairs, slices in zip(*both, strict=True)])
+    def measure(bench: Bench, way: str) -> Estimate:
+        runs = _works(bench, reading_of(way), ("pairwise", "slicing"), at(bench, way))
+        return bench.over(runs, lambda mean: statistic(_divided(mean)))
 
-    return bench.over(runs, of)
-
-
-def _shares(bench: Bench, shares: Sequence[int]) -> Settings:
-    if (n := bench.workloads[-1].ratings.n_users) < 2 * K:
-        raise Untestable(f"{n:,} people: a tenth of them are too few to be compared")
-    return [{"eps": bench.grid.star, "share": share} for share in shares]
+    return measure
 
 
-def _eps(bench: Bench, way: str = "") -> Settings:
-    last = -1 if way == "below R" else None
-    return [{"eps": eps} for eps in bench.grid.eps[:last]]
+def _divided(mean: Means) -> list[float]:
+    both = (_courses(mean, search) for search in ("pairwise", "slicing"))
+    return [pairs / slices for pairs, slices in zip(*both, strict=True)]
 
 
-def _k(bench: Bench) -> Settings:
-    return [{"eps": 2 * bench.grid.star, "k": k} for k in KS]
+def _star(bench: Bench, way: str) -> Settings:
+    return [{"eps": bench.grid.star}]
 
 
-def _l(bench: Bench) -> Settings:
-    return [{"eps": 2 * bench.grid.star, "l": l} for l in bench.grid.l]  # noqa: E741
+def _eps(bench: Bench, way: str) -> Settings:
+    return [{"eps": eps} for eps in bench.grid.eps[: -1 if way == "below R" else None]]
 
 
-def over_share(bench: Bench, way: str) -> Estimate:
-    """Hold the work at each share against that at the share before."""
-    n = bench.workloads[-1].ratings.n_users
-    people = [n if share == 100 else n * share // 100 for share in SHARES]
+def _shares(*shares: int) -> _At:
+    def at(bench: Bench, way: str) -> Settings:
+        if (n := bench.workloads[-1].ratings.n_users) < 2 * K:
+            raise Untestable(f"{n:,} people: a tenth of them are too few to be compared")
+        return [{"eps": bench.grid.star, "share": share} for share in shares]
 
-    def least(course: list[float]) -> float:
-        return min(_steps(np.multiply(course, people).tolist()))
-
-    return _of_slicing(bench, reading_of(way), _shares(bench, SHARES), least)
+    return at
 
 
-def dip(bench: Bench, way: str) -> Estimate:
-    """Tell whether the work over ε falls to an inner ε and rises from there."""
-
-    def statistic(course: list[float]) -> float:
-        least = 1 + int(np.argmin(course[1:-1]))
-        return max(course[least] / course[0], *(1 / step for step in _steps(course[least:])))
-
-    return _of_slicing(bench, reading_of(way), _eps(bench), statistic)
+def _ks(bench: Bench, way: str) -> Settings:
+    return _where_groups_are(bench, way, [{"k": k} for k in KS])
 
 
-def over_k(bench: Bench, way: str) -> Estimate:
-    """Hold the work at each k against that at the k before."""
-    reading = _where_groups_are(bench, way, KS[0])
-    return _of_slicing(bench, reading, _k(bench), lambda course: max(_steps(course)))
+def _ls(bench: Bench, way: str) -> Settings:
+    return _where_groups_are(bench, way, [{"k": K, "l": l} for l in bench.grid.l])  # noqa: E741
 
 
-def over_l(bench: Bench, way: str) -> Estimate:
-    """Hold the work at the greatest l against that at l = 0."""
-    reading = _where_groups_are(bench, way, K)
-    return _of_slicing(bench, reading, _l(bench), lambda course: course[-1] / course[0])
-
-
-def _where_groups_are(bench: Bench, way: str, k: int) -> Reading:
-    """Return the reading; where no ball has k, neither k nor l are ever asked."""
-    reading = reading_of(way, MOST_RATED)
-    if bench.cells(reading, 2 * bench.grid.star, bench.seeds[0])["ball"].max() < k:
+def _where_groups_are(bench: Bench, way: str, at: Settings) -> Settings:
+    eps, k = 2 * bench.grid.star, at[0]["k"]
+    if bench.cells(reading_of(way, MOST_RATED), eps, bench.seeds[0])["ball"].max() < k:
         raise Untestable(f"nobody has {k} within ε: neither k nor l makes a difference")
-    return reading
+    return [{"eps": eps, **setting} for setting in at]
 
 
-def times_as_fast(bench: Bench, way: str) -> Estimate:
-    """Hold every pair's work against slicing's, on all the data."""
-    return _of_ratios(bench, reading_of(way), [{"eps": bench.grid.star}], min)
+def _items(*parts: int) -> _At:
+    def at(bench: Bench, way: str) -> Settings:
+        if (p := len(bench.ranking)) < 2 * max(parts):
+            raise Untestable(f"{p} items: too few to take a {max(parts)}th of them")
+        readings = [replace(reading_of(way), items=str(p // i)) for i in parts]
+        return [{"eps": bench.grid.star, "reading": reading} for reading in readings]
+
+    return at
 
 
-def gain_with_data(bench: Bench, way: str) -> Estimate:
-    """Hold that ratio on all the data against the ratio on a tenth."""
-    at = _shares(bench, (10, 100))
-    return _of_ratios(bench, reading_of(way), at, lambda ratios: _steps(ratios)[0])
+def _dip(course: list[float]) -> float:
+    """Tell whether it falls to an inner place and rises from there."""
+    least = 1 + int(np.argmin(course[1:-1]))
+    return max(course[least] / course[0], *(1 / step for step in _steps(course[least:])))
 
 
-def gain_with_items(bench: Bench, way: str) -> Estimate:
-    """Hold that ratio on all items against the ratio on a tenth of them."""
-    at = _items(bench, way, (10, 1))
-    return _of_ratios(bench, PRINTED, at, lambda ratios: _steps(ratios)[0])
+def _growth(course: list[float]) -> float:
+    return course[-1] / course[0]
 
 
-def _items(bench: Bench, way: str, parts: Sequence[int]) -> Settings:
-    if (p := len(bench.ranking)) < 2 * max(parts):
-        raise Untestable(f"{p} items: too few to take a {max(parts)}th of them")
-    nulls = reading_of(way).nulls
-    return [{"eps": bench.grid.star, "reading": Reading(str(p // i), nulls)} for i in parts]
+over_share = _slicing(_shares(*SHARES), lambda course: min(_steps(course)))
+dip = _slicing(_eps, _dip)
+over_k = _slicing(_ks, lambda course: max(_steps(course)), MOST_RATED)
+over_l = _slicing(_ls, _growth, MOST_RATED)
+times_as_fast = _ratios(_star, min)
+gain_with_data = _ratios(_shares(10, 100), _growth)
+gain_with_items = _ratios(_items(10, 1), _growth)
+middle_times = _ratios(_eps, median)
+least_over_eps = _ratios(_eps, min)
+
+
+def least_times(bench: Bench, way: str) -> Estimate:
+    """Return the least ratio over k and l."""
+    two = 2 * bench.grid.star
+    at = [*({"eps": two, "k": k} for k in KS), *({"eps": two, "l": l} for l in bench.grid.l)]  # noqa: E741
+    return _ratios(lambda bench, way: at, min)(bench, way)
 
 
 def elasticity_of_items(bench: Bench, way: str) -> Estimate:
     """Tell how slicing's work grows with the items, the most rated first."""
     parts = (100, 10, 1) if len(bench.ranking) >= 200 else (10, 1)
-    sizes = np.log([max(1, len(bench.ranking) // i) for i in parts])
-    return _of_slicing(bench, PRINTED, _items(bench, way, parts),
-                       lambda course: float(np.polyfit(sizes, np.log(course), 1)[0]))  # fmt: skip
-
-
-def middle_times(bench: Bench, way: str) -> Estimate:
-    """Return the middle ratio of every pair's work to slicing's over ε."""
-    return _of_ratios(bench, reading_of(way), _eps(bench, way), median)
-
-
-def least_over_eps(bench: Bench, way: str) -> Estimate:
-    """Return the least such ratio over ε."""
-    return _of_ratios(bench, reading_of(way), _eps(bench, way), min)
-
-
-def least_times(bench: Bench, way: str) -> Estimate:
-    """Return the least such ratio over k and l."""
-    return _of_ratios(bench, reading_of(way), [*_k(bench), *_l(bench)], min)
+    sizes = [max(1, len(bench.ranking) // i) for i in parts]
+    return _slicing(
+        _items(*parts), lambda course: float(np.polyfit(np.log(sizes), np.log(course), 1)[0])
+    )(bench, way)
 
 
 def exhaustive_share(bench: Bench, way: str, eps: float | None = None) -> Estimate:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from starshade._version import __version__
@@ -115,19 +115,32 @@ class CheckStudy(PaperStudy):
 
     @classmethod
     def of(
-        cls,
-        bench: Bench,
-        claims: Sequence[Claim],
-        timed: dict[Job, Timed],
-        figures: Iterable[Figure],
-        **own: Any,
-    ) -> Self:
-        """Hold claims against a bench, and put together what both papers' studies have."""
+        cls, bench: Bench, claims: Sequence[Claim], numbers: Mapping[str, str], repeats: int,
+        further: Iterable[Figure] = (), grids: Iterable[Table] = (),
+        skipped: Iterable[Skipped] = (), **own: Any,
+    ) -> Self:  # fmt: skip
+        """Time checks, hold claims against the bench, and put together what both studies have.
+
+        `numbers`: SR's figures of checks that it has, and their numbers in it.
+        """
+        of = "".join(numbers)
+        jobs = jobs_of(bench.workloads, bench.grid, of)
+        timed, refused = run_jobs(jobs, repeats=repeats, seed=bench.seeds[0])
+        work, unfit = work_figures(bench, of)
+        checks = [
+            replace(each, number=numbers[each.number[0]] + each.number[1:])
+            for each in (*work, *time_figures(bench, timed, of))
+        ]
+        place = f"{min(numbers.values())}-{max(numbers.values())}"
+        left = [replace(each, figure=place) for each in (*skipped_of(refused), *unfit)]
         return cls(
             data=_data_of(bench),
             claims=judge(claims, bench, data=known_data(bench.ratings), ways=WAYS),
-            figures=tuple(sorted(figures, key=lambda figure: figure.place)),
+            figures=tuple(sorted((*checks, *further), key=lambda figure: figure.place)),
+            grids=(verdicts(bench, timed), *grids, savings(bench), courses(bench)),
+            skipped=(*left, *skipped),
             times=_times_of(timed),
+            repeats=repeats,
             runs=len(bench.seeds),
             seed=bench.seeds[0],
             digest=digest_of(bench.ratings),
@@ -218,20 +231,16 @@ def reproduce_sr(
         ratings, sensitive, top, attribute, trials=trials, repeats=repeats, runs=runs, parts=parts,
         seed=resolve_seed(rng),
     )  # fmt: skip
-    timed, refused = run_jobs(
-        jobs_of(bench.workloads, bench.grid), repeats=repeats, seed=bench.seeds[0]
-    )
-    work, unfit = work_figures(bench)
     return Study.of(
         bench,
         CLAIMS,
-        timed,
-        (*work, *time_figures(bench, timed), *loss_figures(bench), *accuracy_figure(bench)),
+        dict(zip("3456", "3456", strict=True)),
+        repeats,
+        (*loss_figures(bench), *accuracy_figure(bench)),
+        predictions(bench),
+        (AS_STRICT, *_lost(bench)),
         worked=worked_tables(),
         choices=CHOICES,
-        grids=(verdicts(bench, timed), *predictions(bench), savings(bench), courses(bench)),
-        skipped=(*skipped_of(refused), *unfit, AS_STRICT, *_lost(bench)),
-        repeats=repeats,
         trials=trials,
     )
 

@@ -54,6 +54,18 @@ _OF_WAY: dict[str, dict[str, Any]] = {
 }
 
 
+#: whose work is shown: name, search, what it changes, configuration
+SHOWN: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+    ("every pair, to its end", "pairwise", {}, "as-printed"),
+    ("every pair, given up early", "pairwise", {"early": True}, "ours"),
+    ("slicing, pairwise-near groups", "slicing", {}, "as-printed"),
+    ("slicing, balls", "slicing", {"cliques": False}, "as-read"),
+    ("slicing, who is in a group does not ask", "slicing", {"covered": True},
+     "as-printed, but who is in a group does not ask"),
+    ("tree, a word as all its cells", "tree", {}, "ours"),
+)  # fmt: skip
+
+
 def reading_of(way: str, base: Reading = PRINTED) -> Reading:
     """Return what a way makes of a reading."""
     return replace(base, **_OF_WAY.get(way, {}))
