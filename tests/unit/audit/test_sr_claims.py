@@ -59,6 +59,20 @@ def test_cells_are_those_that_slicing_touches(
     assert got == cells(ratings, eps, nulls, order)
 
 
+@pytest.mark.parametrize("levels", [5, 97])
+def test_cells_of_many_records_attributes_and_levels(levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    scale = Scale(0, levels - 1, 1)
+    rows = [
+        {i: float(rng.integers(levels)) for i in range(40) if rng.random() < 0.3} for _ in range(70)
+    ]
+    ratings, order = table(rows, scale), rng.permutation(40)
+    for nulls in ("strict", "ignore"):
+        found = count_cells(space_of(ratings, np.arange(40), levels // 2, nulls), order)
+        got = list(zip(*(found[name].tolist() for name in ("slab", "cells", "ball")), strict=True))
+        assert got == cells(ratings, levels // 2, nulls, order.tolist())
+
+
 def words_walked(space: Any) -> int:
     """Walk the tree record by record, and look at its words field by field."""
     index, touched = space.index, 0

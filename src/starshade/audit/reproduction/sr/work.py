@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.progress import task
 from starshade.ratings.proximity.settings import NullRule
-from starshade.ratings.proximity.space import Index, Space
+from starshade.ratings.proximity.space import Index, Rule, Space
 
 _Words = NDArray[np.uint64]
+_OFTEN = 32  # attributes between two looks at who is alone
+_FEW_CODES = 64
 
 
 @dataclass(frozen=True)
@@ -80,37 +82,43 @@ def count_cells(space: Space, order: NDArray[np.int64]) -> dict[str, NDArray[np.
     if rule.everybody:
         whole = np.full(n, n, np.int64)
         return {"slab": whole, "cells": whole * (p - 1), "ball": whole}
-    codes = space.full()[:, order]
+    # a bit for each pair, in words: records are filled up, and those beyond n asked of nobody
+    codes = np.ascontiguousarray(np.pad(space.full(), ((0, -n % 64), (0, 0))).T[order])
+    there = np.packbits(np.arange(codes.shape[1]) < n).view(np.uint64)
     counted = np.zeros((3, n), np.int64)
     with task("counting cells", n) as step:
-        for own in _blocks(n, n):
-            alive = np.full((len(own), -(-n // 64)), ~np.uint64(0))  # a bit for each pair
-            left = cells = np.zeros(len(own), np.int64)
-            for at, column in enumerate(codes.T):
-                there = np.bincount(column, minlength=len(rule.low)) > 0
-                kinds, place = np.flatnonzero(there), (np.cumsum(there) - 1)[column[own]]
-                low, high, null = (of[kinds, None] for of in (rule.low, rule.high, rule.null))
-                near = np.where(column == 0, null, (column >= low) & (column <= high))
-                cells = cells + left  # none before the first
-                alive &= _bits(near)[place]
+        for who in _blocks(n, n):
+            step(len(who))
+            alive, left = np.tile(there, (len(who), 1)), np.zeros(len(who), np.int64)
+            for at, column in enumerate(codes):
+                counted[1, who] += left
+                alive &= _near(column, who, rule)
                 left = np.bitwise_count(alive).sum(axis=1, dtype=np.int64)
                 if not at:
-                    counted[0, own] = left
-            counted[1:, own] = cells, left
-            step(len(own))
+                    counted[0, who] = left
+                if at % _OFTEN == 0:  # who has nobody left but itself costs a cell an attribute
+                    alone = left == 1
+                    counted[1:, who[alone]] += np.array([[p - 1 - at], [1]])
+                    who, alive, left = who[~alone], alive[~alone], left[~alone]
+            counted[2, who] = left
     return dict(zip(("slab", "cells", "ball"), counted, strict=True))
+
+
+def _near(column: NDArray[Any], who: NDArray[np.int64], rule: Rule) -> _Words:
+    """Return, for each who asks, a bit for each record that is near on one attribute."""
+    if len(rule.low) <= _FEW_CODES:
+        kinds, place = np.arange(len(rule.low)), column[who]
+    else:
+        kinds, place = np.unique(column[who], return_inverse=True)
+    low, high, null = (of[kinds, None] for of in (rule.low, rule.high, rule.null))
+    near = np.where(column == 0, null, (column >= low) & (column <= high))
+    return np.asarray(np.packbits(near, axis=1).view(np.uint64)[place])
 
 
 def _blocks(n: int, each: int) -> list[NDArray[np.int64]]:
     """Cut records into blocks, of which each takes so many bytes a record."""
     size = max(1, budget.memory() // (4 * max(1, each)))
     return [np.arange(first, min(n, first + size)) for first in range(0, n, size)]
-
-
-def _bits(near: NDArray[np.bool_]) -> _Words:
-    """Pack each row into words."""
-    packed = np.packbits(near, axis=1)
-    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
 
 
 def count_tree(space: Space) -> int:
