@@ -17,16 +17,16 @@ _SAME = (
     ("sr-11", "sq-03", "§2", ""),
     ("sr-15", "sq-04", "§3", ""),
     ("sr-17", "sq-05", "§3", ""),
-    ("sr-23", "sq-06", "Fig. 1(a)", ""),
-    ("sr-24", "sq-07", "Fig. 1(b)", "the cost falls at first with ε and then rises"),
+    ("sr-23", "sq-06", "§4 on Fig. 1(a)", ""),
+    ("sr-24", "sq-07", "§4 on Fig. 1(b)", "the cost falls at first with ε and then rises"),
     ("sr-25", "sq-08", "§4", ""),
-    ("sr-30", "sq-09", "Fig. 2(a), §5", ""),
-    ("sr-31", "sq-10", "Fig. 2(a)", ""),
+    ("sr-30", "sq-09", "§4 on Fig. 2(a), §5", ""),
+    ("sr-31", "sq-10", "§4 on Fig. 2(a)", ""),
     ("sr-32", "sq-12", "§4", ""),
 )
 _BY_NUMBER = {claim.number: claim for claim in _OF_SR}
 _OWN = (
-    Claim("sq-11", "Fig. 2(b)", "much the same over ε",
+    Claim("sq-11", "§4 on Fig. 2(b)", "much the same over ε",
           "least ratio of the work of every pair to that of slicing over ε", 2, None,
           "as far as over the data", "as-printed", m.least_over_eps, (*WORK, "below R")),
     Claim("sq-13", "§5", "slicing is fast in practice", "seconds of a check on MovieLens",
