@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade import budget
 from starshade.anonymize.interval.interval import IntervalAnonymizer
+from starshade.audit.reproduction.claims import Untestable, judge
 from starshade.audit.reproduction.figures import Series
-from starshade.audit.reproduction.sr.charted import jobs_of
+from starshade.audit.reproduction.parts import Part, Parts
+from starshade.audit.reproduction.sq.study import reproduce_sq
+from starshade.audit.reproduction.sr.charted import accuracy_figure, jobs_of
+from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
+from starshade.audit.reproduction.sr.grids import predictions
 from starshade.audit.reproduction.sr.measured import (
     Job,
     Workload,
@@ -20,7 +27,9 @@ from starshade.audit.reproduction.sr.measured import (
     run_jobs,
     workloads_of,
 )
-from starshade.audit.reproduction.sr.study import Study, reproduce_sr
+from starshade.audit.reproduction.sr.measures import accuracy_after
+from starshade.audit.reproduction.sr.study import Study, bench_of, reproduce_sr
+from starshade.audit.reproduction.study import known_data
 from starshade.errors import ConfigError
 from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.ratings.read import read_ratings
@@ -98,44 +107,46 @@ def test_slicing_alone_is_the_slicing_of_the_comparison(found: Study) -> None:
         assert one.points == line_of(found, compared, "all 60 items, strict", name).points
 
 
+def grid(found: Study, title: str) -> list[dict[str, str]]:
+    (table,) = [table for table in found.grids if table.title.startswith(title)]
+    return [dict(zip(table.head, row, strict=True)) for row in table.rows]
+
+
 def test_the_verdicts_are_the_models(ratings: Ratings, found: Study) -> None:
-    assert len(found.verdicts) == 4
+    rows = grid(found, "Whether the data are (20, 1, 2)-anonymous")
+    assert len(rows) == 4
     top, everything = workloads_of(ratings, 6)
-    for row in found.verdicts:
+    for row in rows:
         part = top if row["data"] == top.name else everything
-        verdict = KEpsLAnonymity(
-            k=20, eps=1, l=2, sensitive=part.sensitive, nulls=row["nulls"]
-        ).check(part.ratings)
-        assert row["satisfied"] is verdict.satisfied
-        assert row["failing_records"] == verdict.failing_records
-        assert row["smallest_group"] == verdict.smallest_group
-        assert row["records"] == part.ratings.n_users
+        nulls: Any = row["nulls"]
+        verdict = KEpsLAnonymity(k=20, eps=1, l=2, sensitive=part.sensitive, nulls=nulls).check(
+            part.ratings
+        )
+        assert row["satisfied"] == ("yes" if verdict.satisfied else "no")
+        assert row["failing"] == str(verdict.failing_records)
+        assert row["smallest ball"] == str(verdict.smallest_group)
+        assert row["records"] == str(part.ratings.n_users)
 
 
 def test_losses_are_the_methods(ratings: Ratings, found: Study) -> None:
     part = workloads_of(ratings, 6)[0]
-    row = next(r for r in found.losses if (r["k"], r["eps"], r["partition"]) == (40, 1, "whole"))
-    release = IntervalAnonymizer(
-        k=40,
-        eps=1,
-        sensitive=part.sensitive,
-        nulls=row["nulls"],
-        partition="whole",
-        rare_items="keep",
-    ).anonymize(part.ratings, rng=5)
-    assert release.private is not None
-    moved = release.classes
-    dense = np.full((moved.n_groups, moved.n_items), np.nan)
-    rows = np.repeat(np.arange(moved.n_groups), np.diff(moved.indptr))
-    dense[rows, moved.columns] = moved.symbols.bounds[0][moved.codes]
-    before, after = part.ratings.dense(), dense[release.private.link.record]
-    odd = np.isnan(before) != np.isnan(after)
-    total = np.nansum(np.abs(before - after)) + 5 * odd.sum()
-    assert row["distortion"] == pytest.approx(total)
-    assert row["distortion_per_record"] == pytest.approx(total / part.ratings.n_users)
-    shown = line_of(found, "7a", "strict", "whole")
-    point = next(p for p in shown.points if p.x == 1)
-    assert point.lowest <= row["distortion_per_record"] <= point.highest
+    method = IntervalAnonymizer(
+        k=40, eps=1, sensitive=part.sensitive, partition="whole", rare_items="keep"
+    )
+    lost = []
+    for seed in (5, 6):
+        release = method.anonymize(part.ratings, rng=seed)
+        assert release.private is not None
+        moved = release.classes
+        dense = np.full((moved.n_groups, moved.n_items), np.nan)
+        rows = np.repeat(np.arange(moved.n_groups), np.diff(moved.indptr))
+        dense[rows, moved.columns] = moved.symbols.bounds[0][moved.codes]
+        before, after = part.ratings.dense(), dense[release.private.link.record]
+        odd = np.isnan(before) != np.isnan(after)
+        total = np.nansum(np.abs(before - after)) + 5 * odd.sum()
+        lost.append(total / part.ratings.n_users)
+    point = next(p for p in line_of(found, "7a", "strict", "whole").points if p.x == 1)
+    assert (point.y, point.low, point.high) == pytest.approx((np.mean(lost), min(lost), max(lost)))
 
 
 def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
@@ -150,27 +161,51 @@ def test_nulls_as_zero_are_anonymized_as_under_strict(ratings: Ratings) -> None:
 
 
 def test_predictions_stand_beside_the_original(found: Study) -> None:
-    first = [row for row in found.predictions if row["attribute"] == "Gender"]
-    assert {(row["k"], row["partition"], row["nulls"]) for row in first} == {
+    rows = grid(found, "How well an attribute is predicted")
+    first = [row for row in rows if row["attribute"] == "Gender"]
+    assert {(row["k"], row["clipped as one"], row["nulls"]) for row in first} == {
         (k, partition, nulls)
-        for k in (5, 20)
+        for k in ("5", "20")
         for partition in ("whole", "cluster")
         for nulls in ("strict", "ignore")
     }
     assert found.data["attributes"] == ["Gender", "Age"]
-    for row in found.predictions:
-        assert 0 <= row["auc_after"] <= 1
-        assert row["accuracy_before"] == first[0]["accuracy_before"] or row not in first
+    assert len({row["right before (points beyond it)"] for row in first}) == 1
+    for row in rows:  # points beyond the most frequent class, with their sign
+        right, beyond = row["right after"].rstrip(")").split("% (")
+        most = float(row["most frequent class"].rstrip("%"))
+        assert float(right) - most == pytest.approx(float(beyond), abs=0.11)
+        assert beyond[0] in "+-"
 
 
-def test_the_same_seed_gives_the_same_but_for_times(ratings: Ratings) -> None:
-    def told() -> dict[str, Any]:
-        some = reproduce_sr(ratings, top=4, trials=2, repeats=1, runs=2, rng=1).to_dict()
-        del some["times"]
-        some["figures"] = [f for f in some["figures"] if f["unit"] != "seconds"]
-        return some
+class KilledError(Exception):
+    """As a kill comes: between two parts."""
 
-    assert told() == told()
+
+class Dying(Parts):
+    """Is killed when it is about to measure another part than the first so many."""
+
+    left = 40
+
+    def of(self, name: str, make: Callable[[], Part]) -> Part:
+        def made() -> Part:
+            self.left -= 1
+            if self.left < 0:
+                raise KilledError
+            return make()
+
+        return super().of(name, made)
+
+
+def test_what_goes_on_after_a_kill_is_the_same_but_for_times(
+    ratings: Ratings, found: Study, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"top": 6, "trials": 2, "repeats": 1, "runs": 2, "rng": 5}
+    with pytest.raises(KilledError):
+        reproduce_sr(ratings, parts=Dying(tmp_path), **options)
+    assert len(list(tmp_path.glob("*.npz"))) == Dying.left
+    again = reproduce_sr(ratings, parts=Parts(tmp_path), **options)
+    assert json.dumps(again.apart()[0]) == json.dumps(found.apart()[0])
 
 
 def test_workloads() -> None:
@@ -242,30 +277,69 @@ def test_every_search_is_timed_on_the_same_settings() -> None:
     assert ("zero", 60, 1.0, 2.0, 100) not in settings["tree"]
 
 
+def of_numbers(n: int, levels: Any, scale: Scale) -> Ratings:
+    """Make ratings of people and five items, most cells filled."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {i: float(rng.choice(levels)) for i in range(5) if rng.random() < 0.8} for _ in range(n)
+    ]
+    return table(rows, scale)
+
+
 @pytest.mark.parametrize(
-    "rows",
+    "odd",
     [
-        [{0: 3.0, 1: 3.0}] * 2,
-        [{0: 3.0, 1: 3.0, 2: 3.0}] * 60,
-        [{}, {0: 1.0, 1: 5.0}, {}, dict.fromkeys(range(12), 2.0)],
+        of_numbers(4, [1, 2, 3, 4, 5], STARS),
+        table([{0: 3.0, 1: 3.0, 2: 3.0}] * 60, STARS),
+        table([{}, {0: 1.0, 1: 5.0}, {}, dict.fromkeys(range(12), 2.0)], STARS),
+        of_numbers(45, np.round(np.linspace(-10, 10, 97), 2), Scale(-10, 10)),
+        of_numbers(45, np.arange(0.5, 5.5, 0.5), Scale(0.5, 5, 0.5)),
     ],
-    ids=["two users", "equal users", "empty and giant users"],
+    ids=["four users", "equal users", "empty and giant users", "jokes", "half stars"],
 )
-def test_odd_data_come_through(rows: list[dict[int, float]]) -> None:
-    found = reproduce_sr(table(rows, STARS), repeats=1, trials=1, runs=2, rng=0)
+def test_odd_data_come_through(odd: Ratings) -> None:
+    found = reproduce_sr(odd, repeats=1, trials=1, runs=1, rng=0)
     json.dumps(found.to_dict(), allow_nan=False)
     assert "8" not in [figure.number for figure in found.figures]
     assert any("no attribute" in entry.reason for entry in found.skipped)
+    for each in found.claims:
+        assert each.reason or each.verdict != "cannot be tested"
+    promised = next(each for each in found.claims if each.claim.number == "sr-44")
+    assert promised.verdict == ("cannot be tested" if odd.n_users < 10 else "holds")
+
+
+def test_what_does_not_fit_the_memory_is_left_out_by_name(ratings: Ratings) -> None:
+    with budget.limits(memory=40_000):
+        found = reproduce_sq(ratings, top=6, repeats=1, runs=1, rng=5)
+    left = {entry.what: entry.reason for entry in found.skipped}
+    graph = left["top 6 items, ignore: slicing, who is in a group does not ask"]
+    assert "edges" in graph
+    assert "the budget is 40 kB" in graph
+    (beyond,) = [each for each in found.claims if each.claim.number == "sq-05"]
+    assert (beyond.verdict, "edges" in beyond.reason) == ("cannot be tested", True)
+    assert {figure.number for figure in found.figures} >= {"1a", "1b", "2a", "2b"}
+
+
+def test_sq_is_the_part_of_sr_that_it_speaks_of(ratings: Ratings, found: Study) -> None:
+    short = reproduce_sq(ratings, top=6, repeats=1, runs=2, rng=5)
+    assert [figure.number for figure in short.figures] == ["1a", "1b", "2a", "2ac", "2b", "2bc"]
+    assert short.figures[4].series == next(f for f in found.figures if f.number == "5b").series
+    same = {"sq-06": "sr-23", "sq-07": "sr-24", "sq-08": "sr-25", "sq-09": "sr-30"}
+    one, other = ({c.claim.number: c.found for c in study.claims} for study in (short, found))
+    assert all(one[a] == other[b] for a, b in same.items())
+    assert "Wang" in str(short)
 
 
 def test_without_scikit_learn_figure_8_is_left_out(
     ratings: Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    bench = bench_of(ratings, (), 3, "Gender", trials=1, repeats=1, runs=1, parts=None, seed=5)
     monkeypatch.setitem(__import__("sys").modules, "sklearn.naive_bayes", None)
-    found = reproduce_sr(ratings, top=3, trials=1, repeats=1, runs=2, rng=5)
-    assert [figure.number for figure in found.figures] == SURVEY_FIGURES[:-1]
-    (entry,) = [entry for entry in found.skipped if entry.figure == "8"]
-    assert "pip install 'starshade[compare]'" in entry.reason
+    assert not list(accuracy_figure(bench))
+    assert not list(predictions(bench))
+    assert "pip install 'starshade[compare]'" in str(bench.predicted("strict", "whole", 5, 5))
+    with pytest.raises(Untestable, match="scikit-learn"):
+        accuracy_after(bench, "")
 
 
 @pytest.mark.parametrize(
@@ -293,13 +367,16 @@ def test_one_item_or_one_user_is_too_little() -> None:
 
 @pytest.mark.real
 def test_movielens(ml100k_dir: Path) -> None:
-    found = reproduce_sr(read_ratings(ml100k_dir), trials=5, repeats=1, rng=0)
-    assert [figure.number for figure in found.figures] == SURVEY_FIGURES
-    everything = next(row for row in found.verdicts if row["data"] == "all 1,682 items")
+    ratings = read_ratings(ml100k_dir)
+    found = reproduce_sq(ratings, repeats=1, runs=1, rng=0)
+    rows = grid(found, "Whether the data are")
+    everything = next(row for row in rows if row["data"] == "all 1,682 items")
     # no two users rated the same items
-    assert (everything["failing_records"], everything["smallest_group"]) == (943, 1)
-    top = {row["nulls"]: row for row in found.verdicts if row["data"] == "top 20 items"}
-    assert top["ignore"]["failing_records"] < top["zero"]["failing_records"]
-    verdicts = {each.claim.number: each.verdict for each in found.claims}
+    assert (everything["failing"], everything["smallest ball"]) == ("943", "1")
+    top = {row["nulls"]: int(row["failing"]) for row in rows if row["data"] == "top 20 items"}
+    assert top["ignore"] < top["zero"]
     # counts that anybody can make: 943 users, 20 ratings or more, nothing lost at the scale's width
-    assert {verdicts[n] for n in ("sr-03", "sr-04", "sr-38", "sr-ours")} == {"holds"}
+    bench = bench_of(ratings, (), 20, None, trials=1, repeats=1, runs=1, parts=None, seed=0)
+    some = [each for each in CLAIMS if each.number in ("sr-03", "sr-04", "sr-38")]
+    judged = judge(some, bench, data=known_data(ratings), ways=WAYS)
+    assert [each.verdict for each in judged] == ["holds"] * 3

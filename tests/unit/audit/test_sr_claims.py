@@ -13,12 +13,14 @@ from starshade.audit.reproduction.sq.claims import CLAIMS as SQ_CLAIMS
 from starshade.audit.reproduction.sq.configurations import CHOICES as SQ_CHOICES
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
-from starshade.audit.reproduction.sr.work import count_cells
+from starshade.audit.reproduction.sr.work import count_cells, count_tree
 from starshade.audit.reproduction.sr.worked import worked_tables
+from starshade.kernels.balls.tree import CHILDREN
 from starshade.ratings.proximity.space import space_of
+from starshade.ratings.scale import Scale
 from starshade.utility.naive_bayes import balanced_and_auc
 from tests.naive import balls
-from tests.strategies import at_least, ratings_tables
+from tests.strategies import at_least, ratings_tables, table
 
 
 def cells(ratings: Any, eps: float, nulls: str, order: list[int]) -> list[tuple[int, int, int]]:
@@ -55,6 +57,72 @@ def test_cells_are_those_that_slicing_touches(
     columns = (found[name].tolist() for name in ("slab", "cells", "ball"))
     got = list(zip(*columns, strict=True))
     assert got == cells(ratings, eps, nulls, order)
+
+
+@pytest.mark.parametrize("levels", [5, 97])
+def test_cells_of_many_records_attributes_and_levels(levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    scale = Scale(0, levels - 1, 1)
+    rows = [
+        {i: float(rng.integers(levels)) for i in range(40) if rng.random() < 0.3} for _ in range(70)
+    ]
+    ratings, order = table(rows, scale), rng.permutation(40)
+    for nulls in ("strict", "ignore"):
+        found = count_cells(space_of(ratings, np.arange(40), levels // 2, nulls), order)
+        got = list(zip(*(found[name].tolist() for name in ("slab", "cells", "ball")), strict=True))
+        assert got == cells(ratings, levels // 2, nulls, order.tolist())
+
+
+def words_walked(space: Any) -> int:
+    """Walk the tree record by record, and look at its words field by field."""
+    index, touched = space.index, 0
+    forest, blocks, fields = index.forest, index.blocks, index.fields
+    for b, top in enumerate(forest.root.tolist()):
+        m, n = int(blocks.items[b]), int(blocks.record[b + 1] - blocks.record[b])
+        table = blocks.cells[blocks.cell[b] : blocks.cell[b + 1]].reshape(n, m)
+        for row in table if top >= 0 else ():
+            ahead = [top]
+            while ahead:
+                node = ahead.pop()
+                first, last, _, child, children, _ = forest.nodes[node].tolist()
+                words = forest.node_words[forest.node_word[node] : forest.node_word[node + 1]]
+                apart, inside = False, True
+                for w, word in enumerate(words.tolist()):
+                    touched += 1
+                    for j in range(w * fields.per_word, min(m, (w + 1) * fields.per_word)):
+                        stood = word >> (j % fields.per_word * fields.width)
+                        stood &= (1 << fields.width) - 1
+                        apart |= stood & int(fields.outer[row[j]]) == 0
+                        inside &= stood & ~int(fields.inner[row[j]]) == 0
+                    if apart:
+                        break
+                if not apart and not inside:
+                    ahead += range(child, child + children)
+                    touched += 0 if children else (last - first) * len(words)
+    return touched
+
+
+@at_least(40)
+@given(
+    ratings_tables(min_users=1, with_days=False),
+    st.sampled_from([0.0, 1.0, 2.0]),
+    st.sampled_from(["strict", "ignore", "zero"]),
+)
+def test_words_are_those_that_walking_the_tree_touches(
+    ratings: Any, eps: float, nulls: Any
+) -> None:
+    space = space_of(ratings, np.arange(ratings.n_items), eps, nulls)
+    assert count_tree(space) == words_walked(space)
+
+
+def test_words_of_a_tree_with_branches() -> None:
+    rng = np.random.default_rng(0)
+    rows = [dict(enumerate(map(float, row))) for row in rng.integers(1, 6, (400, 30))]
+    ratings = table(rows, Scale(1, 5, 1))
+    for nulls in ("strict", "zero"):
+        space = space_of(ratings, np.arange(30), 1, nulls)
+        assert (space.index.forest.nodes[:, CHILDREN] > 0).any()
+        assert count_tree(space) == words_walked(space)
 
 
 def test_claims_are_numbered_once_and_name_ways_there_are() -> None:

@@ -1,7 +1,8 @@
 """Sun & Sun's paper (SR), and Sun, Wang & Li's short form (SQ), on any ratings.
 
-Their figures are pictures; the text says how the curves run. Each sentence of it is a claim with
-a criterion, held against what is counted or measured here; what only cites other papers is none.
+Their figures are pictures that nobody has; a claim on one rests on the sentences that say how its
+curves run. Each such sentence has a criterion, held against what is counted or measured here; what
+only cites other papers is none. A way, which seeks a cause, changes one thing alone.
 
 ::
 
@@ -31,8 +32,9 @@ and touches the very cells that trimming touches, plus one for each record outsi
 it, slicing saves the first attribute and no more. So "far more efficient" is true of the matrix
 and false of a comparison that stops early, whoever compiles them. Work is therefore counted in
 cells for both; no claim rests on seconds. The order of attributes, which the paper leaves open, is
-drawn anew for each seed. Cells that the tree touches are words of many attributes at once and not
-counted beside them; its seconds are in the figures.
+drawn anew for each seed. Our tree looks at words of many attributes at once, each of which counts
+as all its cells: where a null is near nulls alone it touches next to none, and where nulls cost
+nothing more than a comparison that stops early.
 
 The work of slicing rises with ε from the start, on every reading tried. Where records that are in
 a group found before do not ask, it falls further on; where ε reaches R, and the search is not left

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from starshade.audit.reproduction.figures import Figure, Level, Point, Series
-from starshade.audit.reproduction.parts import Part
+from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.reproduction.sr.bench import Bench
 from starshade.audit.reproduction.sr.measured import (
     KS,
@@ -21,38 +21,22 @@ from starshade.audit.reproduction.sr.measured import (
     Grid,
     Job,
     K,
+    Partition,
     Timed,
     Workload,
     point_of,
 )
-from starshade.audit.reproduction.sr.work import Reading
+from starshade.audit.reproduction.sr.work import SHOWN, Reading
 from starshade.ratings.proximity.settings import NullRule, Search
 
-SEARCH_NAMES: dict[Search, str] = {
-    "pairwise": "every pair",
-    "slicing": "slicing",
-    "tree": "tree",
-}
-PARTITION_NAMES = {"whole": "whole", "cluster": "cluster"}
 _CONFIGURED = {"whole": "as-read", "cluster": "ours"}
-#: under which reading a search's seconds were taken: our check stops a comparison early, and
-#: answers ε ≥ R without a search
-_TIMED: dict[Search, str] = {
-    "pairwise": "ours",
-    "slicing": "as-read, but ε ≥ R needs no search",
-    "tree": "ours",
+#: a search's name, and under which reading its seconds were taken: our check stops a comparison
+#: early, and answers ε ≥ R without a search
+_TIMED: dict[Search, tuple[str, str]] = {
+    "pairwise": ("every pair", "ours"),
+    "slicing": ("slicing", "as-read, but ε ≥ R needs no search"),
+    "tree": ("tree", "ours"),
 }
-#: whose work is counted: name, search, reading, configuration
-_WORKED: tuple[tuple[str, str, dict[str, Any], str], ...] = (
-    ("every pair, to its end", "pairwise", {}, "as-printed"),
-    ("every pair, given up early", "pairwise", {"early": True}, "ours"),
-    ("slicing, pairwise-near groups", "slicing", {}, "as-printed"),
-    ("slicing, balls", "slicing", {"cliques": False}, "as-read"),
-    ("slicing, who is in a group does not ask", "slicing", {"covered": True},
-     "as-printed, but who is in a group does not ask"),
-)  # fmt: skip
-_SECONDS, _CELLS = "seconds (median)", "cells touched"
-_LOSS = "points per record"
 
 
 @dataclass(frozen=True)
@@ -91,55 +75,57 @@ def jobs_of(workloads: Iterable[Workload], grid: Grid, of: str = "3456") -> Iter
                         yield Job(workload, nulls, search, **setting)
 
 
-def work_figures(bench: Bench, of: str = "3456") -> Iterator[Figure]:
+def work_figures(bench: Bench, of: str = "3456") -> tuple[list[Figure], list[Skipped]]:
     """Make Figs 3-6, or those asked for, as work: the cells that each search touches."""
-    places = [("all" if part is not bench.top else "top", part, nulls)
-              for part in bench.workloads for nulls in part.rules]  # fmt: skip
+    figures, missing = [], {}
     for axis in _axes(bench.grid, of):
-        alone, compared = [], []
-        for items, part, nulls in places:
-            for name, search, change, configuration in _WORKED:
-                reading = Reading(items, nulls, **change)
-                points = tuple(
-                    Point(x, float(bench.work(search, seed=bench.seeds[0], reading=reading,
-                                              **setting).sum()))
-                    for x, setting in axis.points
-                    if not (reading.covered and "share" in setting)
-                )  # fmt: skip
-                if not points:
+        compared = []
+        for part, base in bench.places:
+            for name, search, change, configuration in SHOWN:
+                reading, panel = replace(base, **change), f"{part.name}, {base.nulls}"
+                if reading.covered and "share" in axis.points[0][1]:
                     continue
-                measure = f"{part.name}, {nulls}"
-                compared.append(Series(name, measure, points, configuration=configuration))
-                if search == "slicing" and configuration == "as-printed":
-                    alone.append(Series(nulls, part.name, points, configuration=configuration))
-        titles = (
-            (axis.alone, f"Work of a check by slicing over {axis.over}", alone),
-            (axis.compared, f"Work of slicing and of every pair over {axis.over}", compared),
-        )
-        for number, title, lines in titles:
-            yield Figure(number, title, axis.x_title, _CELLS, "number", tuple(lines),
-                         y_log=True, dotted=True)  # fmt: skip
+                try:
+                    points = tuple(_work(bench, search, reading, *point) for point in axis.points)
+                except Untestable as reason:
+                    missing[f"{panel}: {name}"] = str(reason)
+                else:
+                    compared.append(Series(name, panel, points, configuration=configuration))
+        alone = [
+            replace(line, name=line.measure.rpartition(", ")[2],
+                    measure=line.measure.rpartition(", ")[0])
+            for line in compared if line.name == "slicing, pairwise-near groups"
+        ]  # fmt: skip
+        for number, whose, lines in (
+            (axis.alone, "a check by slicing", alone),
+            (axis.compared, "slicing and of every pair", compared),
+        ):
+            if lines:
+                title = f"Work of {whose} over {axis.over}"
+                figures.append(Figure(number, title, axis.x_title, "cells touched", "number",
+                                      tuple(lines), y_log=True, dotted=True))  # fmt: skip
+    return figures, [Skipped("3-6", what, reason) for what, reason in missing.items()]
 
 
-def time_figures(
-    workloads: tuple[Workload, ...], grid: Grid, timed: Mapping[Job, Timed]
-) -> Iterator[Figure]:
+def _work(bench: Bench, search: str, reading: Reading, x: float, setting: dict[str, Any]) -> Point:
+    work = bench.work(search, seed=bench.seeds[0], reading=reading, **setting)
+    return Point(x, float(work.sum()))
+
+
+def time_figures(bench: Bench, timed: Mapping[Job, Timed], of: str = "3456") -> Iterator[Figure]:
     """Make Figs 5 and 6 as seconds: of slicing, every pair and ours, in one kind of code."""
-    parts = [(workload, nulls) for workload in workloads for nulls in workload.rules]
-    for axis in _axes(grid):
+    for axis in _axes(bench.grid, of):
         series = []
-        for of, nulls in parts:
-            for search in SEARCHES:
-                jobs = [(x, Job(of, nulls, search, **setting)) for x, setting in axis.points]
+        for part, base in bench.places:
+            for search, (name, configuration) in _TIMED.items():
+                jobs = [(x, Job(part, base.nulls, search, **setting)) for x, setting in axis.points]
                 points = tuple(point_of(x, timed[job]) for x, job in jobs if job in timed)
                 if points:
-                    series.append(
-                        Series(SEARCH_NAMES[search], f"{of.name}, {nulls}", points,
-                               configuration=_TIMED[search])
-                    )  # fmt: skip
+                    series.append(Series(name, f"{part.name}, {base.nulls}", points,
+                                         configuration=configuration))  # fmt: skip
         if series:
             title = f"Seconds of slicing, every pair and ours over {axis.over}"
-            yield Figure(f"{axis.compared}c", title, axis.x_title, _SECONDS, "seconds",
+            yield Figure(f"{axis.compared}c", title, axis.x_title, "seconds (median)", "seconds",
                          tuple(series), y_log=True, dotted=True)  # fmt: skip
 
 
@@ -151,51 +137,45 @@ def loss_figures(bench: Bench) -> Iterator[Figure]:
         ("7b", f"k, ε = {two:g}", "k", [(k, k, two) for k in KS]),
     ):
         series = []
-        for nulls in _rules(bench):
-            for partition in PARTITIONS:
-                points = []
-                for x, k, eps in at:
-                    runs = [bench.release(nulls, partition, k, eps, s) for s in bench.seeds]
-                    if not any("refused" in run for run in runs):
-                        ys = [float(run["distortion"].mean()) for run in runs]
-                        points.append(Point(x, float(np.mean(ys)), min(ys), max(ys)))
-                if points:
-                    series.append(Series(PARTITION_NAMES[partition], nulls, tuple(points),
-                                         configuration=_CONFIGURED[partition]))  # fmt: skip
+        for nulls, partition in released_rules(bench):
+            points = []
+            for x, k, eps in at:
+                runs = [bench.release(nulls, partition, k, eps, s) for s in bench.seeds]
+                if not any("refused" in run for run in runs):
+                    ys = [float(run["distortion"].mean()) for run in runs]
+                    points.append(Point(x, float(np.mean(ys)), min(ys), max(ys)))
+            if points:
+                series.append(Series(partition, nulls, tuple(points),
+                                     configuration=_CONFIGURED[partition]))  # fmt: skip
         if series:
             title = f"Distortion by the interval anonymizer over {over}"
-            yield Figure(number, title, x_title, _LOSS, "points", tuple(series), dotted=True)
+            yield Figure(number, title, x_title, "points per record", "points", tuple(series),
+                         dotted=True)  # fmt: skip
 
 
-def _rules(bench: Bench) -> list[NullRule]:
-    return [nulls for nulls in bench.top.rules if nulls != "zero"]
-
-
-_SCORES = ("right", "balanced accuracy", "AUC")
+def released_rules(bench: Bench) -> list[tuple[NullRule, Partition]]:
+    """Return under which rules releases are made; under "zero" they are those under "strict"."""
+    rules = [nulls for nulls in bench.top.rules if nulls != "zero"]
+    return [(nulls, partition) for nulls in rules for partition in PARTITIONS]
 
 
 def accuracy_figure(bench: Bench) -> Iterator[Figure]:
     """Make Fig 8: how well attributes are predicted, before and after."""
-    series: list[Series] = []
-    for attribute in bench.attributes:
-        for place, score in enumerate(_SCORES):
-            measure = f"{attribute}: {score}"
-            for nulls in _rules(bench):
-                for partition in PARTITIONS:
-                    points = _points(bench, attribute, nulls, partition, "after", place)
-                    series.append(Series(f"{PARTITION_NAMES[partition]}, {nulls}", measure, points,
-                                         configuration=_CONFIGURED[partition]))  # fmt: skip
-            series.append(
-                Series(
-                    "original",
-                    measure,
-                    _points(bench, attribute, "strict", "whole", "before", place),
-                )
-            )
+    series = []
+    for at, attribute in enumerate(bench.attributes):
+        for place, score in enumerate(("right", "balanced accuracy", "AUC")):
+            lines = [
+                (f"{partition}, {nulls}", (nulls, partition), "after", _CONFIGURED[partition])
+                for nulls, partition in released_rules(bench)
+            ]
+            lines.append(("original", ("strict", "whole"), "before", ""))
             if not place:
-                own = _points(bench, attribute, "strict", "whole", "majority", place)
-                series.append(Series("always the most frequent class", measure, own))
-    series = [line for line in series if line.points]
+                lines.append(("always the most frequent class", lines[-1][1], "majority", ""))
+            for name, rule, when, configuration in lines:
+                points = tuple(_predicted(bench, rule, when, at, place))
+                if points:
+                    series.append(Series(name, f"{attribute}: {score}", points,
+                                         configuration=configuration))  # fmt: skip
     if series:
         names = " and ".join(bench.attributes)
         yield Figure("8", f"Predicting {names} from ratings, ε = {2 * bench.grid.star:g}", "k",
@@ -203,20 +183,13 @@ def accuracy_figure(bench: Bench) -> Iterator[Figure]:
                      levels=(Level(0.75, "the paper: around 75 %"),), dotted=True)  # fmt: skip
 
 
-def _points(
-    bench: Bench, attribute: str, nulls: Any, partition: Any, what: str, place: int
-) -> tuple[Point, ...]:
-    points = []
+def _predicted(
+    bench: Bench, rule: tuple[NullRule, Partition], when: str, at: int, place: int
+) -> Iterator[Point]:
+    width = 1 if when == "majority" else 3
     for k in PREDICTED_KS:
-        runs = [bench.predicted(attribute, nulls, partition, k, seed) for seed in bench.seeds]
-        if any("refused" in run for run in runs):
-            continue
-        ys = np.concatenate([_of(run, what, place) for run in runs])
-        spread = 1.96 * float(ys.std()) / len(ys) ** 0.5
-        points.append(Point(k, float(ys.mean()), float(ys.mean()) - spread,
-                            float(ys.mean()) + spread))  # fmt: skip
-    return tuple(points)
-
-
-def _of(part: Part, what: str, place: int) -> Any:
-    return part[what] if what == "majority" else part[what][:, place]
+        runs = [bench.predicted(*rule, k, seed) for seed in bench.seeds]
+        if not any("refused" in run for run in runs):
+            ys = np.concatenate([run[when][at].reshape(-1, width)[:, place] for run in runs])
+            half = 1.96 * float(ys.std()) / len(ys) ** 0.5
+            yield Point(k, float(ys.mean()), float(ys.mean()) - half, float(ys.mean()) + half)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.parts import Part
-from starshade.audit.reproduction.sr.bench import Bench
+from starshade.audit.reproduction.sr.bench import Bench, fits
 from starshade.audit.reproduction.sr.measured import KS, K
 from starshade.audit.reproduction.sr.work import reading_of
 from starshade.kernels.balls.cliques import seek_cliques
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
+from starshade.privacy.proximity.balls import count_balls
 from starshade.privacy.proximity.graph_result import ProximityGraph
-from starshade.ratings.proximity.balls import ball_members, ball_sizes
+from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -28,84 +29,76 @@ def _nulls(way: str) -> NullRule:
     return reading_of(way).nulls
 
 
-def _adjacency(bench: Bench, nulls: NullRule, eps: float) -> NDArray[np.bool_]:
-    space = bench.space("top", nulls, eps)
-    n = space.n_records
-    if n > 20_000:
-        raise Untestable(f"{n:,} records: a matrix of all pairs does not fit")
-    indptr, members = ball_members(space, np.arange(n))
-    near = np.zeros((n, n), np.bool_)
-    near[np.repeat(np.arange(n), np.diff(indptr)), members] = True
-    return near
+def _near(bench: Bench, nulls: NullRule) -> list[NDArray[np.int64]]:
+    """Return who is within a star of each record, on the most rated items."""
+    indptr, members = bench.near(bench.space("top", nulls, bench.grid.star))
+    return [members[a:b] for a, b in pairwise(indptr.tolist())]
 
 
 def open_chains(bench: Bench, way: str) -> Estimate:
     """Count chains a-b-c whose ends are apart, record by record."""
 
     def make() -> Part:
-        near = _adjacency(bench, _nulls(way), bench.grid.star)
-        np.fill_diagonal(near, False)
-        degree = near.sum(axis=1).astype(float)
-        whole = near.astype(np.float32)
-        closed = ((whole @ whole) * whole).sum(axis=1) / 2
-        return {"chains": degree * (degree - 1) / 2, "closed": closed}
+        balls = _near(bench, _nulls(way))
+        degree = np.array([len(ball) - 1.0 for ball in balls])
+        here, both = np.zeros(len(balls), np.bool_), np.zeros(len(balls))
+        for record, ball in enumerate(balls):
+            here[ball] = True  # and of each of them, who of its ball is here, too
+            both[record] = here[np.concatenate([balls[other] for other in ball])].sum()
+            here[ball] = False
+        # but for themselves and each other
+        return {"chains": degree * (degree - 1) / 2, "closed": (both - 3 * degree - 1) / 2}
 
     part = bench.parts.of(f"chains {_nulls(way)}", make)
     if not part["chains"].sum():
         raise Untestable("no record has two neighbours")
-    return estimate([part], lambda mean: 1 - mean["closed"] / mean["chains"], seed=bench.seeds[0])
+    return bench.over([part], lambda mean: 1 - mean["closed"] / mean["chains"])
 
 
-def _balls(bench: Bench, items: str, nulls: NullRule, eps: float) -> Part:
+def _balls(bench: Bench, items: str, nulls: NullRule, eps: float) -> Floats:
+    space = bench.space(items, nulls, eps)
+
     def make() -> Part:
-        space = bench.space(items, nulls, eps)
-        return {"ball": ball_sizes(space)}
+        with fits():
+            return {"ball": ball_sizes(space)}
 
-    return bench.parts.of(f"balls {items} {nulls} {eps:g}", make)
+    return bench.parts.of(f"balls {items} {nulls} {eps:g}", make)["ball"].astype(float)
 
 
 def mean_neighbours(bench: Bench, way: str) -> Estimate:
     """Return how many others lie within ε of a record."""
-    ball = _balls(bench, "top", _nulls(way), bench.grid.star)["ball"].astype(float)
-    return estimate([{"ball": ball - 1}], lambda mean: mean["ball"], seed=bench.seeds[0])
+    ball = _balls(bench, "top", _nulls(way), bench.grid.star)
+    return bench.over([{"others": ball - 1}], lambda mean: mean["others"])
 
 
 def mean_ball(bench: Bench, way: str) -> Estimate:
     """Return the mean ball as a share of the records."""
-    ball = _balls(bench, reading_of(way).items, _nulls(way), bench.grid.star)["ball"]
-    run = {"ball": ball / len(ball)}
-    return estimate([run], lambda mean: mean["ball"], seed=bench.seeds[0])
+    ball = _balls(bench, reading_of(way).items, _nulls(way), bench.grid.star)
+    return bench.over([{"ball": ball / len(ball)}], lambda mean: mean["ball"])
+
+
+def _greatest_step(course: Sequence[float]) -> float:
+    return max(after / before for before, after in pairwise(course))
 
 
 def chance_over_eps(bench: Bench, way: str) -> Estimate:
     """Hold the mean chance 1/|ball| at each ε against that at the ε before."""
-    balls = [_balls(bench, "top", _nulls(way), eps)["ball"] for eps in bench.grid.eps]
-    run = {str(i): 1 / ball for i, ball in enumerate(balls)}
-
-    def statistic(mean: Any) -> float:
-        return float(max(after / before for before, after in pairwise(mean.values())))
-
-    return estimate([run], statistic, seed=bench.seeds[0])
+    run = {f"{eps}": 1 / _balls(bench, "top", _nulls(way), eps) for eps in bench.grid.eps}
+    return bench.over([run], lambda mean: _greatest_step([*mean.values()]))
 
 
 def distinct_over_eps(bench: Bench, way: str) -> Estimate:
     """Hold the number of distinct balls at each ε against that at the ε before."""
-    reading = reading_of(way)
+    items, nulls = reading_of(way).items, _nulls(way)
 
     def make() -> Part:
-        found = []
-        for eps in bench.grid.eps:
-            space = bench.space(reading.items, reading.nulls, eps)
-            if space.rule.everybody:
-                found.append(1)
-                continue
-            indptr, members = ball_members(space, np.arange(space.n_records))
-            found.append(len({members[a:b].tobytes() for a, b in pairwise(indptr.tolist())}))
+        with fits():
+            spaces = (bench.space(items, nulls, eps) for eps in bench.grid.eps)
+            found = [count_balls(space, "tree", distinct=True)[2] for space in spaces]
         return {"distinct": np.array(found)}
 
-    distinct = bench.parts.of(f"distinct {reading.items} {reading.nulls}", make)["distinct"]
-    steps = (after / before for before, after in pairwise(distinct.tolist()))
-    return Estimate.exact(max(steps))
+    distinct = bench.parts.of(f"distinct {items} {nulls}", make)["distinct"]
+    return Estimate.exact(_greatest_step(distinct.tolist()))
 
 
 def groups_beyond_balls(bench: Bench, way: str) -> Estimate:
@@ -113,7 +106,7 @@ def groups_beyond_balls(bench: Bench, way: str) -> Estimate:
     beyond = 0
     for eps in bench.grid.eps[:-1]:
         space = bench.space("top", "ignore", eps)
-        indptr, members = ball_members(space, np.arange(space.n_records))
+        indptr, members = bench.near(space)
         size, _ = seek_cliques(indptr, members, min(K, space.n_records))
         beyond += int((size > np.diff(indptr)).sum())
     return Estimate.exact(beyond)
@@ -122,17 +115,18 @@ def groups_beyond_balls(bench: Bench, way: str) -> Estimate:
 def false_proofs(bench: Bench, way: str) -> Estimate:
     """Count partitions into cliques where the check fails all the same."""
     false = tried = 0
+    ratings = bench.top.ratings
     for nulls in bench.top.rules:
         for eps in bench.grid.eps[:-1]:
-            graph = ProximityGraph(eps, bench.top.sensitive, nulls).of(bench.top.ratings)
+            with fits():
+                graph = ProximityGraph(eps, bench.top.sensitive, nulls).of(ratings)
             for k in (2, 5, K):
-                if k > graph.records:
-                    continue
-                found = graph.decomposed(k).decomposition
-                if found is not None and found.outcome == "found":
-                    tried += 1
-                    model = KEpsAnonymity(k, eps, bench.top.sensitive, nulls)
-                    false += not model.check(bench.top.ratings).satisfied
+                if k <= graph.records:
+                    found = graph.decomposed(k).decomposition
+                    if found is not None and found.outcome == "found":
+                        tried += 1
+                        model = KEpsAnonymity(k, eps, bench.top.sensitive, nulls)
+                        false += not model.check(ratings).satisfied
     if not tried:
         raise Untestable("no partition into cliques was found here")
     return Estimate.exact(false)
@@ -143,25 +137,23 @@ def false_proofs(bench: Bench, way: str) -> Estimate:
 
 def _spreads(bench: Bench, nulls: NullRule, *, dense: bool) -> tuple[Part, float]:
     """Return each ball's size, spread and most common rating, of the first sensitive item."""
-    ratings, eps = bench.top.ratings, bench.grid.star
+    ratings = bench.top.ratings
     column = ratings.dense()[:, ratings.items.indices(list(bench.top.sensitive))[0]]
 
     def make() -> Part:
-        near = _adjacency(bench, nulls, eps)
-        rows = []
-        for own in near:
-            values = column[own]
-            rated = values[~np.isnan(values)]
-            if not len(rated):
-                rows.append((own.sum(), np.nan, np.nan))
-                continue
-            apart = rated - rated.mean()
-            all_of = np.concatenate([apart, np.full(len(values) - len(rated), rated.mean())])
-            spread = np.sqrt(((apart if dense else all_of) ** 2).mean())
-            rows.append(
-                (own.sum(), spread, np.unique(rated, return_counts=True)[1].max() / len(rated))
-            )
-        return dict(zip(("ball", "spread", "commonest"), np.array(rows, float).T, strict=True))
+        rows = np.full((len(column), 3), np.nan)
+        for record, ball in enumerate(_near(bench, nulls)):
+            rated = column[ball][~np.isnan(column[ball])]
+            rows[record, 0] = len(ball)
+            if len(rated):
+                # a null deviates by the mean of those who rated
+                silent = 0 if dense else len(ball) - len(rated)
+                squares = ((rated - rated.mean()) ** 2).sum() + silent * rated.mean() ** 2
+                commonest = np.unique(rated, return_counts=True)[1].max()
+                rows[record, 1:] = (
+                    np.sqrt(squares / (len(rated) + silent)), commonest / len(rated)
+                )  # fmt: skip
+        return dict(zip(("ball", "spread", "commonest"), rows.T, strict=True))
 
     half = (np.nanmax(column) - np.nanmin(column)) / 2
     return bench.parts.of(f"spreads {nulls} {dense}", make), float(half)
@@ -186,19 +178,14 @@ def inference(bench: Bench, way: str) -> Estimate:
 
 def without_l(bench: Bench, way: str) -> Estimate:
     """Count settings in which l = 0 says something else than (k, ε)."""
-    ratings, sensitive = bench.top.ratings, bench.top.sensitive
+    ratings, sensitive, eps = bench.top.ratings, bench.top.sensitive, bench.grid.star
     differ = 0
     for nulls in bench.top.rules:
-        for k in KS:
-            if k > ratings.n_users:
-                continue
-            eps = bench.grid.star
-            one = KEpsAnonymity(k, eps, sensitive, nulls).check(ratings)
-            other = KEpsLAnonymity(k, eps, 0, sensitive, nulls).check(ratings)
-            differ += (one.satisfied, one.failing_records) != (
-                other.satisfied,
-                other.failing_records,
-            )
+        for k in (k for k in KS if k <= ratings.n_users):
+            with fits():
+                one = KEpsAnonymity(k, eps, sensitive, nulls).check(ratings)
+                other = KEpsLAnonymity(k, eps, 0, sensitive, nulls).check(ratings)
+            differ += one.failing_records != other.failing_records
     return Estimate.exact(differ)
 
 
@@ -248,11 +235,10 @@ def table_2(bench: Bench, way: str) -> Estimate:
 # -- Algorithm 1 by itself
 
 
-def _columns(bench: Bench) -> list[Floats]:
-    """Return the ratings of each open item among those who rated the same most rated items."""
-    ratings = bench.top.ratings
-    dense = ratings.dense()
-    return [column[~np.isnan(column)] for column in dense.T if (~np.isnan(column)).sum() > 1]
+def _columns(dense: Floats) -> list[Floats]:
+    """Return the ratings of each item that two people rated."""
+    rated = (column[~np.isnan(column)] for column in dense.T)
+    return [column for column in rated if len(column) > 1]
 
 
 def _moved(values: Floats, start: float, eps: float) -> float:
@@ -261,47 +247,45 @@ def _moved(values: Floats, start: float, eps: float) -> float:
 
 def beyond_least(bench: Bench, way: str) -> Estimate:
     """Hold the interval that Algorithm 1 takes against the best of all."""
-    eps, scale = bench.grid.star, bench.ratings.scale
-    step = scale.step or eps
+    eps, step = bench.grid.star, bench.ratings.scale.step or bench.grid.star
     runs = []
     for seed in bench.seeds:
         rng = np.random.default_rng(seed)
-        least, taken = [], []
-        for column in _columns(bench):
+        costs = []
+        for column in _columns(bench.top.ratings.dense()):
             some = np.sort(rng.choice(column, min(K, len(column)), replace=False))
             width = some[-1] - some[0]
-            if width <= eps:
-                continue
-            starts = np.arange(some[0], some[-1] - eps + 1e-9, step)
-            costs = [_moved(some, start, eps) for start in starts]
-            least.append(min(costs))
-            tried = starts if way == "every start" else some[: max(1, int(width / eps))]
-            taken.append(min(_moved(some, start, eps) for start in tried))
-        if not least:
+            if width > eps:
+                starts = np.arange(some[0], some[-1] - eps + 1e-9, step)
+                tried = starts if way == "every start" else some[: max(1, int(width / eps))]
+                costs.append([min(_moved(some, at, eps) for at in of) for of in (starts, tried)])
+        if not costs:
             raise Untestable("no column is wider than ε")
-        runs.append({"least": np.array(least), "taken": np.array(taken)})
-    return estimate(
-        runs, lambda mean: mean["taken"] / max(mean["least"], 1e-9) - 1, seed=bench.seeds[0]
-    )
+        runs.append(dict(zip(("least", "taken"), np.array(costs).T, strict=True)))
+    return bench.over(runs, lambda mean: mean["taken"] / max(mean["least"], 1e-9) - 1)
 
 
-def exponent_of_people(bench: Bench, way: str) -> Estimate:
-    """Tell how the work of Algorithm 1 grows with the people: sorting, and starts times records."""
-    ratings, eps = bench.top.ratings, bench.grid.star
-    dense, n = ratings.dense(), ratings.n_users
+def beyond_n_log_n(bench: Bench, way: str) -> Estimate:
+    """Hold the work of Algorithm 1 over mn log n, of all people, against that of a tenth."""
+    dense, n = bench.top.ratings.dense(), bench.top.ratings.n_users
     if n < 20:
         raise Untestable(f"{n} people: too few to take a tenth of them")
-    step = ratings.scale.step or eps
-    works = []
-    for people in (max(2, n // 10), n):
-        total = 0.0
-        for column in dense[np.random.default_rng(bench.seeds[0]).permutation(n)[:people]].T:
-            rated = column[~np.isnan(column)]
-            if len(rated) > 1:
-                starts = max(1.0, (rated.max() - rated.min() - eps) / step + 1)
-                total += len(rated) * (np.log2(len(rated)) + starts)
-        works.append(total)
-    if not works[0]:
-        raise Untestable("a tenth of the people rated no item twice")
-    ratio = np.log(works[1] / works[0]) / np.log(n / max(2, n // 10))
-    return Estimate.exact(float(ratio))
+    runs = []
+    for seed in bench.seeds:
+        order = np.random.default_rng(seed).permutation(n)
+        works = [_work(bench, dense[order[:people]]) for people in (n // 10, n)]
+        if not works[0][1]:
+            raise Untestable("a tenth of the people rated no item twice")
+        (few, few_sorted), (many, many_sorted) = works
+        runs.append({"ratio": np.array([many / many_sorted / (few / few_sorted)])})
+    return bench.over(runs, lambda mean: mean["ratio"])
+
+
+def _work(bench: Bench, dense: Floats) -> tuple[float, float]:
+    """Return the work of sorting columns and trying their intervals, and of sorting alone."""
+    eps, step = bench.grid.star, bench.ratings.scale.step or bench.grid.star
+    tried = sorting = 0.0
+    for rated in _columns(dense):
+        sorting += len(rated) * np.log2(len(rated))
+        tried += len(rated) * max(1.0, (np.ptp(rated) - eps) / step + 1)
+    return sorting + tried, sorting

@@ -65,7 +65,7 @@ def run_jobs(
     """
     waiting = list(dict.fromkeys(jobs))
     tables = {
-        (id(job.workload), job.share): _part(job.workload.ratings, job.share, seed)
+        (id(job.workload), job.share): some_of(job.workload.ratings, job.share, seed)
         for job in waiting
     }
     _compile(waiting, seed)
@@ -122,7 +122,8 @@ def _model(job: Job) -> KEpsLAnonymity:
     )
 
 
-def _part(ratings: Ratings, share: int, seed: int) -> Ratings:
+def some_of(ratings: Ratings, share: int, seed: int) -> Ratings:
+    """Return so many % of the records; a smaller share is part of a larger one."""
     if share == 100:
         return ratings
     some = max(1, ratings.n_users * share // 100)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, product
 from statistics import median
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.sr.bench import Bench
-from starshade.audit.reproduction.sr.measured import KS, SHARES, K
-from starshade.audit.reproduction.sr.work import Reading, reading_of
+from starshade.audit.reproduction.sr.measured import KS, PREDICTED_KS, SHARES, K
+from starshade.audit.reproduction.sr.work import MOST_RATED, PRINTED, Reading, reading_of
 
 Measure: TypeAlias = Callable[[Bench, str], Estimate]
 Means: TypeAlias = Mapping[str, float]
 Floats: TypeAlias = NDArray[np.float64]
+Settings: TypeAlias = Sequence[dict[str, Any]]
 
 
 def size(name: str) -> Measure:
@@ -38,181 +40,160 @@ def sparsity(bench: Bench, way: str) -> Estimate:
 
 def equality_cells(bench: Bench, way: str) -> Estimate:
     """Compare every two records cell by cell until they differ."""
-    runs = []
-    for seed in bench.seeds:
-        part, p = bench.cells(reading_of(way), 0, seed)
-        n = len(part["ball"])
-        runs.append({"cells": (n + part["cells"]) / (n * p)})
-    return estimate(runs, lambda mean: mean["cells"], seed=bench.seeds[0])
+    parts = [bench.cells(reading_of(way), 0, seed) for seed in bench.seeds]
+    runs = [
+        {"cells": (1 + part["cells"] / len(part["ball"])) / int(part["items"])} for part in parts
+    ]
+    return bench.over(runs, lambda mean: mean["cells"])
 
 
 # -- slicing and comparing every pair
 
 
 def _works(
-    bench: Bench, way: str, searches: Sequence[str], at: Sequence[dict[str, Any]]
+    bench: Bench, reading: Reading, searches: Sequence[str], at: Settings
 ) -> list[dict[str, Floats]]:
-    """Return, seed by seed, the work of each search in each setting; users drawn are summed up."""
-    reading = reading_of(way)
+    """Return, seed by seed, the work of each search in each setting, a person of all."""
+    asked: dict[str, Any] = {"k": K, "l": 2 * bench.grid.star, "reading": reading}
     runs = []
     for seed in bench.seeds:
         run = {}
-        for i, setting in enumerate(at):
-            options: dict[str, Any] = {
-                "k": K,
-                "l": 2 * bench.grid.star,
-                "reading": reading,
-            } | setting
-            for search in searches:
-                work = bench.work(search, seed=seed, **options)
-                # of people drawn, or of those up to the first failure, only the sum says something
-                alone = reading.first or reading.covered or options.get("share", 100) < 100
-                run[f"{search} {i}"] = work.mean(keepdims=True) if alone else work
+        for (i, setting), search in product(enumerate(at), searches):
+            options = asked | setting
+            work = bench.work(search, seed=seed, **options)
+            # of people drawn, or of those up to the first failure, only the sum says something
+            if reading.first or reading.covered or options.get("share", 100) < 100:
+                work = np.array([work.sum() / bench.part(reading.items).ratings.n_users])
+            run[f"{search} {i}"] = work
         runs.append(run)
     return runs
 
 
-def _courses(means: Means, search: str, users: Sequence[float] | None = None) -> list[float]:
-    names = [name for name in means if name.startswith(search)]
-    many = users or [1.0] * len(names)
-    return [means[name] * n for name, n in zip(names, many, strict=True)]
-
-
-def _people(bench: Bench, shares: Sequence[int]) -> list[float]:
-    n = bench.workloads[-1].ratings.n_users
-    return [float(n if share == 100 else max(1, n * share // 100)) for share in shares]
-
-
-def _refuse_few(bench: Bench) -> None:
-    n = bench.workloads[-1].ratings.n_users
-    if n < 2 * K:
-        raise Untestable(f"{n:,} people: a tenth of them are too few to be compared")
-
-
-def over_share(bench: Bench, way: str) -> Estimate:
-    """Hold the work at each share against that at the share before."""
-    _refuse_few(bench)
-    people = _people(bench, SHARES)
-    runs = _works(bench, way, ["slicing"], [{"eps": bench.grid.star, "share": s} for s in SHARES])
-    return estimate(runs, lambda mean: min(_steps(_courses(mean, "slicing", people))),
-                    seed=bench.seeds[0])  # fmt: skip
+def _courses(means: Means, search: str) -> list[float]:
+    return [mean for name, mean in means.items() if name.startswith(search)]
 
 
 def _steps(course: Sequence[float]) -> list[float]:
     return [after / before for before, after in pairwise(course)]
 
 
-def dip(bench: Bench, way: str) -> Estimate:
-    """Tell whether the work over ε falls to an inner ε and rises from there."""
-    runs = _works(bench, way, ["slicing"], [{"eps": eps} for eps in bench.grid.eps])
-
-    def statistic(mean: Means) -> float:
-        course = _courses(mean, "slicing")
-        least = min(range(1, len(course) - 1), key=lambda i: course[i])
-        return max(course[least] / course[0], *(1 / step for step in _steps(course[least:])))
-
-    return estimate(runs, statistic, seed=bench.seeds[0])
+_At: TypeAlias = Callable[[Bench, str], Settings]
+_Of: TypeAlias = Callable[[list[float]], float]
 
 
-def over_k(bench: Bench, way: str) -> Estimate:
-    """Hold the work at each k against that at the k before."""
-    at = [{"eps": 2 * bench.grid.star, "k": k} for k in KS]
-    runs = _works(bench, way, ["slicing"], at)
-    return estimate(runs, lambda mean: max(_steps(_courses(mean, "slicing"))), seed=bench.seeds[0])
+def _slicing(at: _At, statistic: _Of, base: Reading = PRINTED) -> Measure:
+    """Take a statistic of slicing's works in some settings."""
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        runs = _works(bench, reading_of(way, base), ["slicing"], at(bench, way))
+        return bench.over(runs, lambda mean: statistic(_courses(mean, "slicing")))
+
+    return measure
 
 
-def over_l(bench: Bench, way: str) -> Estimate:
-    """Hold the work at each l against that at the l before."""
-    at = [{"eps": 2 * bench.grid.star, "l": l} for l in bench.grid.l]  # noqa: E741
-    runs = _works(bench, way, ["slicing"], at)
-    return estimate(runs, lambda mean: min(_steps(_courses(mean, "slicing"))), seed=bench.seeds[0])
+def _ratios(at: _At, statistic: _Of) -> Measure:
+    """Take a statistic of the ratios of every pair's work to slicing's."""
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        runs = _works(bench, reading_of(way), ("pairwise", "slicing"), at(bench, way))
+        return bench.over(runs, lambda mean: statistic(_divided(mean)))
+
+    return measure
 
 
-_BOTH = ("pairwise", "slicing")
-
-
-def _times(means: Means) -> list[float]:
-    both = (_courses(means, search) for search in _BOTH)
+def _divided(mean: Means) -> list[float]:
+    both = (_courses(mean, search) for search in ("pairwise", "slicing"))
     return [pairs / slices for pairs, slices in zip(*both, strict=True)]
 
 
-def times_as_fast(bench: Bench, way: str) -> Estimate:
-    """Hold every pair's work against slicing's, on all the data."""
-    runs = _works(bench, way, _BOTH, [{"eps": bench.grid.star}])
-    return estimate(runs, lambda mean: _times(mean)[0], seed=bench.seeds[0])
+def _star(bench: Bench, way: str) -> Settings:
+    return [{"eps": bench.grid.star}]
 
 
-def gain_with_data(bench: Bench, way: str) -> Estimate:
-    """Hold that ratio on all the data against the ratio on a tenth."""
-    _refuse_few(bench)
-    runs = _works(bench, way, _BOTH, [{"eps": bench.grid.star, "share": s} for s in (10, 100)])
-    return estimate(runs, lambda mean: _steps(_times(mean))[0], seed=bench.seeds[0])
+def _eps(bench: Bench, way: str) -> Settings:
+    return [{"eps": eps} for eps in bench.grid.eps[: -1 if way == "below R" else None]]
 
 
-def gain_with_items(bench: Bench, way: str) -> Estimate:
-    """Hold that ratio on all items against the ratio on a tenth of them."""
-    runs = _over_items(bench, way, (10, 1))
-    return estimate(runs, lambda mean: _steps(_times(mean))[0], seed=bench.seeds[0])
+def _shares(*shares: int) -> _At:
+    def at(bench: Bench, way: str) -> Settings:
+        if (n := bench.workloads[-1].ratings.n_users) < 2 * K:
+            raise Untestable(f"{n:,} people: a tenth of them are too few to be compared")
+        return [{"eps": bench.grid.star, "share": share} for share in shares]
+
+    return at
 
 
-def _over_items(bench: Bench, way: str, parts: Sequence[int]) -> list[dict[str, Floats]]:
-    nulls = reading_of(way).nulls
-    p = len(bench.ranking)
-    if p < 2 * max(parts):
-        raise Untestable(f"{p} items: too few to take a {max(parts)}th of them")
-    at = [{"eps": bench.grid.star, "reading": Reading(str(p // i), nulls)} for i in parts]
-    return _works(bench, "", _BOTH, at)
+def _ks(bench: Bench, way: str) -> Settings:
+    return _where_groups_are(bench, way, [{"k": k} for k in KS])
+
+
+def _ls(bench: Bench, way: str) -> Settings:
+    return _where_groups_are(bench, way, [{"k": K, "l": l} for l in bench.grid.l])  # noqa: E741
+
+
+def _where_groups_are(bench: Bench, way: str, at: Settings) -> Settings:
+    eps, k = 2 * bench.grid.star, at[0]["k"]
+    if bench.cells(reading_of(way, MOST_RATED), eps, bench.seeds[0])["ball"].max() < k:
+        raise Untestable(f"nobody has {k} within ε: neither k nor l makes a difference")
+    return [{"eps": eps, **setting} for setting in at]
+
+
+def _items(*parts: int) -> _At:
+    def at(bench: Bench, way: str) -> Settings:
+        if (p := len(bench.ranking)) < 2 * max(parts):
+            raise Untestable(f"{p} items: too few to take a {max(parts)}th of them")
+        readings = [replace(reading_of(way), items=str(p // i)) for i in parts]
+        return [{"eps": bench.grid.star, "reading": reading} for reading in readings]
+
+    return at
+
+
+def _dip(course: list[float]) -> float:
+    """Tell whether it falls to an inner place and rises from there."""
+    least = 1 + int(np.argmin(course[1:-1]))
+    return max(course[least] / course[0], *(1 / step for step in _steps(course[least:])))
+
+
+def _growth(course: list[float]) -> float:
+    return course[-1] / course[0]
+
+
+over_share = _slicing(_shares(*SHARES), lambda course: min(_steps(course)))
+dip = _slicing(_eps, _dip)
+over_k = _slicing(_ks, lambda course: max(_steps(course)), MOST_RATED)
+over_l = _slicing(_ls, _growth, MOST_RATED)
+times_as_fast = _ratios(_star, min)
+gain_with_data = _ratios(_shares(10, 100), _growth)
+gain_with_items = _ratios(_items(10, 1), _growth)
+middle_times = _ratios(_eps, median)
+least_over_eps = _ratios(_eps, min)
+
+
+def least_times(bench: Bench, way: str) -> Estimate:
+    """Return the least ratio over k and l."""
+    two = 2 * bench.grid.star
+    at = [*({"eps": two, "k": k} for k in KS), *({"eps": two, "l": l} for l in bench.grid.l)]  # noqa: E741
+    return _ratios(lambda bench, way: at, min)(bench, way)
 
 
 def elasticity_of_items(bench: Bench, way: str) -> Estimate:
     """Tell how slicing's work grows with the items, the most rated first."""
     parts = (100, 10, 1) if len(bench.ranking) >= 200 else (10, 1)
-    runs = _over_items(bench, way, parts)
-    sizes = np.log([len(bench.ranking) // i for i in parts])
-
-    def slope(mean: Means) -> float:
-        return float(np.polyfit(sizes, np.log(_courses(mean, "slicing")), 1)[0])
-
-    return estimate(runs, slope, seed=bench.seeds[0])
-
-
-def middle_times(bench: Bench, way: str) -> Estimate:
-    """Return the middle ratio of every pair's work to slicing's over ε."""
-    return _times_over(bench, way, median, [{"eps": eps} for eps in bench.grid.eps])
-
-
-def least_over_eps(bench: Bench, way: str) -> Estimate:
-    """Return the least such ratio over ε."""
-    return _times_over(bench, way, min, [{"eps": eps} for eps in bench.grid.eps])
-
-
-def least_times(bench: Bench, way: str) -> Estimate:
-    """Return the least such ratio over k and l."""
-    two = 2 * bench.grid.star
-    at = [{"eps": two, "k": k} for k in KS] + [{"eps": two, "l": l} for l in bench.grid.l]  # noqa: E741
-    return _times_over(bench, way, min, at)
-
-
-def _times_over(
-    bench: Bench, way: str, pick: Callable[[list[float]], float], at: list[dict[str, Any]]
-) -> Estimate:
-    runs = _works(bench, way, _BOTH, at)
-    return estimate(runs, lambda mean: pick(_times(mean)), seed=bench.seeds[0])
+    sizes = [max(1, len(bench.ranking) // i) for i in parts]
+    return _slicing(
+        _items(*parts), lambda course: float(np.polyfit(np.log(sizes), np.log(course), 1)[0])
+    )(bench, way)
 
 
 def exhaustive_share(bench: Bench, way: str, eps: float | None = None) -> Estimate:
     """Return the share of slicing's work that is comparing within the cubes."""
     eps = bench.grid.star if eps is None else eps
-    reading = reading_of(way)
-    without = Reading(reading.items, reading.nulls, cliques=False)
+    of = {"all": reading_of(way), "slices": reading_of("ball", reading_of(way))}
     runs = [
-        {
-            "all": bench.work("slicing", eps, seed, reading=reading),
-            "slices": bench.work("slicing", eps, seed, reading=without),
-        }
+        {name: bench.work("slicing", eps, seed, reading=reading) for name, reading in of.items()}
         for seed in bench.seeds
     ]
-    return estimate(runs, lambda mean: 1 - mean["slices"] / mean["all"], seed=bench.seeds[0])
+    return bench.over(runs, lambda mean: 1 - mean["slices"] / mean["all"])
 
 
 def exhaustive_at_end(bench: Bench, way: str) -> Estimate:
@@ -229,18 +210,29 @@ def room(bench: Bench, way: str) -> Estimate:
 # -- the interval anonymizer
 
 
+def _changed(way: str) -> tuple[Any, Any]:
+    """Return the null rule, and what is clipped as one."""
+    return "ignore" if way == "ignore" else "strict", "cluster" if way == "cluster" else "whole"
+
+
+def _testable(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    for part in parts:
+        if "refused" in part:
+            raise Untestable(str(part["refused"]))
+    return parts
+
+
 def _releases(
-    bench: Bench, way: str, settings: Sequence[tuple[int, float]], name: str
+    bench: Bench, way: str, settings: Sequence[tuple[int, float]], name: str, *, every: bool = True
 ) -> list[dict[str, Floats]]:
-    nulls = "ignore" if way == "ignore" else "strict"
-    partition = "cluster" if way == "cluster" else "whole"
+    """Return a figure of each release, run by run; unless `every`, of those that were made."""
     runs = []
     for seed in bench.seeds:
-        parts = [bench.release(nulls, partition, k, eps, seed) for k, eps in settings]  # type: ignore[arg-type]
-        refused = next((str(part["refused"]) for part in parts if "refused" in part), "")
-        if refused:
-            raise Untestable(refused)
-        runs.append({f"{i}": part[name].astype(float) for i, part in enumerate(parts)})
+        parts = [bench.release(*_changed(way), k, eps, seed) for k, eps in settings]
+        if every or all("refused" in part for part in parts):
+            _testable(parts)
+        made = ((i, part) for i, part in enumerate(parts) if "refused" not in part)
+        runs.append({f"{i}": part[name].astype(float) for i, part in made})
     return runs
 
 
@@ -255,32 +247,30 @@ def _over_ks(bench: Bench) -> list[tuple[int, float]]:
 def loss_over_eps(bench: Bench, way: str) -> Estimate:
     """Return the greatest step of distortion over ε."""
     runs = _releases(bench, way, _over_eps(bench), "distortion")
-    return estimate(runs, lambda mean: float(max(np.diff(list(mean.values())))),
-                    seed=bench.seeds[0])  # fmt: skip
+    return bench.over(runs, lambda mean: float(np.diff([*mean.values()]).max()))
 
 
 def loss_over_k(bench: Bench, way: str) -> Estimate:
     """Return the least step of distortion over k."""
     runs = _releases(bench, way, _over_ks(bench), "distortion")
-    return estimate(runs, lambda mean: float(min(np.diff(list(mean.values())))),
-                    seed=bench.seeds[0])  # fmt: skip
+    return bench.over(runs, lambda mean: float(np.diff([*mean.values()]).min()))
 
 
 def loss_at_end(bench: Bench, way: str) -> Estimate:
     """Return what ε = R costs."""
     runs = _releases(bench, way, _over_eps(bench)[-1:], "distortion")
-    return estimate(runs, lambda mean: mean["0"], seed=bench.seeds[0])
+    return bench.over(runs, lambda mean: mean["0"])
 
 
 def cluster_beyond_whole(bench: Bench, way: str) -> Estimate:
     """Return by how much clusters cost more at the worst."""
     at = [*_over_eps(bench), *_over_ks(bench)]
-    both = [_releases(bench, way, at, "distortion") for way in ("cluster", "")]
+    both = [_releases(bench, way, at, "distortion", every=False) for way in ("cluster", "")]
     return Estimate.exact(
         max(
             float(one[name].mean() - other[name].mean())
             for one, other in zip(*both, strict=True)
-            for name in one
+            for name in one.keys() & other.keys()
         )
     )
 
@@ -291,26 +281,22 @@ def distortion_and_means(bench: Bench, way: str) -> Estimate:
 
     at = [*_over_eps(bench)[:-1], *_over_ks(bench)]
     names = ("distortion", "means")
-    lost, moved = (_releases(bench, way, at, name) for name in names)
+    both = [_releases(bench, way, at, name) for name in names]
     runs = [
-        {f"d{name}": one[name] for name in one} | {f"m{name}": other[name] for name in other}
-        for one, other in zip(lost, moved, strict=True)
+        {f"{name} {i}": run[i] for name, run in zip(names, seed, strict=True) for i in run}
+        for seed in zip(*both, strict=True)
     ]
-
-    if not all(np.ptp([run[name].mean() for name in run if name[0] == letter])
-               for run in runs for letter in "dm"):  # fmt: skip
+    if not all(np.ptp([run[i].mean() for i in run]) for of in both for run in of):
         raise Untestable("all releases distort alike")
-
-    def correlation(mean: Means) -> float:
-        both = ([mean[name] for name in mean if name[0] == letter] for letter in "dm")
-        return float(spearmanr(*both).statistic)
-
-    return estimate(runs, correlation, seed=bench.seeds[0])
+    return bench.over(
+        runs, lambda mean: float(spearmanr(*(_courses(mean, name) for name in names)).statistic)
+    )
 
 
 def failing_after(bench: Bench, way: str) -> Estimate:
     """Count failing records over all releases."""
-    runs = _releases(bench, way, [*_over_eps(bench), *_over_ks(bench)], "failing")
+    at = [*_over_eps(bench), *_over_ks(bench)]
+    runs = _releases(bench, way, at, "failing", every=False)
     return Estimate.exact(max(float(run[name][0]) for run in runs for name in run))
 
 
@@ -318,60 +304,50 @@ def best_chance(bench: Bench, way: str) -> Estimate:
     """Return k times the best chance of an adversary."""
     alike = "ball" if way == "the ball alike" else "alike"
     runs = _releases(bench, "", [(K, bench.grid.star)], alike)
-    return estimate(runs, lambda mean: K / mean["0"], seed=bench.seeds[0])
+    return bench.over(runs, lambda mean: K / mean["0"])
+
+
+# -- what ratings tell of a person
 
 
 def prediction_moved(bench: Bench, way: str) -> Estimate:
     """Return how far balanced accuracy or AUC move at the most; none where nothing is told."""
-    names = [name for name in bench.attributes if _is_told(bench, name)]
-    if not names:
+
+    def auc(at: int) -> Estimate:
+        return bench.over(_predictions(bench, ""), lambda mean: mean[f"before {at} 2 0"])
+
+    def moved(at: int) -> Estimate:
+        names = [f"{at} {score} {i}" for score in (1, 2) for i in range(len(PREDICTED_KS))]
+        return bench.over(
+            _predictions(bench, way),
+            lambda mean: max(abs(mean[f"after {name}"] - mean[f"before {name}"]) for name in names),
+        )
+
+    told = [at for at in range(len(bench.attributes)) if auc(at).low > 0.5]
+    if not told and _predictions(bench, way):
         raise Untestable("no attribute is told by the original: AUC is not above one half")
-    worst = (_moved(bench, way, name) for name in names)
-    return max(worst, key=lambda found: found.value)
-
-
-def _is_told(bench: Bench, attribute: str) -> bool:
-    runs = _predictions(bench, "", attribute)
-    found = estimate(runs, lambda mean: mean["before 2 0"], seed=bench.seeds[0])
-    return found.low > 0.5
-
-
-def _moved(bench: Bench, way: str, attribute: str) -> Estimate:
-    runs = _predictions(bench, way, attribute)
-    at = [name.removeprefix("after ") for name in runs[0] if name.startswith("after ")]
-    places = [name for name in at if name[0] in "12"]
-
-    def statistic(mean: Means) -> float:
-        return max(abs(mean[f"after {name}"] - mean[f"before {name}"]) for name in places)
-
-    return estimate(runs, statistic, seed=bench.seeds[0])
+    return max(map(moved, told), key=lambda found: found.value)
 
 
 def accuracy_after(bench: Bench, way: str) -> Estimate:
     """Return how often the first attribute is right, over k."""
+    when = "before" if way == "untouched" else "after"
+    runs = _predictions(bench, way)
+    return bench.over(runs, lambda mean: float(np.mean(_courses(mean, f"{when} 0 0"))))
+
+
+def _predictions(bench: Bench, way: str) -> list[dict[str, Floats]]:
+    """Return, run by run, trials' "before 1 0 2": attribute 1's score 0 at the third k."""
     if not bench.attributes:
         raise Untestable("the data have no attribute with 2 to 25 classes")
-    runs = _predictions(bench, way, bench.attributes[0])
-    names = [name for name in runs[0] if name.startswith("after 0")]
-    return estimate(runs, lambda mean: sum(mean[name] for name in names) / len(names),
-                    seed=bench.seeds[0])  # fmt: skip
-
-
-def _predictions(bench: Bench, way: str, attribute: str) -> list[dict[str, Floats]]:
-    """Return, run by run, trials' "before 0 1": score 0 of the original at the second k."""
-    from starshade.audit.reproduction.sr.measured import PREDICTED_KS
-
-    nulls = "ignore" if way == "ignore" else "strict"
-    partition = "cluster" if way == "cluster" else "whole"
     runs = []
     for seed in bench.seeds:
-        run = {}
-        for i, k in enumerate(PREDICTED_KS):
-            part = bench.predicted(attribute, nulls, partition, k, seed)  # type: ignore[arg-type]
-            if "refused" in part:
-                raise Untestable(str(part["refused"]))
-            for score in range(3):
-                run[f"before {score} {i}"] = part["before"][:, score]
-                run[f"after {score} {i}"] = part["after"][:, score]
-        runs.append(run)
+        parts = [bench.predicted(*_changed(way), k, seed) for k in PREDICTED_KS]
+        runs.append({
+            f"{when} {at} {score} {i}": part[when][at, :, score]
+            for i, part in enumerate(_testable(parts))
+            for at in range(len(bench.attributes))
+            for score in range(3)
+            for when in ("before", "after")
+        })  # fmt: skip
     return runs

@@ -155,26 +155,28 @@ class Trials:
     seed: int
     dense: Floats = field(repr=False)
 
-    def scores(self, method: Anonymizer) -> tuple[Floats, float]:
+    def scores(self, method: Anonymizer, *others: Trials) -> tuple[Floats, float]:
         """Anonymize the two halves of each trial, separately, and predict from those.
 
-        Returns what `original` is, and the share of users who were released.
+        `others`: the same splits for other attributes. Returns what `original` is for each of them,
+        (1 + len(others), trials, 3), and the share of users who were released.
         """
-        scores, released = np.empty((len(self.halves), 3)), 0
+        scores, released = np.empty((1 + len(others), len(self.halves), 3)), 0
         with task("predicting after anonymization", len(self.halves)) as step:
             for trial, (train, test) in enumerate(self.halves):
                 with silence():
-                    known, values = self._anonymized(method, train, trial, "train")
-                    tested, others = self._anonymized(method, test, trial, "test")
-                scores[trial] = _scores(self, known, values, tested, others)
-                released += len(known) + len(tested)
+                    known = self._anonymized(method, train, trial, "train")
+                    tested = self._anonymized(method, test, trial, "test")
+                for place, each in enumerate((self, *others)):
+                    scores[place, trial] = _scores(each, *known, *tested)
+                released += len(known[0]) + len(tested[0])
                 step(1)
         return scores, released / (2 * len(self.halves[0][0]) * len(self.halves))
 
     def predict(self, method: Anonymizer) -> Prediction:
         """Anonymize, predict, and hold it against the original."""
         started = perf_counter()
-        scores, released = self.scores(method)
+        (scores,), released = self.scores(method)
         accuracies, before = scores[:, 0], self.original[:, 0]
         balanced, auc = (
             (_mean(self.original[:, i], self.seed), _mean(scores[:, i], self.seed)) for i in (1, 2)
@@ -335,7 +337,7 @@ def _check_memory(ratings: Ratings) -> None:
         raise ConfigError(
             f"{counted(ratings.n_users, 'user')} x "
             f"{counted(ratings.n_items, 'item')} as a full table take "
-            f"{need / 1e9:.1f} GB; the budget is {budget.memory() / 1e9:.1f} GB",
+            f"{budget.amount(need)}; the budget is {budget.amount(budget.memory())}",
             advice=f"Choose fewer items, e.g. {named('items', 'top:100')}, or allow more with "
             f"{named('memory')}.",
         )

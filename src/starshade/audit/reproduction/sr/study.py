@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Judged, judge, told
+from starshade.audit.reproduction.claims import Claim, Judged, judge, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.parts import Parts
@@ -20,20 +20,19 @@ from starshade.audit.reproduction.sr.charted import (
     accuracy_figure,
     jobs_of,
     loss_figures,
+    released_rules,
     time_figures,
     work_figures,
 )
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
-from starshade.audit.reproduction.sr.grids import grids_of
+from starshade.audit.reproduction.sr.grids import courses, predictions, savings, verdicts
 from starshade.audit.reproduction.sr.measured import (
     AS_STRICT,
     KS,
     LOSS_K,
-    PARTITIONS,
     PREDICTED_KS,
     Job,
-    K,
     Timed,
     grid_of,
     run_jobs,
@@ -47,6 +46,7 @@ from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
 from starshade.naming import called
+from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -54,25 +54,9 @@ from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 
-class SpeedStudy(PaperStudy):
-    """What SR and SQ say of themselves."""
-
-    claims: tuple[Judged, ...]
-    worked: tuple[Worked, ...]
-    grids: tuple[Table, ...]
-
-    def __str__(self) -> str:
-        data, left = self.data, len(self.skipped)
-        return (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings. {told(self.claims)} Claims on speed rest on work, in "
-            f"cells touched; seconds depend on the machine. Left out, with the reason: {left}."
-        )
-
-
-@dataclass(frozen=True)
-class Study(SpeedStudy):
-    """SR on other data.
+@dataclass(frozen=True, kw_only=True)
+class CheckStudy(PaperStudy):
+    """What SR and SQ have in common.
 
     Attributes
     ----------
@@ -87,27 +71,18 @@ class Study(SpeedStudy):
     choices : tuple of Choice
         Where the configurations differ.
     grids : tuple of Table
-        What was tried of the paper's open questions.
-    verdicts : list of dict
-        What the check with the paper's default parameters says on each part of the data.
-    losses, predictions : list of dict
-        Behind Figs 7 and 8.
+        What the check says, and what was tried of the paper's open questions.
     skipped : tuple of Skipped
         What the data could not give, and why.
     times : dict
         Seconds of each check, and nothing else.
-    timed, repeats : int
-        Checks timed, and how often each.
-    runs, trials : int
-        Seeds, and trials of each prediction.
+    repeats, runs : int
+        Runs of each timed check, and seeds.
     seed : int
     digest : str
     version : str
     """
 
-    key = "sr"
-    authors = "Sun & Sun"
-    whose = "The experiments of Sun and Sun"
     made_up = "made-up survey"
 
     data: dict[str, Any]
@@ -116,37 +91,82 @@ class Study(SpeedStudy):
     worked: tuple[Worked, ...]
     choices: tuple[Choice, ...]
     grids: tuple[Table, ...]
-    verdicts: list[dict[str, Any]]
-    losses: list[dict[str, Any]]
-    predictions: list[dict[str, Any]]
     skipped: tuple[Skipped, ...]
     times: dict[str, Any]
-    timed: int
     repeats: int
     runs: int
-    trials: int
     seed: int
     digest: str
     version: str = field(default=__version__)
 
+    def __str__(self) -> str:
+        data, left = self.data, len(self.skipped)
+        return (
+            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
+            f"{data['ratings']:,} ratings. {told(self.claims)} Claims on speed rest on work, in "
+            f"cells touched; seconds depend on the machine. Left out, with the reason: {left}."
+        )
 
-def first_verdicts(timed: dict[Job, Timed], k: int, eps: float, l: float) -> list[dict[str, Any]]:  # noqa: E741
-    """Tell what the check says on each part of the data; every search says the same."""
-    return [
-        {
-            "data": job.workload.name,
-            "nulls": job.nulls,
-            "k": k,
-            "eps": eps,
-            "l": l,
-            "satisfied": run.satisfied,
-            "records": run.records,
-            "failing_records": run.failing_records,
-            "smallest_group": run.smallest_group,
-        }
-        for job, run in timed.items()
-        if (job.k, job.eps, job.l, job.share, job.search) == (k, eps, l, 100, "tree")
-    ]
+    def rests_on(self, figure: Figure) -> str:
+        """Say on what a figure rests; the paper's own are pictures that its text lacks."""
+        if figure.unit == "seconds":
+            return f"medians of {counted(self.repeats, 'run')}, from the fastest to the slowest"
+        return super().rests_on(figure)
+
+    @classmethod
+    def of(
+        cls, bench: Bench, claims: Sequence[Claim], numbers: Mapping[str, str], repeats: int,
+        further: Iterable[Figure] = (), grids: Iterable[Table] = (),
+        skipped: Iterable[Skipped] = (), **own: Any,
+    ) -> Self:  # fmt: skip
+        """Time checks, hold claims against the bench, and put together what both studies have.
+
+        `numbers`: SR's figures of checks that it has, and their numbers in it.
+        """
+        of = "".join(numbers)
+        jobs = jobs_of(bench.workloads, bench.grid, of)
+        timed, refused = run_jobs(jobs, repeats=repeats, seed=bench.seeds[0])
+        work, unfit = work_figures(bench, of)
+        checks = [
+            replace(each, number=numbers[each.number[0]] + each.number[1:])
+            for each in (*work, *time_figures(bench, timed, of))
+        ]
+        place = f"{min(numbers.values())}-{max(numbers.values())}"
+        left = [replace(each, figure=place) for each in (*skipped_of(refused), *unfit)]
+        return cls(
+            data=_data_of(bench),
+            claims=judge(claims, bench, data=known_data(bench.ratings), ways=WAYS),
+            figures=tuple(sorted((*checks, *further), key=lambda figure: figure.place)),
+            grids=(verdicts(bench, timed), *grids, savings(bench), courses(bench)),
+            skipped=(*left, *skipped),
+            times=_times_of(timed),
+            repeats=repeats,
+            runs=len(bench.seeds),
+            seed=bench.seeds[0],
+            digest=digest_of(bench.ratings),
+            **own,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(CheckStudy):
+    """SR on other data; `trials`: of each prediction."""
+
+    key = "sr"
+    authors = "Sun & Sun"
+    whose = "The experiments of Sun and Sun"
+
+    trials: int
+
+    def rests_on(self, figure: Figure) -> str:
+        """Say on what a figure rests."""
+        if figure.number == "8":
+            each = max(1, self.trials // self.runs)
+            return (
+                f"means of {counted(each, 'trial')} in each of {counted(self.runs, 'run')}, with "
+                "95 % intervals over trials; the paper's figure is lost, and its text says 75 %"
+            )
+        return super().rests_on(figure)
 
 
 RESPONDENTS = 1000  # of the survey that is made up where no data are given
@@ -205,39 +225,23 @@ def reproduce_sr(
     ε, l and distances are the paper's on 1-5; on other scales one star is a quarter of the
     width, in whole steps.
     """
-    for name, value in (("repeats", repeats), ("trials", trials), ("runs", runs)):
-        if value < 1:
-            raise ConfigError(f"{called(name)} {value}: at least 1")
-    seed = resolve_seed(rng)
-    bench, synthetic = bench_of(
-        ratings, sensitive, top, attribute, trials=trials, runs=runs, parts=parts, seed=seed
-    )
-    timed, refused = run_jobs(jobs_of(bench.workloads, bench.grid), repeats=repeats, seed=seed)
-    figures = (
-        *work_figures(bench),
-        *time_figures(bench.workloads, bench.grid, timed),
-        *loss_figures(bench),
-        *accuracy_figure(bench),
-    )
-    data = known_data(bench.ratings)
-    return Study(
-        data=data_of(bench, synthetic=synthetic),
-        claims=judge(CLAIMS, bench, data=data, ways=WAYS),
-        figures=tuple(sorted(figures, key=lambda figure: figure.place)),
+    if trials < 1:
+        raise ConfigError(f"{called('trials')} {trials}: at least 1")
+    bench = bench_of(
+        ratings, sensitive, top, attribute, trials=trials, repeats=repeats, runs=runs, parts=parts,
+        seed=resolve_seed(rng),
+    )  # fmt: skip
+    return Study.of(
+        bench,
+        CLAIMS,
+        dict(zip("3456", "3456", strict=True)),
+        repeats,
+        (*loss_figures(bench), *accuracy_figure(bench)),
+        predictions(bench),
+        (AS_STRICT, *_lost(bench)),
         worked=worked_tables(),
         choices=CHOICES,
-        grids=grids_of(bench),
-        verdicts=first_verdicts(timed, K, bench.grid.star, 2 * bench.grid.star),
-        losses=list(_losses(bench)),
-        predictions=list(_predictions(bench)),
-        skipped=(*skipped_of(refused), AS_STRICT, *_lost(bench)),
-        times=times_of(timed),
-        timed=len(timed),
-        repeats=repeats,
-        runs=runs,
         trials=trials,
-        seed=seed,
-        digest=digest_of(bench.ratings),
     )
 
 
@@ -245,14 +249,18 @@ def bench_of(
     ratings: Ratings | None,
     sensitive: Sequence[str],
     top: int,
-    attribute: str | None,
+    attribute: str | None = None,
     *,
     trials: int,
+    repeats: int,
     runs: int,
     parts: Parts | None,
     seed: int,
-) -> tuple[Bench, bool]:
-    """Make a bench; returned with whether its ratings are made up."""
+) -> Bench:
+    """Make a bench; without trials nothing is predicted."""
+    for name, value in (("repeats", repeats), ("runs", runs)):
+        if value < 1:
+            raise ConfigError(f"{called(name)} {value}: at least 1")
     synthetic = ratings is None
     if ratings is None:
         ratings = synthesize("survey", n_users=RESPONDENTS, rng=generator(seed, "made-up survey"))
@@ -261,13 +269,10 @@ def bench_of(
     if attribute is not None:
         labels_of(ratings, attribute)  # refused before the long work
     workloads = workloads_of(ratings, top, sensitive)
-    chosen = [] if trials < 1 else _attributes(workloads[0].ratings, attribute, seed)
+    chosen = tuple(_attributes(workloads[0].ratings, attribute, seed)) if trials else ()
     seeds = tuple(seed + run for run in range(runs))
     grid = grid_of(ratings.scale)
-    return (
-        Bench(ratings, workloads, grid, seeds, trials, tuple(chosen), parts or Parts()),
-        synthetic,
-    )
+    return Bench(ratings, workloads, grid, seeds, trials, chosen, parts or Parts(), synthetic)
 
 
 _TRIED = 10  # trials that choose an attribute
@@ -291,8 +296,7 @@ def _attributes(ratings: Ratings, attribute: str | None, seed: int) -> list[str]
     return [first, *([max(areas, key=lambda name: areas[name])] if areas else [])]
 
 
-def times_of(timed: dict[Job, Timed]) -> dict[str, Any]:
-    """Return the seconds of every check."""
+def _times_of(timed: dict[Job, Timed]) -> dict[str, Any]:
     return {
         f"{job.workload.name}, {job.nulls}, {job.search}, k = {job.k}, ε = {job.eps:g}, "
         f"l = {job.l:g}, {job.share} %": list(run.seconds)
@@ -300,80 +304,27 @@ def times_of(timed: dict[Job, Timed]) -> dict[str, Any]:
     }
 
 
-def _rules(bench: Bench) -> list[Any]:
-    return [nulls for nulls in bench.top.rules if nulls != "zero"]
-
-
-def _settings(bench: Bench) -> list[tuple[Any, Any, int, float]]:
-    at = [*((LOSS_K, eps) for eps in bench.grid.eps), *((k, 2 * bench.grid.star) for k in KS)]
-    return [
-        (nulls, partition, k, eps)
-        for nulls in _rules(bench)
-        for partition in PARTITIONS
-        for k, eps in dict.fromkeys(at)
-    ]
-
-
-def _losses(bench: Bench) -> Iterator[dict[str, Any]]:
-    for nulls, partition, k, eps in _settings(bench):
-        part = bench.release(nulls, partition, k, eps, bench.seeds[0])
-        if "refused" not in part:
-            setting = {"data": bench.top.name, "nulls": nulls, "partition": partition}
-            lost = part["distortion"]
-            cost = {"distortion": float(lost.sum()), "distortion_per_record": float(lost.mean())}
-            yield {**setting, "k": k, "eps": eps, **cost}
-
-
-def _predictions(bench: Bench) -> Iterator[dict[str, Any]]:
-    names = ("accuracy", "balanced_accuracy", "auc")
-    for attribute in bench.attributes:
-        for nulls in _rules(bench):
-            for partition in PARTITIONS:
-                for k in PREDICTED_KS:
-                    found = [
-                        bench.predicted(attribute, nulls, partition, k, s) for s in bench.seeds
-                    ]
-                    if any("refused" in each for each in found):
-                        continue
-                    row: dict[str, Any] = {"attribute": attribute, "nulls": nulls}
-                    row |= {"partition": partition, "k": k}
-                    for place, name in enumerate(names):
-                        for when in ("before", "after"):
-                            own = [each[when][:, place].mean() for each in found]
-                            row[f"{name}_{when}"] = float(sum(own) / len(own))
-                    row["majority"] = float(
-                        sum(each["majority"].mean() for each in found) / len(found)
-                    )
-                    row["released"] = float(sum(each["released"][0] for each in found) / len(found))
-                    yield row
-
-
 def _lost(bench: Bench) -> Iterator[Skipped]:
-    for nulls, partition, k, eps in _settings(bench):
-        part = bench.release(nulls, partition, k, eps, bench.seeds[0])
-        if "refused" in part:
-            what = f"{bench.top.name}, {nulls}, {partition}, k = {k}, ε = {eps:g}"
-            yield Skipped("7", what, str(part["refused"]))
+    """Say which releases and predictions were refused, alike refusals once."""
+    two, seed = 2 * bench.grid.star, bench.seeds[0]
+    at = dict.fromkeys([*((LOSS_K, eps) for eps in bench.grid.eps), *((k, two) for k in KS)])
+    asked = [
+        *((("7", "releases"), bench.release(*rule, k, eps, seed))
+          for rule in released_rules(bench) for k, eps in at),
+        *((("8", "predictions"), bench.predicted(*rule, k, seed))
+          for rule in released_rules(bench) for k in PREDICTED_KS if bench.attributes),
+    ]  # fmt: skip
+    refused = Counter((*what, str(part["refused"])) for what, part in asked if "refused" in part)
+    for (figure, what, reason), settings in refused.items():
+        yield Skipped(figure, f"{what} in {counted(settings, 'setting')}", reason)
     if not bench.attributes:
-        reason = "the data have no attribute with 2 to 25 classes"
-        yield Skipped("8", "prediction", reason)
-    for attribute in bench.attributes:
-        parts = (
-            bench.predicted(attribute, nulls, partition, k, bench.seeds[0])
-            for nulls in _rules(bench)
-            for partition in PARTITIONS
-            for k in PREDICTED_KS
-        )
-        reasons = Counter(str(part["refused"]) for part in parts if "refused" in part)
-        for reason, settings in reasons.items():
-            yield Skipped("8", f"prediction of {attribute}: {settings} settings", reason)
+        yield Skipped("8", "prediction", "the data have no attribute with 2 to 25 classes")
 
 
-def data_of(bench: Bench, *, synthetic: bool) -> dict[str, Any]:
-    """Return what the data are, and their parts."""
+def _data_of(bench: Bench) -> dict[str, Any]:
     return {
         **size_of(bench.ratings),
-        "synthetic": synthetic,
+        "synthetic": bench.synthetic,
         "one_star": bench.grid.star,
         "attributes": list(bench.attributes),
         "parts": [

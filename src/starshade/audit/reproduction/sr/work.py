@@ -5,7 +5,8 @@ costs as many cells as the slab has records; attribute by attribute the candidat
 each costing a cell. To compare every pair to its end costs all cells of all pairs. A pair that is
 given up at the first attribute that sets it apart costs the very cells that trimming costs, and
 one more for each record that the slab leaves out: beside such a comparison slicing saves nothing
-but the first attribute.
+but the first attribute. Our tree looks at words of many attributes at once: a word that it touches
+counts as all the cells in it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
 from starshade.progress import task
 from starshade.ratings.proximity.settings import NullRule
-from starshade.ratings.proximity.space import Rule, Space
+from starshade.ratings.proximity.space import Index, Rule, Space
 
-_FIRST, _NEXT = 8, 64  # columns looked at together
+_Words = NDArray[np.uint64]
+_OFTEN = 32  # attributes between two looks at who is alone
+_FEW_CODES = 64
 
 
 @dataclass(frozen=True)
@@ -37,21 +41,36 @@ class Reading:
 
 
 PRINTED = Reading()
+MOST_RATED = Reading("top")
+#: what each way changes, and nothing else
 _OF_WAY: dict[str, dict[str, Any]] = {
     "ball": {"cliques": False},
     "most rated": {"items": "top"},
-    "ignore": {"items": "top", "nulls": "ignore"},
-    "zero": {"items": "top", "nulls": "zero"},
+    "ten": {"items": "10"},
+    "ignore": {"nulls": "ignore"},
+    "zero": {"nulls": "zero"},
     "early": {"early": True},
     "first failing": {"first": True},
     "short cut": {"short_cut": True},
-    "covered": {"items": "top", "nulls": "ignore", "covered": True},
+    "covered": {"covered": True},
 }
 
 
-def reading_of(way: str) -> Reading:
-    """Return what a way makes of the paper's reading."""
-    return replace(PRINTED, **_OF_WAY.get(way, {}))
+#: whose work is shown: name, search, what it changes, configuration
+SHOWN: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+    ("every pair, to its end", "pairwise", {}, "as-printed"),
+    ("every pair, given up early", "pairwise", {"early": True}, "ours"),
+    ("slicing, pairwise-near groups", "slicing", {}, "as-printed"),
+    ("slicing, balls", "slicing", {"cliques": False}, "as-read"),
+    ("slicing, who is in a group does not ask", "slicing", {"covered": True},
+     "as-printed, but who is in a group does not ask"),
+    ("tree, a word as all its cells", "tree", {}, "ours"),
+)  # fmt: skip
+
+
+def reading_of(way: str, base: Reading = PRINTED) -> Reading:
+    """Return what a way makes of a reading."""
+    return replace(base, **_OF_WAY.get(way, {}))
 
 
 def count_cells(space: Space, order: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
@@ -63,30 +82,84 @@ def count_cells(space: Space, order: NDArray[np.int64]) -> dict[str, NDArray[np.
     if rule.everybody:
         whole = np.full(n, n, np.int64)
         return {"slab": whole, "cells": whole * (p - 1), "ball": whole}
-    codes = space.full()[:, order]
-    counted = np.empty((n, 3), np.int64)
+    # a bit for each pair, in words: records are filled up, and those beyond n asked of nobody
+    codes = np.ascontiguousarray(np.pad(space.full(), ((0, -n % 64), (0, 0))).T[order])
+    there = np.packbits(np.arange(codes.shape[1]) < n).view(np.uint64)
+    counted = np.zeros((3, n), np.int64)
     with task("counting cells", n) as step:
-        for record in range(n):
-            counted[record] = _cells_of(codes, record, rule)
-            step(1)
-    return dict(zip(("slab", "cells", "ball"), counted.T.copy(), strict=True))
+        for who in _blocks(n, n):
+            step(len(who))
+            alive, left = np.tile(there, (len(who), 1)), np.zeros(len(who), np.int64)
+            for at, column in enumerate(codes):
+                counted[1, who] += left
+                alive &= _near(column, who, rule)
+                left = np.bitwise_count(alive).sum(axis=1, dtype=np.int64)
+                if not at:
+                    counted[0, who] = left
+                if at % _OFTEN == 0:  # who has nobody left but itself costs a cell an attribute
+                    alone = left == 1
+                    counted[1:, who[alone]] += np.array([[p - 1 - at], [1]])
+                    who, alive, left = who[~alone], alive[~alone], left[~alone]
+            counted[2, who] = left
+    return dict(zip(("slab", "cells", "ball"), counted, strict=True))
 
 
-def _cells_of(codes: NDArray[Any], record: int, rule: Rule) -> tuple[int, int, int]:
-    n, p = codes.shape
-    own = codes[record]
-    low, high, null = rule.low[own], rule.high[own], rule.null[own]
-    alive, touched, slab, at = np.arange(n), 0, 0, 0
-    while at < p:
-        end = min(p, at + (_NEXT if at else _FIRST))
-        part = codes[alive, at:end]
-        near = np.where(part == 0, null[at:end], (part >= low[at:end]) & (part <= high[at:end]))
-        near = np.logical_and.accumulate(near, axis=1)
-        left = near.sum(axis=0)
-        touched += int(left[:-1].sum()) + (len(alive) if at else 0)
-        slab = slab if at else int(left[0])
-        alive, at = alive[near[:, -1]], end
-        if len(alive) == 1:  # the record itself, which goes on to the end
-            touched += p - at
-            break
-    return slab, touched, len(alive)
+def _near(column: NDArray[Any], who: NDArray[np.int64], rule: Rule) -> _Words:
+    """Return, for each who asks, a bit for each record that is near on one attribute."""
+    if len(rule.low) <= _FEW_CODES:
+        kinds, place = np.arange(len(rule.low)), column[who]
+    else:
+        kinds, place = np.unique(column[who], return_inverse=True)
+    low, high, null = (of[kinds, None] for of in (rule.low, rule.high, rule.null))
+    near = np.where(column == 0, null, (column >= low) & (column <= high))
+    return np.asarray(np.packbits(near, axis=1).view(np.uint64)[place])
+
+
+def _blocks(n: int, each: int) -> list[NDArray[np.int64]]:
+    """Cut records into blocks, of which each takes so many bytes a record."""
+    size = max(1, budget.memory() // (4 * max(1, each)))
+    return [np.arange(first, min(n, first + size)) for first in range(0, n, size)]
+
+
+def count_tree(space: Space) -> int:
+    """Count the words that records touch which walk our tree, each by itself; equal ones once.
+
+    In the check the records of a leaf walk together, which saves tests of nodes and no others.
+    """
+    index = space.index
+    forest, blocks, fields = index.forest, index.blocks, index.fields
+    touched = 0
+    for b in np.flatnonzero(forest.root >= 0).tolist():  # others hold one record
+        m = int(blocks.items[b])
+        rows = blocks.cells[blocks.cell[b] : blocks.cell[b + 1]].reshape(-1, m)
+        shifts = (np.arange(m) % fields.per_word * fields.width).astype(np.uint64)
+        starts = np.arange(0, m, fields.per_word)
+        marks = np.full(len(starts), forest.lows)
+        marks[-1] = forest.last_lows[b]
+        for some in _blocks(len(rows), 32 * m):
+            outer, inner = (
+                np.bitwise_or.reduceat(mask[rows[some]] << shifts, starts, axis=1)
+                for mask in (fields.outer, fields.inner)
+            )
+            touched += _walked(index, int(forest.root[b]), outer, inner, marks)
+    return touched
+
+
+def _walked(index: Index, top: int, outer: _Words, inner: _Words, marks: _Words) -> int:
+    forest, touched = index.forest, 0
+    ahead = [(top, np.arange(len(outer)))]
+    while ahead:
+        node, who = ahead.pop()
+        own = forest.node_words[forest.node_word[node] : forest.node_word[node + 1]]
+        met = own & outer[who]
+        for fold in index.fields.folds:
+            met |= met >> fold
+        near = np.logical_and.accumulate(met & marks == marks, axis=1)
+        touched += len(who) + int(near[:, :-1].sum())  # up to the first that sets apart
+        who = who[near[:, -1] & (own & ~inner[who]).any(axis=1)]
+        first, last, _, child, children, _ = forest.nodes[node].tolist()
+        if len(who) and children:
+            ahead += [(child + c, who) for c in range(children)]
+        elif len(who):
+            touched += len(who) * (last - first) * len(own)
+    return touched
