@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from starshade.audit.reproduction.pa.padding import histogram_of, sizes_of_bins
+from starshade.anonymize.predictive.bins import bins_of
+from starshade.anonymize.predictive.clusters import factored
+from starshade.audit.reproduction.pa.padding import BinSizes, histogram_of, sizes_of_bins
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -19,6 +21,11 @@ from tests.strategies import table
 @pytest.fixture(scope="module")
 def padded() -> Padded:
     return pad(synthesize(n_users=120, n_items=40, n_ratings=1200, rng=1))
+
+
+def sizes(padded: Padded, seed: int) -> tuple[BinSizes, ...]:
+    bins = bins_of(factored(padded), padded.n_users, seed, padded)
+    return sizes_of_bins(padded, bins)
 
 
 def pad(ratings: Ratings) -> Padded:
@@ -59,25 +66,25 @@ def test_many_users_are_sampled(padded: Padded, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_user_is_in_the_bin_of_the_nearest_centre(padded: Padded) -> None:
-    virtual, real = sizes_of_bins(padded, 5)
+    virtual, real = sizes(padded, 5)
     assert (virtual.centres, real.centres) == ("virtual", "real")
     for bins in (virtual, real):
         assert len(bins.sizes) == 10  # √120, rounded down
         assert bins.sizes.sum() == 120
         assert (np.diff(bins.sizes) >= 0).all()
     assert virtual.spread == pytest.approx(virtual.sizes.std() / 12)
-    assert sizes_of_bins(padded, 5)[1].sizes.tolist() == real.sizes.tolist()
+    assert sizes(padded, 5)[1].sizes.tolist() == real.sizes.tolist()
 
 
 def test_real_centres_are_members_of_their_clusters(padded: Padded) -> None:
     # everybody is drawn; rows far apart in pairs: each pair has its own centre either way
     rows = [{0: level, 1: level, 2: 6.0 - level} for level in (1.0, 1.0, 5.0, 5.0)]
     pairs = replace(pad(table(rows, Scale(1, 5, 1))), weights=None)
-    virtual, real = sizes_of_bins(pairs, 1)
+    virtual, real = sizes(pairs, 1)
     assert virtual.sizes.tolist() == real.sizes.tolist() == [2, 2]
 
 
 def test_users_who_are_all_alike_make_one_bin() -> None:
     alike = pad(table([{0: 3.0, 1: 4.0}] * 9, Scale(1, 5, 1)))
-    for bins in sizes_of_bins(alike, 1):
+    for bins in sizes(alike, 1):
         assert bins.sizes.sum() == 9

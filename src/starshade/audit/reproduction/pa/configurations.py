@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bins import group_users
-from starshade.anonymize.predictive.clusters import bounded_t_means, factored, written_out
+from starshade.anonymize.order import put_back, seeded_order
+from starshade.anonymize.predictive.bins import Bins, bins_of, distances_of, group_users
+from starshade.anonymize.predictive.clusters import (
+    Distances,
+    bounded_t_means,
+    factored,
+    written_out,
+)
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.reproduction.configurations import Choice, Name, one_change, settings_of
+from starshade.audit.reproduction.parts import Part
 from starshade.kernels.arrays import Ints
+from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
 
@@ -121,47 +128,89 @@ _SAID = {
 }
 
 
-class Divided(PredictiveAnonymizer):
-    """Centres are sums over the number of items, as §4.2 has it."""
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What the lines of one run share: who fits, or groups, alike does it once."""
+
+    models: dict[Any, Factors]
+    part: Callable[[str, Callable[[], Part]], Part]
+
+
+@dataclass(frozen=True)
+class Studied(PredictiveAnonymizer):
+    """The method as a line has it.
+
+    Parameters
+    ----------
+    how : str
+        How groups are made, where it is no way of ours; see `_GROUPINGS`.
+    alike : str
+        The first line that groups as this one does.
+    kept : Kept, optional
+        None: everything is done anew.
+    """
+
+    how: str = ""
+    alike: str = ""
+    kept: Kept | None = None
+
+    def padded(self, table: Ratings, seed: int) -> Padded:
+        """Return the rows that are grouped."""
+        return self._padded(table, seed)
+
+    def bins(self, padded: Padded, seed: int) -> Bins:
+        """Return everybody's bin, whatever k is."""
+
+        def put() -> Part:
+            known = padded if (self.dissimilarity, self.clip) == ("euclidean", "mean") else None
+            return bins_of(self.away(padded), padded.n_users, seed, known)._asdict()
+
+        return Bins(**self._once(f"bins of {self.alike}, seed {seed}", put))
+
+    def away(self, padded: Padded) -> Distances:
+        """Return how rows are compared."""
+        if self.how == "divided":
+            whole = self.clip == "cells"
+            return written_out(padded, self.dissimilarity, clip=whole, divisor=padded.n_items)
+        return distances_of(padded, self.dissimilarity, self.clip)
+
+    def _once(self, name: str, make: Callable[[], Part]) -> Part:
+        return make() if self.kept is None else self.kept.part(name, make)
+
+    def _fitted(self, table: Ratings, seed: int) -> Factors:
+        if self.kept is None:
+            return super()._fitted(table, seed)
+        models, model = self.kept.models, self.padding()
+        if model not in models:
+            models[model] = super()._fitted(table, seed)
+        return models[model]
 
     def _groups(self, padded: Padded, seed: int) -> Ints:
-        away = written_out(
-            padded, self.dissimilarity, clip=self.clip == "cells", divisor=padded.n_items
+        name = f"groups of {self.alike}, k = {self.k}, seed {seed}"
+        return self._once(name, lambda: {"groups": self._made(padded, seed)})["groups"]
+
+    def _made(self, padded: Padded, seed: int) -> Ints:
+        m = padded.n_users
+        if self.how == "at once":  # one clustering of everybody: no sample, no bins
+            order = seeded_order(m, seed, "bins")
+            found = bounded_t_means(factored(padded), order, m // self.k, self.k)
+            return put_back(order, found)
+        if self.how == "random":
+            order = seeded_order(m, seed, "random groups")
+            return put_back(order, np.minimum(np.arange(m) // self.k, m // self.k - 1))
+        if self.how == "unpadded":  # nulls are the item's mean for everybody: nothing is predicted
+            return super()._groups(replace(padded, factors=item_means(padded)), seed)
+        if self.grouping == "exchange":
+            return super()._groups(padded, seed)
+        return group_users(
+            padded,
+            self.k,
+            seed,
+            dissimilarity=self.dissimilarity,
+            clip=self.clip,
+            away=self.away(padded) if self.how == "divided" else None,
+            bins=self.bins(padded, seed),
         )
-        return group_users(padded, self.k, seed, away=away)
-
-
-class AtOnce(PredictiveAnonymizer):
-    """One clustering of everybody: no sample, no bins."""
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        order = seeded_order(padded.n_users, seed, "bins")
-        groups = np.empty(len(order), np.int64)
-        groups[order] = bounded_t_means(factored(padded), order, len(order) // self.k, self.k)
-        return groups
-
-
-class Unpadded(PredictiveAnonymizer):
-    """Nulls are the item's mean for everybody while groups are made: nothing is predicted."""
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        return super()._groups(replace(padded, factors=item_means(padded)), seed)
-
-
-class AtRandom(PredictiveAnonymizer):
-    """Groups of users who have nothing in common."""
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        order = seeded_order(padded.n_users, seed, "random groups")
-        groups = np.empty(len(order), np.int64)
-        groups[order] = np.minimum(np.arange(len(order)) // self.k, len(order) // self.k - 1)
-        return groups
-
-
-#: name → class
-GROUPINGS = MappingProxyType(
-    {"divided": Divided, "at once": AtOnce, "unpadded": Unpadded, "random": AtRandom}
-)
 
 
 def item_means(padded: Padded) -> Factors:
@@ -190,16 +239,26 @@ class Line:
     least_k: bool = False  # run at the least k alone
     cells: bool = False  # compares every cell: on so many users drawn where there are more
 
-    def at(self, k: int) -> PredictiveAnonymizer:
+    def at(self, k: int, kept: Kept | None = None) -> Studied:
         """Return the method; no item is left out."""
         own = {name: self.settings[name] for name in self.settings if name not in _NOT_THE_METHODS}
-        cls = GROUPINGS.get(own["grouping"], PredictiveAnonymizer)
-        if cls is not PredictiveAnonymizer:
-            own["grouping"] = "t-means"
-        return cls(k=k, rare_items="keep", **own)
+        how = own["grouping"] if own["grouping"] in _HOW else ""
+        own |= {"grouping": "t-means"} if how else {}
+        return Studied(k=k, rare_items="keep", how=how, alike=self.alike, kept=kept, **own)
+
+    @property
+    def alike(self) -> str:
+        """The first line that groups as this one does: all but the profile is equal."""
+        own = _grouping(self)
+        return next(line.name for line in LINES.values() if _grouping(line) == own)
 
 
 _NOT_THE_METHODS = ("centre", "judge")
+_HOW = ("divided", "at once", "unpadded", "random")
+
+
+def _grouping(line: Line) -> dict[str, Any]:
+    return {name: value for name, value in line.settings.items() if name != "profile"}
 
 
 def _lines() -> dict[str, Line]:

@@ -15,7 +15,7 @@ from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
 from starshade.audit.reproduction.pa.measures import View, scalars
-from starshade.audit.reproduction.pa.padding import HISTOGRAM, histogram_of, sizes_of_bins
+from starshade.audit.reproduction.pa.padding import HISTOGRAM, histogram_of
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import dissimilarities
@@ -224,7 +224,7 @@ def _skew(bench: Bench, way: str) -> Estimate:
     view = View.of(bench, way)
 
     def skew(seed: int) -> Mapping[str, Any]:
-        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
+        found = looks.bins(view.bench, view.line, seed)
         return {name: np.array(found[name].std() / found[name].mean()) for name in found}
 
     return scalars(view.bench, skew, lambda m: m["virtual"] / m["real"])
@@ -234,7 +234,7 @@ def _bin_sizes(bench: Bench, way: str) -> Estimate:
     view = View.of(bench, way)
 
     def off(seed: int) -> Mapping[str, Any]:
-        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
+        found = looks.bins(view.bench, view.line, seed)
         ends = [
             max(int(end), 1) / theirs
             for name, own in BIN_SIZES.items()

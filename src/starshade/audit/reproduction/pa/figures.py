@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from math import sqrt
 from statistics import fmean
 from typing import Any
@@ -21,9 +22,9 @@ from starshade.audit.reproduction.pa.measures import (
     SIMILAR_USER,
     TARGET,
 )
-from starshade.audit.reproduction.pa.padding import sizes_of_bins
 from starshade.audit.reproduction.pa.released import within
 from starshade.audit.reproduction.pa.result import Row
+from starshade.progress import task
 from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
 ORIGINAL = "original"
@@ -45,6 +46,13 @@ def measured(bench: Bench) -> tuple[list[tuple[str, int]], list[Skipped]]:
     """Run every line at every k; return what there is, and what was refused, with the reason."""
     ways: list[tuple[str, int]] = []
     skipped = []
+    every = [(seed, k, line) for seed in bench.seeds for k in bench.ks for line in bench.lines]
+    with task("releases made and measured", len(every)) as step:
+        for seed, k, line in every:  # what is shared by lines of one seed is at hand
+            if k in bench.ks_of(line):
+                with suppress(Untestable):
+                    bench.release(line, k, seed)
+            step(1)
     for line in bench.lines:
         for k in bench.ks_of(line):
             try:
@@ -102,7 +110,7 @@ def bins_figure(bench: Bench) -> Iterator[Figure]:
     """Make Fig 3: the sizes of bins of the first run, in ascending order."""
     series = []
     for name in (READ, PRINTED):
-        part = looks.bins(bench, name, bench.seeds[0], sizes_of_bins)
+        part = looks.bins(bench, name, bench.seeds[0])
         for centres, words in CENTRES.items():
             sizes = np.sort(part[centres])
             xs = [100 * (i + 1) / len(sizes) for i in range(len(sizes))]

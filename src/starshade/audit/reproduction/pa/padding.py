@@ -10,8 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bins import cluster_sample
+from starshade.anonymize.predictive.bins import Bins, bin_users
 from starshade.anonymize.predictive.clusters import Distances, factored
 from starshade.audit.reproduction.pa.result import LevelRow
 from starshade.progress import task
@@ -104,36 +103,19 @@ def _of_paper(percent: tuple[float, float] | None) -> tuple[float | None, float 
     return round(percent[0] / 100, 8), round(percent[1] / 100, 8)
 
 
-def sizes_of_bins(padded: Padded, seed: int, away: Distances | None = None) -> tuple[BinSizes, ...]:
-    """Put all users into bins around virtual, and around real, centres (PA §4.2, Fig 3).
+def sizes_of_bins(
+    padded: Padded, bins: Bins, away: Distances | None = None
+) -> tuple[BinSizes, ...]:
+    """Count users in bins around virtual, and around real, centres (PA §4.2, Fig 3).
 
-    The sample, its clusters and their number are those of `group_users`. The real centre of a
-    cluster is its member nearest to its mean. Small bins are left as they are.
-    `away`: distances; None: Euclidean ones.
+    The real centre of a cluster of the sample is its member nearest to its mean. Small bins are
+    left as they are. `away`: distances; None: Euclidean ones.
     """
-    away = away or factored(padded)
-    order = seeded_order(padded.n_users, seed, "sample")
-    starts, members = cluster_sample(away, order)
+    given, starts, members = away or factored(padded), bins.starts, bins.members
     cluster = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    own = away.to_means(members, starts, members)[np.arange(len(members)), cluster]
+    own = given.to_means(members, starts, members)[np.arange(len(members)), cluster]
     real = np.array([members[a + int(np.argmin(own[a:b]))] for a, b in pairwise(starts)])
-    return (
-        BinSizes("virtual", _sizes(away, order, starts, members)),
-        BinSizes("real", _sizes(away, order, np.arange(len(real) + 1), real)),
-    )
-
-
-def _sizes(
-    away: Distances,
-    users: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    counts = np.zeros(len(starts) - 1, np.int64)
-    size = max(1, _BLOCK // len(counts))
-    with task("users to bins", len(users)) as step:
-        for first in range(0, len(users), size):
-            nearest = away.to_means(users[first : first + size], starts, members).argmin(axis=1)
-            counts += np.bincount(nearest, minlength=len(counts))
-            step(len(nearest))
-    return np.sort(counts)
+    everybody, alone = np.arange(padded.n_users), np.arange(len(real) + 1)
+    around = bin_users(given, everybody, real, alone, None if away else padded)
+    sizes = (np.bincount(found, minlength=len(real)) for found in (bins.of_user, around))
+    return tuple(map(BinSizes, ("virtual", "real"), map(np.sort, sizes)))
