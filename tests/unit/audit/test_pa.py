@@ -197,7 +197,7 @@ def test_rows_are_compared_in_blocks_of_any_size(
 def test_a_recommender_may_learn_from_some_profiles(
     ratings: Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(released, "_REFIT_CELLS", 6 * 40)
+    monkeypatch.setattr(released, "REFIT_CELLS", 6 * 40)
     bench = Bench(ratings, (5,), (3,), 0.1, Parts(), tuple(LINES))
     part = bench.release(READ, 5, 3)
     assert 0 < part["refit_n"].sum() < part["n"].sum()

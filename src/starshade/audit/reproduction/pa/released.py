@@ -26,9 +26,9 @@ from starshade.utility.held_out.recommender_error import fitting, trained
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_REFIT_CELLS = 30_000_000  # of profiles that a recommender learns from; more are sampled
+REFIT_CELLS = 30_000_000  # of profiles that a recommender learns from; more are sampled
 _ASKED = 2_000  # users held against their profile, and against every profile, at most
-_LEAST = 50  # … and at least
+_LEAST = 100  # … and at least
 _NEAR = 30_000_000_000  # cells of profiles that they are compared on, if they are not fewer
 _LOW = 25  # a percentile that counts as low
 
@@ -122,7 +122,7 @@ def _refitted(
     profiles: Profiles, probe: Probe, fitted: Fitted, model: Recommender, seed: int
 ) -> Part:
     """Train on the profiles, each a user; on some of them, drawn, where they have many cells."""
-    some = max(1, _REFIT_CELLS // max(1, profiles.n_items))
+    some = max(1, REFIT_CELLS // max(1, profiles.n_items))
     rows = np.arange(profiles.n_groups)
     if profiles.n_groups > some:
         rng = generator(seed, "profiles to learn from")

@@ -24,6 +24,7 @@ from starshade.audit.reproduction.pa.figures import (
 )
 from starshade.audit.reproduction.pa.grids import grids_of
 from starshade.audit.reproduction.pa.padding import level_rows
+from starshade.audit.reproduction.pa.released import REFIT_CELLS
 from starshade.audit.reproduction.pa.result import LevelRow, PredictiveStudy
 from starshade.audit.reproduction.pa.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
@@ -151,8 +152,12 @@ def _levels(bench: Bench, left: list[Skipped]) -> Iterator[LevelRow]:
 
 
 def _say_memory(ratings: Ratings, ks: Sequence[int]) -> None:
-    """Say what will be needed, as far as it grows: two tables, one turned, one release."""
+    """Say what will be needed, as far as it grows: ratings, one release, what learns from it."""
     table = ratings.n_ratings * (ratings.columns.itemsize + ratings.codes.itemsize)
     profiles = ratings.n_users // min(ks) * ratings.n_items
-    need = 4 * table + 8 * ratings.n_ratings + profiles + 2 * 8 * 17 * 4 * ratings.n_users
+    learned = _EACH * min(REFIT_CELLS, profiles)
+    need = 4 * table + 8 * ratings.n_ratings + profiles + learned + 8 * 17 * 4 * ratings.n_users
     note(f"about {budget.amount(need)} of memory will be held: ratings and one release at a time")
+
+
+_EACH = 40  # bytes of a cell of profiles that a recommender learns from
