@@ -68,8 +68,15 @@ def test_every_table_and_figure_is_there(found: PredictiveStudy) -> None:
     assert [row.level for row in found.histogram] == [None, 1, 2, 3, 4, 5]
     assert found.skipped == ()
     assert [judged.claim for judged in found.claims] == list(CLAIMS)
-    assert "What each change is worth" in found.grids[0].title
-    assert [row[0] for row in found.grids[0].rows] == list(LINES)
+    one, three, two, shapes, changes = found.grids[:5]
+    assert [each.title.split(":")[0] for each in (one, two, three)] == [
+        f"Table {n}" for n in (1, 2, 3)
+    ]
+    assert one.rows[0][-2:] == ("0.9518", "1.0000")
+    assert [row[0] for row in two.rows] == ["null", "1", "2", "3", "4", "5"]
+    assert {row[0] for row in shapes.rows} == set(LINES)
+    assert "What each change is worth" in changes.title
+    assert [row[0] for row in changes.rows] == list(LINES)
 
 
 def test_it_goes_into_json_and_names_nobody(found: PredictiveStudy) -> None:

@@ -22,7 +22,7 @@ from starshade.audit.reproduction.pa.figures import (
     releases_of,
     rows_of,
 )
-from starshade.audit.reproduction.pa.grids import grids_of
+from starshade.audit.reproduction.pa.grids import grids_of, tables_of
 from starshade.audit.reproduction.pa.padding import level_rows
 from starshade.audit.reproduction.pa.released import REFIT_CELLS
 from starshade.audit.reproduction.pa.result import LevelRow, PredictiveStudy
@@ -123,14 +123,15 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
             left.append(Skipped(number, "the figure", str(why)))
     levels = tuple(_levels(bench, left))
     claims = judge(CLAIMS, bench, data="" if synthetic else known_data(ratings), ways=WAYS)
+    releases = list(releases_of(bench, ways))
     return PredictiveStudy(
         data={**size_of(ratings), "synthetic": synthetic},
         claims=claims,
         tables=rows,
         histogram=levels,
-        releases=list(releases_of(bench, ways)),
+        releases=releases,
         figures=tuple(figures),
-        grids=tuple(grids),
+        grids=(*tables_of(rows, levels, releases), *grids),
         worked=worked_tables(),
         choices=CHOICES,
         skipped=(*skipped, *left, *missing),
