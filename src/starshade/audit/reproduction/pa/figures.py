@@ -14,7 +14,7 @@ from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Point, Series, Skipped
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.configurations import LINES, PRINTED, READ, SIMPLE
 from starshade.audit.reproduction.pa.measures import (
     GROUPS,
     NULLS,
@@ -46,9 +46,16 @@ def measured(bench: Bench) -> tuple[list[tuple[str, int]], list[Skipped]]:
     """Run every line at every k; return what there is, and what was refused, with the reason."""
     ways: list[tuple[str, int]] = []
     skipped = []
-    every = [(seed, k, line) for seed in bench.seeds for k in bench.ks for line in bench.lines]
+    every = [
+        (seed, k, line)
+        for seed in bench.seeds
+        for drawn in (False, True)  # what lines share is at hand as long as the users are the same
+        for k in bench.ks
+        for line in bench.lines
+        if (bench.drawn(LINES[line]) is not None) == drawn
+    ]
     with task("releases made and measured", len(every)) as step:
-        for seed, k, line in every:  # what is shared by lines of one seed is at hand
+        for seed, k, line in every:
             if k in bench.ks_of(line):
                 with suppress(Untestable):
                     bench.release(line, k, seed)

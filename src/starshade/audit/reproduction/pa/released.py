@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 REFIT_CELLS = 30_000_000  # of profiles that a recommender learns from; more are sampled
 _ASKED = 2_000  # users held against their profile, and against every profile, at most
-_LEAST = 100  # … and at least
+_LEAST = 50  # … and at least
 _NEAR = 30_000_000_000  # cells of profiles that they are compared on, if they are not fewer
 _LOW = 25  # a percentile that counts as low
 
