@@ -48,17 +48,25 @@ def _attacked(bench: Bench, seed: int) -> Mapping[str, Any]:
 
 def _sparsity(bench: Bench, way: str) -> Estimate:
     thin = bench.changed("thinned")
-
-    def both(seed: int) -> Mapping[str, Any]:
-        return {"all": _attacked(bench, seed)["structure"],
-                "half": _attacked(thin, seed)["structure"]}  # fmt: skip
-
-    return scalars(bench, both, lambda m: m["half"] / m["all"])
+    runs = [
+        {f"{name}{end}": _attacked(own, seed)[f"structure{end}"]
+         for name, own in (("all", bench), ("half", thin)) for end in ("", " n")}
+        for seed in bench.seeds
+    ]  # fmt: skip
+    return _chances(runs, "half", "all", bench.seeds[0])
 
 
 def _labels(bench: Bench, way: str) -> Estimate:
-    return scalars(
-        bench, lambda seed: _attacked(bench, seed), lambda m: m["label"] / m["structure"]
+    runs = [_attacked(bench, seed) for seed in bench.seeds]
+    return _chances(runs, "label", "structure", bench.seeds[0])
+
+
+def _chances(runs: Sequence[Mapping[str, Any]], above: str, below: str, seed: int) -> Estimate:
+    own = [{name: run[name] for name in run if "bound" not in name} for run in runs]
+    return estimate(
+        own,
+        lambda m: m[above] / m[f"{above} n"] / (m[below] / m[f"{below} n"]),
+        seed=seed,
     )
 
 
@@ -141,14 +149,11 @@ def _missing(bench: Bench, way: str) -> Estimate:
 
 def _few_groups(bench: Bench, way: str) -> Estimate:
     view = View.of(bench, way)
-
-    def found(seed: int) -> Mapping[str, Any]:
-        return {
-            str(k): np.array((looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2).mean())
-            for k in view.ks
-        }
-
-    return scalars(view.bench, found, lambda m: min(m.values()))
+    runs: list[dict[str, Any]] = [
+        {str(k): looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2 for k in view.ks}
+        for seed in view.bench.seeds
+    ]
+    return estimate(runs, lambda m: min(m.values()), seed=bench.seeds[0])
 
 
 def _repaired(bench: Bench, way: str) -> Estimate:

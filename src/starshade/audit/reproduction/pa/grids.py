@@ -125,10 +125,10 @@ def _mean(parts: Iterator[Mapping[str, Any]], *names: str) -> list[float]:
 def attacks_table(bench: Bench) -> Table:
     """Set what structure and label attacks reach beside 1/k (Theorem 6.1)."""
     names = ("structure", "label")
-    rows = [("the original", "–", *map(_share, _mean(_attacked(bench, "", 1), *names)), "")]
+    rows = [("the original", "–", *map(_share, _chances(bench, "", 1, names)), "")]
     for k in bench.ks:
         for line in (READ, SIMPLE):
-            found = _mean(_attacked(bench, line, k), *names)
+            found = _chances(bench, line, k, names)
             rows.append((line, str(k), *map(_share, found), _share(1 / k)))
     return Table(
         "Theorem 6.1: chance of being named by two known items, and with their ratings",
@@ -137,8 +137,10 @@ def attacks_table(bench: Bench) -> Table:
     )
 
 
-def _attacked(bench: Bench, line: str, k: int) -> Iterator[Mapping[str, Any]]:
-    return (looks.attacked(bench, line, k, seed) for seed in bench.seeds)
+def _chances(bench: Bench, line: str, k: int, names: Sequence[str]) -> Iterator[float]:
+    parts = [looks.attacked(bench, line, k, seed) for seed in bench.seeds]
+    for name in names:
+        yield fmean(float(part[name].sum() / part[f"{name} n"].sum()) for part in parts)
 
 
 def links_table(bench: Bench) -> Table:

@@ -147,7 +147,9 @@ def _attack(data: Ratings | Release, original: Ratings, seed: int) -> Part:
                 targets=_TARGETS,
                 rng=seed,
             )
-        out[method.name] = np.array([found.expected_top1.rate])
+        asked = found.per_target.users
+        out[f"{method.name} n"] = np.bincount(asked, minlength=original.n_users)
+        out[method.name] = np.bincount(asked, found.per_target.credit, original.n_users)
         out[f"{method.name} bound"] = np.array([found.bound])
     return out
 

@@ -30,7 +30,6 @@ REFIT_CELLS = 30_000_000  # of profiles that a recommender learns from; more are
 _ASKED = 2_000  # users held against their profile, and against every profile, at most
 _LEAST = 50  # … and at least
 _NEAR = 30_000_000_000  # cells of profiles that they are compared on, if they are not fewer
-_LOW = 25  # a percentile that counts as low
 
 
 def measure_release(
@@ -64,7 +63,6 @@ def measure_release(
         found = near_of(release, profiles, train, linked, fitted=full, asked=asked)
         out |= {
             **found,
-            "low": found["asked"] * (found["rank"] <= _LOW),
             "target": out["release"] * found["asked"],
             "target_n": out["n"] * found["asked"],
         }
