@@ -123,6 +123,14 @@ def test_claims_are_counted_once_and_can_be_judged() -> None:
         assert set(claim.ways) <= set(WAYS), claim.number
 
 
+def test_claims_on_users_have_intervals_over_them(found: PredictiveStudy) -> None:
+    judged = {each.claim.number: each.ours for each in found.claims}
+    for number in ("pa-03", "pa-04", "pa-05", "pa-11", "pa-36"):
+        ours = judged[number]
+        assert ours is not None and (ours.users or 0) > 50, number
+        assert ours.low < ours.high, number
+
+
 def test_errors_are_the_measures_of_the_releases(found: PredictiveStudy, ratings: Ratings) -> None:
     seed = seeds_of(5, 2)[1]
     train, probe = hold_out(ratings, 0.1, rng=seed)

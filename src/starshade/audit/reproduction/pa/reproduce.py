@@ -39,6 +39,7 @@ from starshade.rng import Rng, generator, resolve_seed
 
 KS = (5, 10, 50)
 _USERS, _ITEMS = 2_000, 2_000  # of the ratings that are made up where no data are given
+_SMALL = 2_000_000  # ratings from which on threads are worth having
 _LARGE = 20_000_000  # ratings from which on no more than `LARGE` is run
 
 
@@ -100,7 +101,9 @@ def reproduce_pa(
         ratings, tuple(tried), tuple(seeds_of(seed, runs)), share, parts or Parts(), lines
     )
     bench.held(bench.seeds[0])  # refuses a share, before any work
-    return _studied(bench, synthetic, seed)
+    # on few ratings threads wait for each other five times as long as they work
+    with budget.limits(threads=1 if ratings.n_ratings < _SMALL else None):
+        return _studied(bench, synthetic, seed)
 
 
 def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
