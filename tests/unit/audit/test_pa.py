@@ -15,8 +15,7 @@ from starshade.audit.attempts import seeds_of
 from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.pa import questions, released
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.claims import CLAIMS
-from starshade.audit.reproduction.pa.claims_utility import WAYS
+from starshade.audit.reproduction.pa.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     CHOICES,
@@ -127,7 +126,8 @@ def test_claims_on_users_have_intervals_over_them(found: PredictiveStudy) -> Non
     judged = {each.claim.number: each.ours for each in found.claims}
     for number in ("pa-03", "pa-04", "pa-05", "pa-11", "pa-36"):
         ours = judged[number]
-        assert ours is not None and (ours.users or 0) > 50, number
+        assert ours is not None
+        assert (ours.users or 0) > 50, number
         assert ours.low < ours.high, number
 
 

@@ -285,6 +285,7 @@ def _lines() -> dict[str, Line]:
 
 LINES: Mapping[str, Line] = MappingProxyType(_lines())
 WEIGHTED = "as-read, but weighted squares"
+EXCHANGED = "as-read, but groups by exchange"
 #: whose users are compared with every profile (Table 3, Fig. 5)
 COMPARED = (PRINTED, READ, SIMPLE, OURS)
 #: at a size that leaves no time for more
