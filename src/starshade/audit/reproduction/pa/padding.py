@@ -18,6 +18,7 @@ from starshade.ratings.holdout import sample_users
 from starshade.ratings.scale import Scale
 from starshade.recommend.padded import Padded
 
+Floats = NDArray[np.float64]
 #: Table 2: rating (0: null) → % of all cells before and after padding
 HISTOGRAM = MappingProxyType(
     {
@@ -31,7 +32,7 @@ HISTOGRAM = MappingProxyType(
 )
 _CELLS = 400_000_000  # looked at, at most; more users are sampled
 _BLOCK = 1 << 22  # cells written out at once
-_PAPERS = Scale(1, 5, 1)
+PAPERS = Scale(1, 5, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +48,17 @@ class BinSizes:
         return float(self.sizes.std() / self.sizes.mean())
 
 
-def histogram_of(padded: Padded, seed: int) -> tuple[LevelRow, ...]:
-    """Count how many cells hold each rating before and after padding (PA Table 2).
+def histogram_of(padded: Padded, seed: int) -> dict[str, Floats]:
+    """Count what share of the cells holds each rating before and after padding (PA Table 2).
 
     Padded values are clipped to the scale and count as the nearest rating, half up.
 
-    Null comes first; empty on a scale without steps. The seed draws users where there are more than
-    can be looked at.
+    Null, the level NaN, comes first; empty on a scale without steps. The seed draws users where
+    there are more than can be looked at.
     """
     ratings, scale = padded.ratings, padded.ratings.scale
     if scale.step is None:
-        return ()
+        return {}
     some = max(1, _CELLS // max(1, ratings.n_items))
     users = sample_users(ratings, np.arange(ratings.n_users), some, seed)
     after = np.zeros(len(scale.levels))
@@ -69,38 +70,27 @@ def histogram_of(padded: Padded, seed: int) -> tuple[LevelRow, ...]:
             step(len(rows))
     before = np.bincount(_nearest(ratings.values(), scale), minlength=len(after))
     cells = ratings.n_users * ratings.n_items
-    theirs = HISTOGRAM if scale == _PAPERS else {}
-    counts = zip(
-        [None, *scale.levels.tolist()],
-        [1 - ratings.n_ratings / cells, *(before / cells)],
-        [0.0, *(after / (len(users) * ratings.n_items))],
-        strict=True,
-    )
-    return tuple(
-        LevelRow(level, float(first), float(then), *_of_paper(theirs.get(int(level or 0))))
-        for level, first, then in counts
-    )
+    return {
+        "level": np.append(np.nan, scale.levels),
+        "before": np.append(cells - ratings.n_ratings, before) / cells,
+        "after": np.append(0.0, after) / (len(users) * ratings.n_items),
+    }
 
 
-def level_rows(found: Mapping[str, NDArray[np.float64]], scale: Scale) -> Iterator[LevelRow]:
-    """Return the lines of Table 2 from the shares of one run, the paper's beside them."""
-    theirs = HISTOGRAM if scale == _PAPERS else {}
+def level_rows(found: Mapping[str, Floats], scale: Scale) -> Iterator[LevelRow]:
+    """Return the lines of Table 2, the paper's numbers beside them where its scale is the same."""
+    theirs = HISTOGRAM if scale == PAPERS else {}
     for level, before, after in zip(found["level"], found["before"], found["after"], strict=True):
         own = None if np.isnan(level) else float(level)
-        yield LevelRow(own, float(before), float(after), *_of_paper(theirs.get(int(own or 0))))
+        paper = (round(each / 100, 8) for each in theirs.get(int(own or 0), ()))
+        yield LevelRow(own, float(before), float(after), *paper)
 
 
-def _nearest(values: NDArray[np.float64], scale: Scale) -> NDArray[np.int64]:
+def _nearest(values: Floats, scale: Scale) -> NDArray[np.int64]:
     assert scale.step is not None
     # a little more than a half: the float dust of an exact half must not decide
     place = np.floor((values - scale.minimum) / scale.step + 0.5 + 1e-9).astype(np.int64)
     return np.minimum(place, len(scale.levels) - 1)
-
-
-def _of_paper(percent: tuple[float, float] | None) -> tuple[float | None, float | None]:
-    if percent is None:
-        return None, None
-    return round(percent[0] / 100, 8), round(percent[1] / 100, 8)
 
 
 def sizes_of_bins(
