@@ -123,7 +123,7 @@ def test_claims_are_counted_once_and_can_be_judged() -> None:
 
 
 def test_claims_on_users_have_intervals_over_them(found: PredictiveStudy) -> None:
-    judged = {each.claim.number: each.ours for each in found.claims}
+    judged = {each.claim.number: each.found for each in found.claims}
     for number in ("pa-03", "pa-04", "pa-05", "pa-11", "pa-36"):
         ours = judged[number]
         assert ours is not None
