@@ -79,9 +79,9 @@ def test_rows_written_out(dissimilarity, clip):
     cells = clip == "cells"
     # by writing out even what needs not be
     away = distances.written_out(padded, dissimilarity, clip=cells)
-    orders = [seeded_order(padded.ratings.n_users, 1, p) for p in ("bins", "sample")]
-    bins = module.bin_users(away, *orders, 2)
-    found = module.cluster_within(bins, orders[0], 2, away, None)
+    m = padded.ratings.n_users
+    bins = module.join_small(away, *module.bins_of(away, m, 1), 2)
+    found = module.cluster_within(bins, seeded_order(m, 1, "bins"), 2, away, None)
     assert as_lists(found) == expected(padded, 2, 1, compare, clip=cells)
     np.testing.assert_array_equal(
         group_users(padded, 2, 1, dissimilarity=dissimilarity, clip=clip), found

@@ -15,8 +15,7 @@ from starshade.audit.attempts import seeds_of
 from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.pa import questions, released
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.claims import CLAIMS
-from starshade.audit.reproduction.pa.claims_utility import WAYS
+from starshade.audit.reproduction.pa.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     CHOICES,
@@ -68,8 +67,15 @@ def test_every_table_and_figure_is_there(found: PredictiveStudy) -> None:
     assert [row.level for row in found.histogram] == [None, 1, 2, 3, 4, 5]
     assert found.skipped == ()
     assert [judged.claim for judged in found.claims] == list(CLAIMS)
-    assert "What each change is worth" in found.grids[0].title
-    assert [row[0] for row in found.grids[0].rows] == list(LINES)
+    one, three, two, shapes, changes = found.grids[:5]
+    assert [each.title.split(":")[0] for each in (one, two, three)] == [
+        f"Table {n}" for n in (1, 2, 3)
+    ]
+    assert one.rows[0][-2:] == ("0.9518", "1.0000")
+    assert [row[0] for row in two.rows] == ["null", "1", "2", "3", "4", "5"]
+    assert {row[0] for row in shapes.rows} == set(LINES)
+    assert "What each change is worth" in changes.title
+    assert [row[0] for row in changes.rows] == list(LINES)
 
 
 def test_it_goes_into_json_and_names_nobody(found: PredictiveStudy) -> None:
@@ -114,6 +120,15 @@ def test_claims_are_counted_once_and_can_be_judged() -> None:
         assert (claim.measure is None) == bool(claim.lost), claim.number
         assert claim.lost or (claim.why and (claim.least, claim.most) != (None, None))
         assert set(claim.ways) <= set(WAYS), claim.number
+
+
+def test_claims_on_users_have_intervals_over_them(found: PredictiveStudy) -> None:
+    judged = {each.claim.number: each.found for each in found.claims}
+    for number in ("pa-03", "pa-04", "pa-05", "pa-11", "pa-36"):
+        ours = judged[number]
+        assert ours is not None
+        assert (ours.users or 0) > 50, number
+        assert ours.low < ours.high, number
 
 
 def test_errors_are_the_measures_of_the_releases(found: PredictiveStudy, ratings: Ratings) -> None:
@@ -197,7 +212,7 @@ def test_rows_are_compared_in_blocks_of_any_size(
 def test_a_recommender_may_learn_from_some_profiles(
     ratings: Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(released, "_REFIT_CELLS", 6 * 40)
+    monkeypatch.setattr(released, "REFIT_CELLS", 6 * 40)
     bench = Bench(ratings, (5,), (3,), 0.1, Parts(), tuple(LINES))
     part = bench.release(READ, 5, 3)
     assert 0 < part["refit_n"].sum() < part["n"].sum()

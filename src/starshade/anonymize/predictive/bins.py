@@ -11,7 +11,7 @@ each on one thread; the largest, whose users' products would not fit, one after 
 
 from __future__ import annotations
 
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,14 @@ _ROWS = 1 << 28  # bytes of distances held at once
 _TOGETHER = 4096  # users of a bin whose products are taken; fixed, for rounding may differ
 
 
+class Bins(NamedTuple):
+    """Everybody's bin, whatever k is; bin j's centre is the mean of members[starts[j]:…]."""
+
+    of_user: Ints
+    starts: Ints
+    members: Ints
+
+
 def group_users(
     padded: Padded,
     k: int,
@@ -45,34 +53,45 @@ def group_users(
     dissimilarity: Dissimilarity = "euclidean",
     clip: Clip = "mean",
     away: Distances | None = None,
+    bins: Bins | None = None,
 ) -> Ints:
     """Put all users into groups of at least k (definitions, "predictive", step 2).
 
     `dissimilarity`: one of `starshade.recommend.padded.DISSIMILARITIES`. On ``euclidean``
     with ``clip="mean"`` a distance costs about as many products as the user has ratings; on all
     others as many as there are items, and rows are written out in blocks. `away`: any others, in
-    place of these.
+    place of these. `bins`: what `bins_of` found by the same distances; None: it is asked.
     """
     exact = dissimilarity == "euclidean" and clip == "mean" and away is None
-    if away is None:
-        written = partial(written_out, padded, dissimilarity, clip=clip == "cells")
-        away = factored(padded) if exact else written()
-    order = seeded_order(padded.n_users, seed, "bins")
     known = padded if exact else None
-    bins = bin_users(away, order, seeded_order(padded.n_users, seed, "sample"), k, known)
-    return cluster_within(bins, order, k, away, known)
+    away = away or distances_of(padded, dissimilarity, clip)
+    order = seeded_order(padded.n_users, seed, "bins")
+    found = bins or bins_of(away, padded.n_users, seed, known)
+    return cluster_within(join_small(away, *found, k), order, k, away, known)
+
+
+def distances_of(padded: Padded, dissimilarity: Dissimilarity, clip: Clip) -> Distances:
+    """Return how rows are compared: by factors where that is exact, else written out."""
+    if dissimilarity == "euclidean" and clip == "mean":
+        return factored(padded)
+    return written_out(padded, dissimilarity, clip=clip == "cells")
+
+
+def bins_of(away: Distances, m: int, seed: int, padded: Padded | None = None) -> Bins:
+    """Put m users into bins, small ones too; `padded`: where distances are Euclidean."""
+    order, drawn = (seeded_order(m, seed, purpose) for purpose in ("bins", "sample"))
+    starts, members = cluster_sample(away, drawn)
+    return Bins(bin_users(away, order, members, starts, padded), starts, members)
 
 
 def bin_users(
-    away: Distances, order: Ints, drawn: Ints, k: int, padded: Padded | None = None
+    away: Distances, order: Ints, members: Ints, starts: Ints, padded: Padded | None = None
 ) -> Ints:
-    """Put all users into bins of at least k.
+    """Find everybody's nearest mean of members[starts[j]:starts[j + 1]].
 
-    `drawn` (m,): the users in another: the first s are the sample. `padded`: where distances are
-    Euclidean: the same bins, with most distances never taken.
+    `padded`: where distances are Euclidean: the same, with most distances never taken.
     """
     m = len(order)
-    starts, members = cluster_sample(away, drawn)
     with task("users to bins", m) as step:
         bins = np.empty(m, np.int64)
         size = max(1, _ROWS // (4 * len(starts)))
@@ -83,7 +102,7 @@ def bin_users(
             else:
                 bins[users] = nearest(padded, users, starts, members)
             step(len(users))
-    return _join_small(away, bins, starts, members, k)
+    return bins
 
 
 def cluster_sample(away: Distances, drawn: Ints) -> tuple[Ints, Ints]:
@@ -97,7 +116,9 @@ def cluster_sample(away: Distances, drawn: Ints) -> tuple[Ints, Ints]:
     return np.unique(starts), sample[members]
 
 
-def _join_small(away: Distances, bins: Ints, starts: Ints, members: Ints, k: int) -> Ints:
+def join_small(away: Distances, of_user: Ints, starts: Ints, members: Ints, k: int) -> Ints:
+    """Join bins of fewer than k users to others."""
+    bins = of_user.copy()
     sizes = np.bincount(bins, minlength=len(starts) - 1)
     while True:
         live = np.flatnonzero(sizes)

@@ -235,6 +235,11 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         return step
 
     def _padded(self, table: Ratings, seed: int) -> Padded:
+        support = table.item_support.astype(np.float64)
+        fitted = self._fitted(table, seed)
+        return Padded(table, fitted, support if self._weights == "support" else None)
+
+    def _fitted(self, table: Ratings, seed: int) -> Factors:
         fitted = self.padding().fit(table, rng=seed)
         if not isinstance(fitted, Factors):
             raise ConfigError(
@@ -243,8 +248,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 "rows are too many to be written out",
                 advice="Use regularized-svd.",
             )
-        support = table.item_support.astype(np.float64)
-        return Padded(table, fitted, support if self._weights == "support" else None)
+        return fitted
 
     def _groups(self, padded: Padded, seed: int) -> Ints:
         if self._grouping == "t-means":

@@ -2,105 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bins import group_users
-from starshade.anonymize.predictive.clusters import bounded_t_means, factored, written_out
+from starshade.anonymize.order import put_back, seeded_order
+from starshade.anonymize.predictive.bins import Bins, bins_of, distances_of, group_users
+from starshade.anonymize.predictive.clusters import (
+    Distances,
+    bounded_t_means,
+    factored,
+    written_out,
+)
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.reproduction.configurations import Choice, Name, one_change, settings_of
+from starshade.audit.reproduction.parts import Part
 from starshade.kernels.arrays import Ints
+from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
 
 CHOICES = (
-    Choice(
-        "dissimilarity",
-        "How unlike two padded rows are",
-        "weighted-sq",
-        "euclidean",
-        "euclidean",
-        "§4.2",
-        "The text wants large differences to count more than their share: 2d − d² does the "
-        "contrary, d² is what it describes. It also needs no row written out.",
-        "§4.2",
-    ),
-    Choice(
-        "clip",
-        "What is clipped to the scale: each prediction, or the mean that is released",
-        "cells",
-        "mean",
-        "mean",
-        "§7.1",
-        "Predictions are “between one and five”; clipped before they are averaged they "
-        "would need every cell.",
-        "§7.1",
-    ),
-    Choice(
-        "centre",
-        "A cluster's centre",
-        "mean",
-        "mean",
-        "mean",
-        "§4.2, step 2.2",
-        "The formula divides by n, the number of items; Algorithm 1 speaks of averages. Divided "
-        "so, all centres lie near 0 and nearly everybody joins one bin: a line of its own at the "
-        "least k, on up to 2,000 users.",
-        "a cluster's centre",
-    ),
+    Choice("dissimilarity", "How unlike two padded rows are", "weighted-sq", "euclidean",
+           "euclidean", "§4.2",
+           "The text wants large differences to count more than their share: 2d − d² does the "
+           "contrary, d² is what it describes. It also needs no row written out.", "§4.2"),
+    Choice("clip", "What is clipped to the scale: each prediction, or the mean that is released",
+           "cells", "mean", "mean", "§7.1",
+           "Predictions are “between one and five”; clipped before they are averaged they would "
+           "need every cell.", "§7.1"),
+    Choice("centre", "A cluster's centre", "mean", "mean", "mean", "§4.2, step 2.2",
+           "The formula divides by n, the number of items; Algorithm 1 speaks of averages. "
+           "Divided so, all centres lie near 0 and nearly everybody joins one bin: a line of its "
+           "own at the least k, on up to 2,000 users.", "a cluster's centre"),
     Choice("biases", "Biases for users and items", False, False, True, "§4.1"),
-    Choice(
-        "factors",
-        "Factors",
-        *(PredictiveAnonymizer.factors,) * 3,
-        "§4.1",
-        "The paper names no number: ours for all three.",
-    ),
-    Choice(
-        "regularization",
-        "How strongly factors are held back",
-        0.055,
-        0.055,
-        0.055,
-        "§4.1",
-        "No number is named: ours for all three, and alternating least squares in place of steps.",
-    ),
-    Choice(
-        "grouping",
-        "How groups are made",
-        "t-means",
-        "t-means",
-        "exchange",
-        "§4.2, Algorithm 1",
-        "Bounded t-means in bins: a sample of 20 ⌈√m⌉ users, √m bins, at most 8 rounds. The paper "
-        "names neither sample nor rounds, and once √n for √m. Exchange is of Euclidean distances.",
-        "§4.2 against Alg. 1",
-    ),
+    Choice("factors", "Factors", *(PredictiveAnonymizer.factors,) * 3, "§4.1",
+           "The paper names no number: ours for all three."),
+    Choice("regularization", "How strongly factors are held back", 0.055, 0.055, 0.055, "§4.1",
+           "No number is named: ours for all three, and alternating least squares in place of "
+           "steps."),
+    Choice("grouping", "How groups are made", "t-means", "t-means", "exchange", "§4.2, Algorithm 1",
+           "Bounded t-means in bins: a sample of 20 ⌈√m⌉ users, √m bins, at most 8 rounds. The "
+           "paper names neither sample nor rounds, and once √n for √m. Exchange is of Euclidean "
+           "distances.", "§4.2 against Alg. 1"),
     Choice("weights", "What an item counts in distances", "uniform", "uniform", "support", "§4.2"),
-    Choice(
-        "profile",
-        "What a group is released as",
-        "padded",
-        "padded",
-        "pooled",
-        "§4.3, §5.2",
-        "The paper's two, `padded` and `simple`, are both run.",
-        "§4.3 against Alg. 1, line 6",
-    ),
-    Choice(
-        "judge",
-        "The model that the original's error is taken from",
-        "the one that pads",
-        "the one that pads",
-        "the one that pads",
-        "§7.1",
-    ),
-)
+    Choice("profile", "What a group is released as", "padded", "padded", "pooled", "§4.3, §5.2",
+           "The paper's two, `padded` and `simple`, are both run.", "§4.3 against Alg. 1, line 6"),
+    Choice("judge", "The model that the original's error is taken from", "the one that pads",
+           "the one that pads", "the one that pads", "§7.1"),
+)  # fmt: skip
 PRINTED: Name = "as-printed"
 READ: Name = "as-read"
 OURS: Name = "ours"
@@ -121,47 +74,89 @@ _SAID = {
 }
 
 
-class Divided(PredictiveAnonymizer):
-    """Centres are sums over the number of items, as §4.2 has it."""
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What the lines of one run share: who fits, or groups, alike does it once."""
+
+    models: dict[Any, Factors]
+    part: Callable[[str, Callable[[], Part]], Part]
+
+
+@dataclass(frozen=True)
+class Studied(PredictiveAnonymizer):
+    """The method as a line has it.
+
+    Parameters
+    ----------
+    how : str
+        How groups are made, where it is no way of ours; see `_GROUPINGS`.
+    alike : str
+        The first line that groups as this one does.
+    kept : Kept, optional
+        None: everything is done anew.
+    """
+
+    how: str = ""
+    alike: str = ""
+    kept: Kept | None = None
+
+    def padded(self, table: Ratings, seed: int) -> Padded:
+        """Return the rows that are grouped."""
+        return self._padded(table, seed)
+
+    def bins(self, padded: Padded, seed: int) -> Bins:
+        """Return everybody's bin, whatever k is."""
+
+        def put() -> Part:
+            known = padded if (self.dissimilarity, self.clip) == ("euclidean", "mean") else None
+            return bins_of(self.away(padded), padded.n_users, seed, known)._asdict()
+
+        return Bins(**self._once(f"bins of {self.alike}, seed {seed}", put))
+
+    def away(self, padded: Padded) -> Distances:
+        """Return how rows are compared."""
+        if self.how == "divided":
+            whole = self.clip == "cells"
+            return written_out(padded, self.dissimilarity, clip=whole, divisor=padded.n_items)
+        return distances_of(padded, self.dissimilarity, self.clip)
+
+    def _once(self, name: str, make: Callable[[], Part]) -> Part:
+        return make() if self.kept is None else self.kept.part(name, make)
+
+    def _fitted(self, table: Ratings, seed: int) -> Factors:
+        if self.kept is None:
+            return super()._fitted(table, seed)
+        models, model = self.kept.models, self.padding()
+        if model not in models:
+            models[model] = super()._fitted(table, seed)
+        return models[model]
 
     def _groups(self, padded: Padded, seed: int) -> Ints:
-        away = written_out(
-            padded, self.dissimilarity, clip=self.clip == "cells", divisor=padded.n_items
+        name = f"groups of {self.alike}, k = {self.k}, seed {seed}"
+        return self._once(name, lambda: {"groups": self._made(padded, seed)})["groups"]
+
+    def _made(self, padded: Padded, seed: int) -> Ints:
+        m = padded.n_users
+        if self.how == "at once":  # one clustering of everybody: no sample, no bins
+            order = seeded_order(m, seed, "bins")
+            found = bounded_t_means(factored(padded), order, m // self.k, self.k)
+            return put_back(order, found)
+        if self.how == "random":
+            order = seeded_order(m, seed, "random groups")
+            return put_back(order, np.minimum(np.arange(m) // self.k, m // self.k - 1))
+        if self.how == "unpadded":  # nulls are the item's mean for everybody: nothing is predicted
+            return super()._groups(replace(padded, factors=item_means(padded)), seed)
+        if self.grouping == "exchange":
+            return super()._groups(padded, seed)
+        return group_users(
+            padded,
+            self.k,
+            seed,
+            dissimilarity=self.dissimilarity,
+            clip=self.clip,
+            away=self.away(padded) if self.how == "divided" else None,
+            bins=self.bins(padded, seed),
         )
-        return group_users(padded, self.k, seed, away=away)
-
-
-class AtOnce(PredictiveAnonymizer):
-    """One clustering of everybody: no sample, no bins."""
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        order = seeded_order(padded.n_users, seed, "bins")
-        groups = np.empty(len(order), np.int64)
-        groups[order] = bounded_t_means(factored(padded), order, len(order) // self.k, self.k)
-        return groups
-
-
-class Unpadded(PredictiveAnonymizer):
-    """Nulls are the item's mean for everybody while groups are made: nothing is predicted."""
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        return super()._groups(replace(padded, factors=item_means(padded)), seed)
-
-
-class AtRandom(PredictiveAnonymizer):
-    """Groups of users who have nothing in common."""
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        order = seeded_order(padded.n_users, seed, "random groups")
-        groups = np.empty(len(order), np.int64)
-        groups[order] = np.minimum(np.arange(len(order)) // self.k, len(order) // self.k - 1)
-        return groups
-
-
-#: name → class
-GROUPINGS = MappingProxyType(
-    {"divided": Divided, "at once": AtOnce, "unpadded": Unpadded, "random": AtRandom}
-)
 
 
 def item_means(padded: Padded) -> Factors:
@@ -190,16 +185,26 @@ class Line:
     least_k: bool = False  # run at the least k alone
     cells: bool = False  # compares every cell: on so many users drawn where there are more
 
-    def at(self, k: int) -> PredictiveAnonymizer:
+    def at(self, k: int, kept: Kept | None = None) -> Studied:
         """Return the method; no item is left out."""
         own = {name: self.settings[name] for name in self.settings if name not in _NOT_THE_METHODS}
-        cls = GROUPINGS.get(own["grouping"], PredictiveAnonymizer)
-        if cls is not PredictiveAnonymizer:
-            own["grouping"] = "t-means"
-        return cls(k=k, rare_items="keep", **own)
+        how = own["grouping"] if own["grouping"] in _HOW else ""
+        own |= {"grouping": "t-means"} if how else {}
+        return Studied(k=k, rare_items="keep", how=how, alike=self.alike, kept=kept, **own)
+
+    @property
+    def alike(self) -> str:
+        """The first line that groups as this one does: all but the profile is equal."""
+        own = _grouping(self)
+        return next(line.name for line in LINES.values() if _grouping(line) == own)
 
 
 _NOT_THE_METHODS = ("centre", "judge")
+_HOW = ("divided", "at once", "unpadded", "random")
+
+
+def _grouping(line: Line) -> dict[str, Any]:
+    return {name: value for name, value in line.settings.items() if name != "profile"}
 
 
 def _lines() -> dict[str, Line]:
@@ -226,6 +231,7 @@ def _lines() -> dict[str, Line]:
 
 LINES: Mapping[str, Line] = MappingProxyType(_lines())
 WEIGHTED = "as-read, but weighted squares"
+EXCHANGED = "as-read, but groups by exchange"
 #: whose users are compared with every profile (Table 3, Fig. 5)
 COMPARED = (PRINTED, READ, SIMPLE, OURS)
 #: at a size that leaves no time for more

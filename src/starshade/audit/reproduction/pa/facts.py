@@ -14,15 +14,13 @@ from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
-from starshade.audit.reproduction.pa.measures import View, scalars
-from starshade.audit.reproduction.pa.padding import HISTOGRAM, histogram_of, sizes_of_bins
-from starshade.ratings.scale import Scale
+from starshade.audit.reproduction.pa.measures import Means, View, scalars
+from starshade.audit.reproduction.pa.padding import HISTOGRAM, PAPERS, histogram_of
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import dissimilarities
 from starshade.recommend.settings import Dissimilarity
 
 BIN_SIZES = {"virtual": (200, 900), "real": (50, 2000)}  # §4.2, about
-_PAPERS = Scale(1, 5, 1)
 _ATTACKS = ("structure", "label")
 
 
@@ -48,38 +46,54 @@ def _attacked(bench: Bench, seed: int) -> Mapping[str, Any]:
 
 def _sparsity(bench: Bench, way: str) -> Estimate:
     thin = bench.changed("thinned")
-
-    def both(seed: int) -> Mapping[str, Any]:
-        return {"all": _attacked(bench, seed)["structure"],
-                "half": _attacked(thin, seed)["structure"]}  # fmt: skip
-
-    return scalars(bench, both, lambda m: m["half"] / m["all"])
+    runs = [
+        {f"{name}{end}": _attacked(own, seed)[f"structure{end}"]
+         for name, own in (("all", bench), ("half", thin)) for end in ("", " n")}
+        for seed in bench.seeds
+    ]  # fmt: skip
+    return _chances(runs, "half", "all", bench.seeds[0])
 
 
 def _labels(bench: Bench, way: str) -> Estimate:
-    return scalars(
-        bench, lambda seed: _attacked(bench, seed), lambda m: m["label"] / m["structure"]
+    runs = [_attacked(bench, seed) for seed in bench.seeds]
+    return _chances(runs, "label", "structure", bench.seeds[0])
+
+
+def _chances(runs: Sequence[Mapping[str, Any]], above: str, below: str, seed: int) -> Estimate:
+    own = [{name: run[name] for name in run if "bound" not in name} for run in runs]
+    return estimate(
+        own,
+        lambda m: m[above] / m[f"{above} n"] / (m[below] / m[f"{below} n"]),
+        seed=seed,
     )
 
 
-def _smallest(bench: Bench, way: str) -> Estimate:
-    sizes = [
-        float(bench.release(READ, k, seed)["smallest"][0]) / k
-        for k in bench.ks
-        for seed in bench.seeds
-    ]
-    return Estimate.exact(min(sizes))
+def _exact(read: Callable[[Bench, int, int], float], pick: Callable[..., float]) -> Any:
+    """Count what is read of every k and seed."""
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        own = View.of(bench, way).bench
+        found = (float(read(own, k, seed)) for k in bench.ks for seed in bench.seeds)
+        return Estimate.exact(pick(found))
+
+    return measure
 
 
-def _named(bench: Bench, way: str) -> Estimate:
-    chances = [
-        k * float(looks.attacked(bench, line, k, seed)[f"{attack} bound"][0])
-        for k in bench.ks
-        for seed in bench.seeds
-        for line in (READ, SIMPLE)
-        for attack in _ATTACKS
-    ]
-    return Estimate.exact(max(chances))
+def _whole(
+    part: Callable[[View, int], Mapping[str, Any]], statistic: Callable[[Means], float]
+) -> Any:
+    """Estimate from figures of whole releases."""
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        view = View.of(bench, way)
+        return scalars(view.bench, lambda seed: part(view, seed), statistic)
+
+    return measure
+
+
+def _named(bench: Bench, k: int, seed: int) -> float:
+    parts = [looks.attacked(bench, line, k, seed) for line in (READ, SIMPLE)]
+    return max(k * float(part[f"{attack} bound"][0]) for part in parts for attack in _ATTACKS)
 
 
 def _links(read: Callable[[Mapping[str, float]], float]) -> Any:
@@ -125,39 +139,22 @@ def _rare_items(bench: Bench, way: str) -> Estimate:
     return Estimate.exact(min(float((support[support > 0] * k <= m).mean()) for k in view.ks))
 
 
-def _missing(bench: Bench, way: str) -> Estimate:
+def _missing(bench: Bench, k: int, seed: int) -> float:
     """Share of null cells that nobody of the group rated: nulls and links are counted apart."""
-    shares = []
-    for k in bench.ks:
-        for seed in bench.seeds:
-            part = bench.release(SIMPLE, k, seed)
-            shown = 1 - float(part["nulls"][0])
-            linked = looks.links(bench, SIMPLE, k, seed)
-            cells = float(part["records"][0]) * bench.ratings.n_items
-            hidden = float(linked["links"][0]) - shown * cells  # rated, and not shown
-            shares.append(1 - max(0.0, round(hidden)) / max(1.0, cells * (1 - shown)))
-    return Estimate.exact(min(shares))
+    part, linked = bench.release(SIMPLE, k, seed), looks.links(bench, SIMPLE, k, seed)
+    shown = 1 - float(part["nulls"][0])
+    cells = float(part["records"][0]) * bench.ratings.n_items
+    hidden = float(linked["links"][0]) - shown * cells  # rated, and not shown
+    return 1 - max(0.0, round(hidden)) / max(1.0, cells * (1 - shown))
 
 
 def _few_groups(bench: Bench, way: str) -> Estimate:
     view = View.of(bench, way)
-
-    def found(seed: int) -> Mapping[str, Any]:
-        return {
-            str(k): np.array((looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2).mean())
-            for k in view.ks
-        }
-
-    return scalars(view.bench, found, lambda m: min(m.values()))
-
-
-def _repaired(bench: Bench, way: str) -> Estimate:
-    found = [
-        float(looks.diverse(bench, SIMPLE, k, seed, 1, 2)["repaired"][0]) / 2
-        for k in bench.ks
-        for seed in bench.seeds
+    runs: list[dict[str, Any]] = [
+        {str(k): looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2 for k in view.ks}
+        for seed in view.bench.seeds
     ]
-    return Estimate.exact(min(found))
+    return estimate(runs, lambda m: min(m.values()), seed=bench.seeds[0])
 
 
 def _obscured(bench: Bench, way: str) -> Estimate:
@@ -168,38 +165,19 @@ def _obscured(bench: Bench, way: str) -> Estimate:
     )
 
 
-def _by_all(bench: Bench, way: str) -> Estimate:
-    return Estimate.exact(min(
-        float(bench.release(READ, k, seed)["shown_by_all"][0])
-        for k in bench.ks for seed in bench.seeds
-    ))  # fmt: skip
-
-
-def _null_after(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    return Estimate.exact(max(
-        float(bench.release(READ, k, seed)["nulls"][0]) for k in view.ks for seed in bench.seeds
-    ))  # fmt: skip
-
-
 def histogram(bench: Bench, seed: int) -> Mapping[str, Any]:
     """Return the shares of the cells by rating before and after padding, null first."""
 
     def count() -> Mapping[str, Any]:
-        rows = histogram_of(looks.padded_of(bench, READ, seed), seed)
-        if not rows:
-            return {"refused": np.array("a scale without steps has no levels to count")}
-        before, after = ([getattr(row, when) for row in rows] for when in ("before", "after"))
-        levels = [np.nan, *(row.level for row in rows[1:])]
-        return {name: np.array(value, np.float64) for name, value in
-                (("before", before), ("after", after), ("level", levels))}  # fmt: skip
+        why = np.array("a scale without steps has no levels to count")
+        return histogram_of(looks.padded_of(bench, READ, seed), seed) or {"refused": why}
 
     return looks.allowed(bench.of(f"histogram, seed {seed}", count))
 
 
 def _histogram_off(when: str, place: int) -> Any:
     def measure(bench: Bench, way: str) -> Estimate:
-        if bench.ratings.scale != _PAPERS:
+        if bench.ratings.scale != PAPERS:
             raise Untestable("the paper's scale is 1 to 5")
         theirs = np.array([HISTOGRAM[level][place] for level in range(6)]) / 100
         return scalars(bench, lambda seed: {
@@ -209,66 +187,36 @@ def _histogram_off(when: str, place: int) -> Any:
     return measure
 
 
-def _moved(bench: Bench, way: str) -> Estimate:
-    own = View.of(bench, way).bench
-
-    def moved(seed: int) -> Mapping[str, Any]:
-        found = histogram(own, seed)
-        before, after = found["before"][1:], found["after"][1:]
-        return {"moved": np.array(np.abs(before / before.sum() - after / after.sum()).sum() / 2)}
-
-    return scalars(own, moved, lambda m: m["moved"])
+def _moved(view: View, seed: int) -> Mapping[str, Any]:
+    found = histogram(view.bench, seed)
+    before, after = found["before"][1:], found["after"][1:]
+    return {"moved": np.array(np.abs(before / before.sum() - after / after.sum()).sum() / 2)}
 
 
-def _skew(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-
-    def skew(seed: int) -> Mapping[str, Any]:
-        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
-        return {name: np.array(found[name].std() / found[name].mean()) for name in found}
-
-    return scalars(view.bench, skew, lambda m: m["virtual"] / m["real"])
+def _skew(view: View, seed: int) -> Mapping[str, Any]:
+    found = looks.bins(view.bench, view.line, seed)
+    return {name: np.array(found[name].std() / found[name].mean()) for name in found}
 
 
-def _bin_sizes(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-
-    def off(seed: int) -> Mapping[str, Any]:
-        found = looks.bins(view.bench, view.line, seed, sizes_of_bins)
-        ends = [
-            max(int(end), 1) / theirs
-            for name, own in BIN_SIZES.items()
-            for end, theirs in zip((found[name].min(), found[name].max()), own, strict=True)
-        ]
-        return {"off": np.array(max(max(end, 1 / end) for end in ends))}
-
-    return scalars(view.bench, off, lambda m: m["off"])
-
-
-def _bounded(bench: Bench, way: str) -> Estimate:
-    own = View.of(bench, way).bench
-    return scalars(
-        own,
-        lambda seed: looks.sample_clusters(own, READ, seed),
-        lambda m: m["bounded"] / m["free"],
-    )
+def _bin_sizes(view: View, seed: int) -> Mapping[str, Any]:
+    found = looks.bins(view.bench, view.line, seed)
+    ends = [
+        max(int(end), 1) / theirs
+        for name, own in BIN_SIZES.items()
+        for end, theirs in zip((found[name].min(), found[name].max()), own, strict=True)
+    ]
+    return {"off": np.array(max(max(end, 1 / end) for end in ends))}
 
 
 def _of_pairs(read: Callable[[Mapping[str, Any]], float]) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        k = view.ks[-1]
+    def found(view: View, seed: int) -> Mapping[str, Any]:
+        part = looks.pairs(view.bench, view.line, view.ks[-1], seed)
+        try:
+            return {"read": np.array(read(part))}
+        except KeyError:
+            raise Untestable("no pair is to be had within clusters") from None
 
-        def found(seed: int) -> Mapping[str, Any]:
-            part = looks.pairs(view.bench, view.line, k, seed)
-            try:
-                return {"read": np.array(read(part))}
-            except KeyError:
-                raise Untestable("no pair is to be had within clusters") from None
-
-        return scalars(view.bench, found, lambda m: m["read"])
-
-    return measure
+    return _whole(found, lambda m: m["read"])
 
 
 def _shift(part: Mapping[str, Any]) -> float:
@@ -281,7 +229,7 @@ def _filled(part: Mapping[str, Any], metric: str) -> float:
 
 def _sim_exceptions(bench: Bench, way: str) -> Estimate:
     rows = np.array(list(product(range(1, 6), repeat=2)), np.float64)
-    away = dissimilarities(rows, rows, "weighted-sq", _PAPERS)
+    away = dissimilarities(rows, rows, "weighted-sq", PAPERS)
     equal = (rows[:, None] == rows[None]).all(2)
     opposite = (np.abs(rows[:, None] - rows[None]) == 4).all(2)
     wrong = ((away < 1e-12) != equal) | ((away > 1 - 1e-12) != opposite)
@@ -291,7 +239,7 @@ def _sim_exceptions(bench: Bench, way: str) -> Estimate:
 def _penalty(bench: Bench, way: str) -> Estimate:
     name: Dissimilarity = "euclidean" if way == "squared" else "weighted-sq"
     ends = np.array([[1.0], [3.0], [5.0]])
-    away = dissimilarities(ends[:1], ends, name, _PAPERS)[0] ** (2 if way == "squared" else 1)
+    away = dissimilarities(ends[:1], ends, name, PAPERS)[0] ** (2 if way == "squared" else 1)
     return Estimate.exact(float((away[2] - away[1]) / (away[1] - away[0])))
 
 
@@ -315,16 +263,12 @@ def _exponent(bench: Bench, way: str) -> Estimate:
 _MANY = 400
 
 
-def _speed_up(bench: Bench, way: str) -> Estimate:
-    k = View.of(bench, way).ks[0]
-
-    def counted(seed: int) -> Mapping[str, Any]:
-        return {
-            "theirs": looks.work(bench, READ, k, seed)["distances"],
-            "at once": looks.work_at_once(bench, READ, k, seed)["distances"],
-        }
-
-    return scalars(bench, counted, lambda m: m["at once"] / m["theirs"])
+def _speed_up(view: View, seed: int) -> Mapping[str, Any]:
+    k = view.ks[0]
+    return {
+        "theirs": looks.work(view.bench, READ, k, seed)["distances"],
+        "at once": looks.work_at_once(view.bench, READ, k, seed)["distances"],
+    }
 
 
 def _gigabytes(bench: Bench, way: str) -> Estimate:
@@ -346,12 +290,15 @@ def _farthest_from_2(values: Sequence[float]) -> float:
 FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-02": _histogram_off("before", 0),
     "pa-07": _gigabytes,
-    "pa-19": _null_after,
+    "pa-19": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["nulls"][0], max),
     "pa-20": _histogram_off("after", 1),
-    "pa-21": _moved,
-    "pa-22": _skew,
-    "pa-23": _bin_sizes,
-    "pa-24": _bounded,
+    "pa-21": _whole(_moved, lambda m: m["moved"]),
+    "pa-22": _whole(_skew, lambda m: m["virtual"] / m["real"]),
+    "pa-23": _whole(_bin_sizes, lambda m: m["off"]),
+    "pa-24": _whole(
+        lambda view, seed: looks.sample_clusters(view.bench, READ, seed),
+        lambda m: m["bounded"] / m["free"],
+    ),
     "pa-25": _of_pairs(_shift),
     "pa-26": _of_pairs(lambda p: float(p["closeness-1.0 before"][0] / p["weighted-sq before"][0])),
     "pa-27": _of_pairs(lambda p: _filled(p, "weighted-sq") / _filled(p, "closeness-1.0")),
@@ -360,18 +307,20 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-42": _bound_at(lambda k: 1 / k, _farthest_from_2),
     "pa-43": _bound_at(lambda k: 1e-9, max),
     "pa-51": _exponent,
-    "pa-52": _speed_up,
+    "pa-52": _whole(_speed_up, lambda m: m["at once"] / m["theirs"]),
     "pa-03": _unpopular,
     "pa-04": _sparsity,
     "pa-05": _labels,
-    "pa-38": _smallest,
-    "pa-39": _named,
+    "pa-38": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["smallest"][0] / k, min),
+    "pa-39": _exact(_named, max),
     "pa-40": _above,
     "pa-41": _links(_expected),
     "pa-44": _rare_items,
-    "pa-46": _missing,
+    "pa-46": _exact(_missing, min),
     "pa-47": _few_groups,
-    "pa-48": _repaired,
+    "pa-48": _exact(
+        lambda bench, k, seed: looks.diverse(bench, SIMPLE, k, seed, 1, 2)["repaired"][0] / 2, min
+    ),
     "pa-49": _obscured,
-    "pa-50": _by_all,
+    "pa-50": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["shown_by_all"][0], min),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from math import sqrt
 from statistics import fmean
 from typing import Any
@@ -13,7 +14,7 @@ from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.figures import Figure, Point, Series, Skipped
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.configurations import LINES, PRINTED, READ, SIMPLE
 from starshade.audit.reproduction.pa.measures import (
     GROUPS,
     NULLS,
@@ -21,9 +22,9 @@ from starshade.audit.reproduction.pa.measures import (
     SIMILAR_USER,
     TARGET,
 )
-from starshade.audit.reproduction.pa.padding import sizes_of_bins
 from starshade.audit.reproduction.pa.released import within
 from starshade.audit.reproduction.pa.result import Row
+from starshade.progress import task
 from starshade.utility.held_out.pairwise_dissimilarity import BINS
 
 ORIGINAL = "original"
@@ -45,6 +46,20 @@ def measured(bench: Bench) -> tuple[list[tuple[str, int]], list[Skipped]]:
     """Run every line at every k; return what there is, and what was refused, with the reason."""
     ways: list[tuple[str, int]] = []
     skipped = []
+    every = [
+        (seed, k, line)
+        for seed in bench.seeds
+        for drawn in (False, True)  # what lines share is at hand as long as the users are the same
+        for k in bench.ks
+        for line in bench.lines
+        if (bench.drawn(LINES[line]) is not None) == drawn
+    ]
+    with task("releases made and measured", len(every)) as step:
+        for seed, k, line in every:
+            if k in bench.ks_of(line):
+                with suppress(Untestable):
+                    bench.release(line, k, seed)
+            step(1)
     for line in bench.lines:
         for k in bench.ks_of(line):
             try:
@@ -102,7 +117,7 @@ def bins_figure(bench: Bench) -> Iterator[Figure]:
     """Make Fig 3: the sizes of bins of the first run, in ascending order."""
     series = []
     for name in (READ, PRINTED):
-        part = looks.bins(bench, name, bench.seeds[0], sizes_of_bins)
+        part = looks.bins(bench, name, bench.seeds[0])
         for centres, words in CENTRES.items():
             sizes = np.sort(part[centres])
             xs = [100 * (i + 1) / len(sizes) for i in range(len(sizes))]

@@ -15,7 +15,9 @@ from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.measures import ORIGINAL_RMSE
 from starshade.audit.reproduction.pa.questions import readings_table
+from starshade.audit.reproduction.pa.result import LevelRow, Row
 from starshade.figure import Table
 
 _READINGS = {
@@ -46,6 +48,57 @@ def grids_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> tuple[list[Table]
     return tables, skipped
 
 
+def tables_of(
+    rows: Sequence[Row], levels: Sequence[LevelRow], releases: Sequence[Mapping[str, Any]]
+) -> Iterator[Table]:
+    """Set Tables 1 to 3, and what §7.2 says of releases, beside the paper's numbers."""
+    head = ("what predicts", "k", "RMSE", "over the original's", "the paper", "over its original's")
+    for number, words in (("1", "target deviation"), ("3", "similar-user deviation")):
+        own = [row for row in rows if row.table == number]
+        cells = (
+            (f"{row.line}, {row.reading}", "–" if row.k is None else str(row.k), f"{row.mean:.4f}",
+             f"{row.ratio:.4f}", *_theirs(row.paper, row.paper and row.paper / ORIGINAL_RMSE))
+            for row in own
+        )  # fmt: skip
+        yield Table(f"Table {number}: {words}", head, tuple(cells))
+    if levels:
+        yield Table(
+            "Table 2: ratings before and after padding",
+            ("rating", "before", "after", "before, the paper", "after, the paper"),
+            tuple(
+                ("null" if each.level is None else f"{each.level:g}", *map(_share, (
+                    each.before, each.after, _number(each.paper_before), _number(each.paper_after)
+                )))
+                for each in levels
+            ),
+        )  # fmt: skip
+    yield Table(
+        "§7.2: what releases look like",
+        ("configuration", "k", "groups", "null cells", "on one rater", "groups, nulls: the paper"),
+        tuple(
+            (each["line"], str(each["k"]), f"{each['groups']:,.0f}",
+             *map(_share, (each["nulls"], _number(each["one_rater"]))),
+             ", ".join(_said(each)) or "–")
+            for each in releases
+        ),
+    )  # fmt: skip
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _theirs(*values: float | None) -> list[str]:
+    return ["–" if value is None else f"{value:.4f}" for value in values]
+
+
+def _said(row: Mapping[str, Any]) -> Iterator[str]:
+    if row["paper_groups"] is not None:
+        yield f"{row['paper_groups']:,}"
+    if row["paper_nulls"] is not None:
+        yield _share(row["paper_nulls"])
+
+
 def changes(bench: Bench, ways: Sequence[tuple[str, int]], reading: str) -> Table:
     """Set the error, over the original's by the same model, of every line at every k."""
     off, base, words = _READINGS[reading]
@@ -72,10 +125,10 @@ def _mean(parts: Iterator[Mapping[str, Any]], *names: str) -> list[float]:
 def attacks_table(bench: Bench) -> Table:
     """Set what structure and label attacks reach beside 1/k (Theorem 6.1)."""
     names = ("structure", "label")
-    rows = [("the original", "–", *map(_share, _mean(_attacked(bench, "", 1), *names)), "")]
+    rows = [("the original", "–", *map(_share, _chances(bench, "", 1, names)), "")]
     for k in bench.ks:
         for line in (READ, SIMPLE):
-            found = _mean(_attacked(bench, line, k), *names)
+            found = _chances(bench, line, k, names)
             rows.append((line, str(k), *map(_share, found), _share(1 / k)))
     return Table(
         "Theorem 6.1: chance of being named by two known items, and with their ratings",
@@ -84,8 +137,10 @@ def attacks_table(bench: Bench) -> Table:
     )
 
 
-def _attacked(bench: Bench, line: str, k: int) -> Iterator[Mapping[str, Any]]:
-    return (looks.attacked(bench, line, k, seed) for seed in bench.seeds)
+def _chances(bench: Bench, line: str, k: int, names: Sequence[str]) -> Iterator[float]:
+    parts = [looks.attacked(bench, line, k, seed) for seed in bench.seeds]
+    for name in names:
+        yield fmean(float(part[name].sum() / part[f"{name} n"].sum()) for part in parts)
 
 
 def links_table(bench: Bench) -> Table:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bins import cluster_sample, group_users
-from starshade.anonymize.predictive.clusters import (
-    Distances,
-    bounded_t_means,
-    factored,
-    written_out,
-)
+from starshade.anonymize.order import by_content, seeded_order
+from starshade.anonymize.predictive.bins import Bins, group_users
+from starshade.anonymize.predictive.clusters import Distances, bounded_t_means
+from starshade.anonymize.prepare import prepare
 from starshade.attack.candidates.candidates import LabelAttack, StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_existence import link_existence_bound
 from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.configurations import LINES
+from starshade.audit.reproduction.pa.configurations import LINES, Studied
+from starshade.audit.reproduction.pa.padding import sizes_of_bins
 from starshade.audit.reproduction.parts import Part
 from starshade.errors import ConfigError, UnmetError
+from starshade.kernels.arrays import Ints
 from starshade.privacy.item_diversity import Diversity
 from starshade.progress import silence
 from starshade.ratings.table import Ratings
@@ -35,6 +32,7 @@ from starshade.release.table import Release
 from starshade.rng import generator
 from starshade.utility.held_out.pairwise_dissimilarity import PairwiseDissimilarity
 from starshade.utility.held_out.probe import linked_users
+from starshade.utility.held_out.recommender_error import trained
 
 METRICS: tuple[Dissimilarity, ...] = ("weighted-sq", "closeness-0.5", "closeness-1.0", "weighted")
 _COUNTED = 20_000  # users whose distances are counted, at most
@@ -44,20 +42,18 @@ _ATTACKED = 100_000  # users of releases that are attacked, at most
 
 def padded_of(bench: Bench, name: str, seed: int) -> Padded:
     """Pad what a run learns from, as a line does."""
-    line = LINES[name]
-    train, _ = bench.held(seed, bench.drawn(line))
-    fitted = line.at(2).padding().fit(train, rng=seed)
+    train, _ = bench.held(seed, bench.drawn(LINES[name]))
+    fitted = trained(bench.method(name, 2, seed).padding(), train, seed)
     assert isinstance(fitted, Factors)
     return Padded(train, fitted)
 
 
 def made(bench: Bench, name: str, k: int, seed: int, **settings: Any) -> Release:
     """Make a release that is looked at in another way than by errors."""
-    line = LINES[name]
-    method = replace(line.at(k), **settings)
+    train, _ = bench.held(seed, bench.drawn(LINES[name]))
     try:
         with silence():
-            return method.anonymize(bench.held(seed, bench.drawn(line))[0], rng=seed)
+            return bench.method(name, k, seed, **settings).anonymize(train, rng=seed)
     except (ConfigError, UnmetError) as error:
         raise Untestable(f"{name}, k = {k}: {error.message}") from None
 
@@ -89,33 +85,36 @@ def pairs(bench: Bench, name: str, k: int, seed: int) -> Part:
 _PAIRED = 1_000
 
 
-def bins(bench: Bench, name: str, seed: int, sizes_of: Any) -> Part:
+def _binned(bench: Bench, name: str, seed: int) -> tuple[Studied, Padded, Bins]:
+    train, _ = bench.held(seed, bench.drawn(LINES[name]))
+    method = bench.method(name, 2, seed)
+    table = prepare(train, 2, None, "keep").ratings
+    padded = method.padded(by_content(table, seed).ratings, seed)
+    return method, padded, method.bins(padded, seed)
+
+
+def bins(bench: Bench, name: str, seed: int) -> Part:
     """Put users into bins around virtual, and around real, centres (Fig. 3)."""
 
     def put() -> Part:
-        line, padded = LINES[name], padded_of(bench, name, seed)
-        away = _distances(padded, line.settings)
-        return {each.centres: each.sizes for each in sizes_of(padded, seed, away)}
+        with silence():
+            method, padded, own = _binned(bench, name, seed)
+            exact = (method.dissimilarity, method.clip) == ("euclidean", "mean")
+            found = sizes_of_bins(padded, own, None if exact else method.away(padded))
+        return {each.centres: each.sizes for each in found}
 
     return bench.of(f"bins, {name}, seed {seed}", put)
-
-
-def _distances(padded: Padded, settings: Any) -> Distances:
-    if settings["dissimilarity"] == "euclidean" and settings["clip"] == "mean":
-        return factored(padded)
-    return written_out(padded, settings["dissimilarity"], clip=settings["clip"] == "cells")
 
 
 def sample_clusters(bench: Bench, name: str, seed: int) -> Part:
     """Cluster the sample with and without a least size (§4.2)."""
 
     def cluster() -> Part:
-        padded = padded_of(bench, name, seed)
-        away, order = factored(padded), seeded_order(padded.n_users, seed, "sample")
-        m = padded.n_users
-        t, s = int(np.sqrt(m)), min(m, 20 * int(np.ceil(np.sqrt(m))))
-        free = np.bincount(bounded_t_means(away, order[:s], t, 0), minlength=t)
-        bounded = np.diff(cluster_sample(away, order)[0])
+        method, padded, own = _binned(bench, name, seed)
+        t, m = int(np.sqrt(padded.n_users)), padded.n_users
+        drawn = seeded_order(m, seed, "sample")[: len(own.members)]
+        free = np.bincount(bounded_t_means(method.away(padded), drawn, t, 0), minlength=t)
+        bounded = np.diff(own.starts)
         return {
             "bounded": np.array([bounded.std() / bounded.mean()]),
             "free": np.array([free.std() / free.mean()]),
@@ -148,7 +147,9 @@ def _attack(data: Ratings | Release, original: Ratings, seed: int) -> Part:
                 targets=_TARGETS,
                 rng=seed,
             )
-        out[method.name] = np.array([found.expected_top1.rate])
+        asked = found.per_target.users
+        out[f"{method.name} n"] = np.bincount(asked, minlength=original.n_users)
+        out[method.name] = np.bincount(asked, found.per_target.credit, original.n_users)
         out[f"{method.name} bound"] = np.array([found.bound])
     return out
 
@@ -175,30 +176,39 @@ def links(bench: Bench, name: str, k: int, seed: int, way: str = "") -> Part:
         else:
             users = np.repeat(np.arange(train.n_users), train.user_support)
             items = train.columns.astype(np.int64)
-        live = rows[users] >= 0
-        key = rows[users[live]] * train.n_items + items[live]
-        return _linked(np.unique(key, return_counts=True), release.classes.sizes, train)
+        return _linked(rows[users], items, release.classes.sizes, train)
 
     return allowed(bench.of(f"links{way and ', '}{way}, {name}, k = {k}, seed {seed}", count))
 
 
-def _linked(
-    found: tuple[NDArray[np.int64], NDArray[np.int64]], sizes: NDArray[np.int64], train: Ratings
-) -> Part:
-    key, j = found
-    g, item = sizes[key // train.n_items], key % train.n_items
-    p = train.item_support[item] / train.n_users
-    rare = p * g <= 1
-    groups = np.bincount(item, minlength=train.n_items)
-    bound = link_existence_bound(p[rare], g[rare]) * g[rare]
-    return {
-        "links": np.array([float(g.sum())]),
-        "above": np.array([float(g[j > 1].sum())]),  # of whom more than 1 / group
-        "rare_true": np.array([float(j[rare].sum())]),
-        "rare_bound": np.array([float(bound.sum())]),
-        "mean": np.array([float(j.sum() / g.sum())]),
-        "groups": groups[train.item_support > 0].astype(np.float64),  # that show each item
-    }
+def _linked(rows: Ints, items: Ints, sizes: Ints, train: Ratings) -> Part:
+    """Count shown links (`rows`, `items`: of each rating), some groups at a time."""
+    n, share = train.n_items, train.item_support / train.n_users
+    names = ("links", "above", "rare_true", "rare_bound", "true")
+    sums, groups = dict.fromkeys(names, 0.0), np.zeros(n)
+    order, some = np.argsort(rows, kind="stable"), max(1, _CELLS // n)
+    for first in range(0, len(sizes), some):
+        own = sizes[first : first + some]
+        low, high = np.searchsorted(rows, (first, first + len(own)), sorter=order)
+        at = order[low:high]
+        count = np.bincount((rows[at] - first) * n + items[at], minlength=len(own) * n)
+        shown = np.flatnonzero(count)
+        j, g, item = count[shown], own[shown // n], shown % n
+        rare = share[item] * g <= 1
+        groups += np.bincount(item, minlength=n)
+        sums["links"] += float(g.sum())
+        sums["above"] += float(g[j > 1].sum())  # of whom more than 1 / group
+        sums["rare_true"] += float(j[rare].sum())
+        bound = link_existence_bound(share[item[rare]], g[rare])
+        sums["rare_bound"] += float((bound * g[rare]).sum())
+        sums["true"] += float(j.sum())
+    sums["mean"] = sums.pop("true") / sums["links"]
+    found = {name: np.array([value]) for name, value in sums.items()}
+    # groups that show each item
+    return found | {"groups": groups[train.item_support > 0]}
+
+
+_CELLS = 1 << 24  # of groups × items counted at once
 
 
 def diverse(bench: Bench, name: str, k: int, seed: int, b: int, l: int) -> Part:  # noqa: E741
@@ -256,11 +266,10 @@ def _worked(
     some, line = train.keep_users(np.arange(0, train.n_users, share)), LINES[name]
     if some.n_users < k:
         return {"refused": np.array(f"{some.n_users} users are no group of {k}")}
-    factors = line.at(2).padding().fit(some, rng=seed)
-    assert isinstance(factors, Factors)
-    padded, counted = Padded(some, factors), [0]
+    method, counted = line.at(2), [0]
     with silence():
-        group(_counting(_distances(padded, line.settings), counted), padded)
+        padded = method.padded(some, seed)
+        group(_counting(method.away(padded), counted), padded)
     return {"distances": np.array([float(counted[0])])}
 
 

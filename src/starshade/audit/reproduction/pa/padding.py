@@ -10,8 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.order import seeded_order
-from starshade.anonymize.predictive.bins import cluster_sample
+from starshade.anonymize.predictive.bins import Bins, bin_users
 from starshade.anonymize.predictive.clusters import Distances, factored
 from starshade.audit.reproduction.pa.result import LevelRow
 from starshade.progress import task
@@ -19,6 +18,7 @@ from starshade.ratings.holdout import sample_users
 from starshade.ratings.scale import Scale
 from starshade.recommend.padded import Padded
 
+Floats = NDArray[np.float64]
 #: Table 2: rating (0: null) → % of all cells before and after padding
 HISTOGRAM = MappingProxyType(
     {
@@ -32,7 +32,7 @@ HISTOGRAM = MappingProxyType(
 )
 _CELLS = 400_000_000  # looked at, at most; more users are sampled
 _BLOCK = 1 << 22  # cells written out at once
-_PAPERS = Scale(1, 5, 1)
+PAPERS = Scale(1, 5, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +48,17 @@ class BinSizes:
         return float(self.sizes.std() / self.sizes.mean())
 
 
-def histogram_of(padded: Padded, seed: int) -> tuple[LevelRow, ...]:
-    """Count how many cells hold each rating before and after padding (PA Table 2).
+def histogram_of(padded: Padded, seed: int) -> dict[str, Floats]:
+    """Count what share of the cells holds each rating before and after padding (PA Table 2).
 
     Padded values are clipped to the scale and count as the nearest rating, half up.
 
-    Null comes first; empty on a scale without steps. The seed draws users where there are more than
-    can be looked at.
+    Null, the level NaN, comes first; empty on a scale without steps. The seed draws users where
+    there are more than can be looked at.
     """
     ratings, scale = padded.ratings, padded.ratings.scale
     if scale.step is None:
-        return ()
+        return {}
     some = max(1, _CELLS // max(1, ratings.n_items))
     users = sample_users(ratings, np.arange(ratings.n_users), some, seed)
     after = np.zeros(len(scale.levels))
@@ -70,70 +70,42 @@ def histogram_of(padded: Padded, seed: int) -> tuple[LevelRow, ...]:
             step(len(rows))
     before = np.bincount(_nearest(ratings.values(), scale), minlength=len(after))
     cells = ratings.n_users * ratings.n_items
-    theirs = HISTOGRAM if scale == _PAPERS else {}
-    counts = zip(
-        [None, *scale.levels.tolist()],
-        [1 - ratings.n_ratings / cells, *(before / cells)],
-        [0.0, *(after / (len(users) * ratings.n_items))],
-        strict=True,
-    )
-    return tuple(
-        LevelRow(level, float(first), float(then), *_of_paper(theirs.get(int(level or 0))))
-        for level, first, then in counts
-    )
+    return {
+        "level": np.append(np.nan, scale.levels),
+        "before": np.append(cells - ratings.n_ratings, before) / cells,
+        "after": np.append(0.0, after) / (len(users) * ratings.n_items),
+    }
 
 
-def level_rows(found: Mapping[str, NDArray[np.float64]], scale: Scale) -> Iterator[LevelRow]:
-    """Return the lines of Table 2 from the shares of one run, the paper's beside them."""
-    theirs = HISTOGRAM if scale == _PAPERS else {}
+def level_rows(found: Mapping[str, Floats], scale: Scale) -> Iterator[LevelRow]:
+    """Return the lines of Table 2, the paper's numbers beside them where its scale is the same."""
+    theirs = HISTOGRAM if scale == PAPERS else {}
     for level, before, after in zip(found["level"], found["before"], found["after"], strict=True):
         own = None if np.isnan(level) else float(level)
-        yield LevelRow(own, float(before), float(after), *_of_paper(theirs.get(int(own or 0))))
+        paper = (round(each / 100, 8) for each in theirs.get(int(own or 0), ()))
+        yield LevelRow(own, float(before), float(after), *paper)
 
 
-def _nearest(values: NDArray[np.float64], scale: Scale) -> NDArray[np.int64]:
+def _nearest(values: Floats, scale: Scale) -> NDArray[np.int64]:
     assert scale.step is not None
     # a little more than a half: the float dust of an exact half must not decide
     place = np.floor((values - scale.minimum) / scale.step + 0.5 + 1e-9).astype(np.int64)
     return np.minimum(place, len(scale.levels) - 1)
 
 
-def _of_paper(percent: tuple[float, float] | None) -> tuple[float | None, float | None]:
-    if percent is None:
-        return None, None
-    return round(percent[0] / 100, 8), round(percent[1] / 100, 8)
+def sizes_of_bins(
+    padded: Padded, bins: Bins, away: Distances | None = None
+) -> tuple[BinSizes, ...]:
+    """Count users in bins around virtual, and around real, centres (PA §4.2, Fig 3).
 
-
-def sizes_of_bins(padded: Padded, seed: int, away: Distances | None = None) -> tuple[BinSizes, ...]:
-    """Put all users into bins around virtual, and around real, centres (PA §4.2, Fig 3).
-
-    The sample, its clusters and their number are those of `group_users`. The real centre of a
-    cluster is its member nearest to its mean. Small bins are left as they are.
-    `away`: distances; None: Euclidean ones.
+    The real centre of a cluster of the sample is its member nearest to its mean. Small bins are
+    left as they are. `away`: distances; None: Euclidean ones.
     """
-    away = away or factored(padded)
-    order = seeded_order(padded.n_users, seed, "sample")
-    starts, members = cluster_sample(away, order)
+    given, starts, members = away or factored(padded), bins.starts, bins.members
     cluster = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    own = away.to_means(members, starts, members)[np.arange(len(members)), cluster]
+    own = given.to_means(members, starts, members)[np.arange(len(members)), cluster]
     real = np.array([members[a + int(np.argmin(own[a:b]))] for a, b in pairwise(starts)])
-    return (
-        BinSizes("virtual", _sizes(away, order, starts, members)),
-        BinSizes("real", _sizes(away, order, np.arange(len(real) + 1), real)),
-    )
-
-
-def _sizes(
-    away: Distances,
-    users: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    members: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    counts = np.zeros(len(starts) - 1, np.int64)
-    size = max(1, _BLOCK // len(counts))
-    with task("users to bins", len(users)) as step:
-        for first in range(0, len(users), size):
-            nearest = away.to_means(users[first : first + size], starts, members).argmin(axis=1)
-            counts += np.bincount(nearest, minlength=len(counts))
-            step(len(nearest))
-    return np.sort(counts)
+    everybody, alone = np.arange(padded.n_users), np.arange(len(real) + 1)
+    around = bin_users(given, everybody, real, alone, None if away else padded)
+    sizes = (np.bincount(found, minlength=len(real)) for found in (bins.of_user, around))
+    return tuple(map(BinSizes, ("virtual", "real"), map(np.sort, sizes)))

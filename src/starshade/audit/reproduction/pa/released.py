@@ -20,15 +20,16 @@ from starshade.recommend.registry import Fitted, Recommender
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import generator
-from starshade.utility.held_out.nearest import SAME, Nearness
+from starshade.utility.held_out.nearest import SAME, compared
 from starshade.utility.held_out.probe import Probe, linked_probe, linked_users
 from starshade.utility.held_out.recommender_error import fitting, trained
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_REFIT_CELLS = 60_000_000  # of profiles that a recommender learns from; more are sampled
-_ASKED = 2_000  # users whose actual ratings are held against their profile
-_LOW = 25  # a percentile that counts as low
+REFIT_CELLS = 30_000_000  # of profiles that a recommender learns from; more are sampled
+_ASKED = 2_000  # users held against their profile, and against every profile, at most
+_LEAST = 50  # … and at least
+_NEAR = 30_000_000_000  # cells of profiles that they are compared on, if they are not fewer
 
 
 def measure_release(
@@ -56,11 +57,12 @@ def measure_release(
         **_actual(release, profiles, train, seed),
     }
     if near:
-        asked: Nearness[Any] = Nearness(recommender=model, seed=seed)
-        found = near_of(release, profiles, train, linked, asked)
+        most = max(_LEAST, min(_ASKED, _NEAR // max(1, profiles.levels.size)))
+        asked = sample_users(train, np.unique(linked.users), most, seed)
+        full = fitted if method.profile != "simple" else None
+        found = near_of(release, profiles, train, linked, fitted=full, asked=asked)
         out |= {
             **found,
-            "low": found["asked"] * (found["rank"] <= _LOW),
             "target": out["release"] * found["asked"],
             "target_n": out["n"] * found["asked"],
         }
@@ -118,7 +120,7 @@ def _refitted(
     profiles: Profiles, probe: Probe, fitted: Fitted, model: Recommender, seed: int
 ) -> Part:
     """Train on the profiles, each a user; on some of them, drawn, where they have many cells."""
-    some = max(1, _REFIT_CELLS // max(1, profiles.n_items))
+    some = max(1, REFIT_CELLS // max(1, profiles.n_items))
     rows = np.arange(profiles.n_groups)
     if profiles.n_groups > some:
         rng = generator(seed, "profiles to learn from")
@@ -170,7 +172,7 @@ def _shape(release: Release, profiles: Profiles) -> Part:
         "records": np.array([float(release.n_records)]),
         "smallest": np.array([float(profiles.sizes.min())]),
         "nulls": np.array([1 - float((rated * profiles.sizes).sum()) / cells]),
-        "shown_by_all": np.array([float((profiles.levels > 0).all(0).mean())]),
+        "shown_by_all": np.array([float(profiles.levels.min(axis=0).astype(bool).mean())]),
         "one_rater": np.array([np.nan if single is None else single]),
     }
 
@@ -194,7 +196,13 @@ def _actual(release: Release, profiles: Profiles, train: Ratings, seed: int) -> 
 
 
 def near_of(
-    release: Release, profiles: Profiles, train: Ratings, probe: Probe, near: Nearness[Any]
+    release: Release,
+    profiles: Profiles,
+    train: Ratings,
+    probe: Probe,
+    *,
+    fitted: Fitted | None,
+    asked: Ints,
 ) -> Part:
     """Compare users with profiles: what the nearest predicts, and the rank of their own.
 
@@ -206,8 +214,7 @@ def near_of(
     ends = np.append(first, len(probe.users))
     ratings = np.append(train.scale.null_level, profiles.ratings)
     out = {name: np.zeros(len(everybody)) for name in _RANKED}
-    asked = near.sample(release, train, probe)
-    for block, unlike in near.compared(release, train, asked):
+    for block, unlike in compared(release, train, fitted, asked, "weighted-sq"):
         places = np.searchsorted(everybody, block)
         for at, away in zip(places.tolist(), unlike, strict=True):
             pairs = slice(ends[at], ends[at + 1])

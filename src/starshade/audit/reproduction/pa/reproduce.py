@@ -22,8 +22,9 @@ from starshade.audit.reproduction.pa.figures import (
     releases_of,
     rows_of,
 )
-from starshade.audit.reproduction.pa.grids import grids_of
+from starshade.audit.reproduction.pa.grids import grids_of, tables_of
 from starshade.audit.reproduction.pa.padding import level_rows
+from starshade.audit.reproduction.pa.released import REFIT_CELLS
 from starshade.audit.reproduction.pa.result import LevelRow, PredictiveStudy
 from starshade.audit.reproduction.pa.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
@@ -38,6 +39,7 @@ from starshade.rng import Rng, generator, resolve_seed
 
 KS = (5, 10, 50)
 _USERS, _ITEMS = 2_000, 2_000  # of the ratings that are made up where no data are given
+_SMALL = 2_000_000  # ratings from which on threads are worth having
 _LARGE = 20_000_000  # ratings from which on no more than `LARGE` is run
 
 
@@ -99,7 +101,9 @@ def reproduce_pa(
         ratings, tuple(tried), tuple(seeds_of(seed, runs)), share, parts or Parts(), lines
     )
     bench.held(bench.seeds[0])  # refuses a share, before any work
-    return _studied(bench, synthetic, seed)
+    # on few ratings threads wait for each other five times as long as they work
+    with budget.limits(threads=1 if ratings.n_ratings < _SMALL else None):
+        return _studied(bench, synthetic, seed)
 
 
 def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
@@ -122,14 +126,15 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
             left.append(Skipped(number, "the figure", str(why)))
     levels = tuple(_levels(bench, left))
     claims = judge(CLAIMS, bench, data="" if synthetic else known_data(ratings), ways=WAYS)
+    releases = list(releases_of(bench, ways))
     return PredictiveStudy(
         data={**size_of(ratings), "synthetic": synthetic},
         claims=claims,
         tables=rows,
         histogram=levels,
-        releases=list(releases_of(bench, ways)),
+        releases=releases,
         figures=tuple(figures),
-        grids=tuple(grids),
+        grids=(*tables_of(rows, levels, releases), *grids),
         worked=worked_tables(),
         choices=CHOICES,
         skipped=(*skipped, *left, *missing),
@@ -151,8 +156,12 @@ def _levels(bench: Bench, left: list[Skipped]) -> Iterator[LevelRow]:
 
 
 def _say_memory(ratings: Ratings, ks: Sequence[int]) -> None:
-    """Say what will be needed, as far as it grows: two tables, one turned, one release."""
+    """Say what will be needed, as far as it grows: ratings, one release, what learns from it."""
     table = ratings.n_ratings * (ratings.columns.itemsize + ratings.codes.itemsize)
     profiles = ratings.n_users // min(ks) * ratings.n_items
-    need = 4 * table + 8 * ratings.n_ratings + profiles + 2 * 8 * 17 * 4 * ratings.n_users
+    learned = _EACH * min(REFIT_CELLS, profiles)
+    need = 4 * table + 8 * ratings.n_ratings + profiles + learned + 8 * 17 * 4 * ratings.n_users
     note(f"about {budget.amount(need)} of memory will be held: ratings and one release at a time")
+
+
+_EACH = 40  # bytes of a cell of profiles that a recommender learns from
