@@ -166,8 +166,6 @@ def links(bench: Bench, name: str, k: int, seed: int, way: str = "") -> Part:
         assert rows is not None
         if way == "independent":
             rng = generator(seed, "independent raters")
-            if train.n_users > _ATTACKED:
-                return {"refused": np.array("raters are not drawn anew for so many users")}
             users = np.concatenate(
                 [rng.choice(train.n_users, int(n), replace=False) for n in train.item_support]
             )

@@ -195,7 +195,9 @@ def _table_3(bench: Bench, way: str) -> Estimate:
     column = "near_shown" if way == "shown" else "near"
     lines = View.of(bench, way).line, SIMPLE
     pairs = tuple(zip(("padded", "simple"), lines, strict=True))
-    sources = (("", column), ("_n", f"{column}_n"), ("_o", "original"), ("_on", "n"))
+    sources = (
+        ("", column), ("_n", f"{column}_n"), ("_o", "near_original"), ("_on", "near_n")
+    )  # fmt: skip
 
     def distance(m: Means) -> float:
         ratios = ((key, _rmse(m, key) / sqrt(m[f"{key}_o"] / m[f"{key}_on"])) for key, _ in pairs)
