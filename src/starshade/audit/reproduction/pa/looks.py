@@ -164,22 +164,21 @@ def links(bench: Bench, name: str, k: int, seed: int, way: str = "") -> Part:
         train, _ = bench.held(seed)
         rows = linked_users(release, train)
         assert rows is not None
+        indptr, columns = train.indptr, train.columns
         if way == "independent":
-            rng = generator(seed, "independent raters")
-            users = np.concatenate(
-                [rng.choice(train.n_users, int(n), replace=False) for n in train.item_support]
-            )
-            items = np.repeat(np.arange(train.n_items), train.item_support)
-        else:
-            users = np.repeat(np.arange(train.n_users), train.user_support)
-            items = train.columns.astype(np.int64)
-        return _linked(rows[users], items, release.classes.sizes, train)
+            rng, m = generator(seed, "independent raters"), train.n_users
+            drawn = [rng.choice(m, int(n), replace=False) for n in train.item_support]
+            users = np.concatenate(drawn)
+            items = np.repeat(np.arange(train.n_items, dtype=np.int32), train.item_support)
+            columns = items[np.argsort(users, kind="stable")]
+            indptr = np.append(0, np.cumsum(np.bincount(users, minlength=m)))
+        return _linked(rows, indptr, columns, release.classes.sizes, train)
 
     return bench.of(f"links{way and ', '}{way}, {name}, k = {k}, seed {seed}", count)
 
 
-def _linked(rows: Ints, items: Ints, sizes: Ints, train: Ratings) -> Part:
-    """Count shown links (`rows`, `items`: of each rating), some groups at a time."""
+def _linked(rows: Ints, indptr: Ints, columns: Any, sizes: Ints, train: Ratings) -> Part:
+    """Count shown links (`rows`: of users; `indptr`, `columns`: who rated what), some at a time."""
     n, share = train.n_items, train.item_support / train.n_users
     names = ("links", "above", "rare_true", "rare_bound", "true")
     sums, groups = dict.fromkeys(names, 0.0), np.zeros(n)
@@ -187,8 +186,11 @@ def _linked(rows: Ints, items: Ints, sizes: Ints, train: Ratings) -> Part:
     for first in range(0, len(sizes), some):
         own = sizes[first : first + some]
         low, high = np.searchsorted(rows, (first, first + len(own)), sorter=order)
-        at = order[low:high]
-        count = np.bincount((rows[at] - first) * n + items[at], minlength=len(own) * n)
+        users = order[low:high]
+        many = np.diff(indptr)[users]
+        at = np.arange(many.sum()) + np.repeat(indptr[users] - (np.cumsum(many) - many), many)
+        place = np.repeat(rows[users] - first, many) * n + columns[at]
+        count = np.bincount(place, minlength=len(own) * n)
         shown = np.flatnonzero(count)
         j, g, item = count[shown], own[shown // n], shown % n
         rare = share[item] * g <= 1
