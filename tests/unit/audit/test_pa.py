@@ -13,7 +13,8 @@ import pytest
 
 from starshade.audit.attempts import seeds_of
 from starshade.audit.reproduction.configurations import settings_of
-from starshade.audit.reproduction.pa import questions, released
+from starshade.audit.reproduction.pa import bench as bench_module
+from starshade.audit.reproduction.pa import looks, questions, released
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.pa.configurations import (
@@ -27,7 +28,7 @@ from starshade.audit.reproduction.pa.configurations import (
     SIMPLE,
     WEIGHTED,
 )
-from starshade.audit.reproduction.pa.figures import ORIGINAL
+from starshade.audit.reproduction.pa.figures import ORIGINAL, rows_of
 from starshade.audit.reproduction.pa.measures import ORIGINAL_RMSE
 from starshade.audit.reproduction.pa.reproduce import reproduce_pa
 from starshade.audit.reproduction.pa.result import PredictiveStudy, find
@@ -217,6 +218,55 @@ def test_a_recommender_may_learn_from_some_profiles(
     part = bench.release(READ, 5, 3)
     assert 0 < part["refit_n"].sum() < part["n"].sum()
     assert (part["refit_n"] <= part["n"]).all()
+
+
+def test_few_are_compared_with_every_profile_and_held_against_their_own_errors(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(released, "_LEAST", 5)
+    monkeypatch.setattr(released, "_NEAR", 1)
+    bench = Bench(ratings, (5,), (3,), 0.1, Parts(), (READ,))
+    part = bench.release(READ, 5, 3)
+    asked = part["asked"] > 0
+    assert asked.sum() == 5
+    assert part["near_original"].sum() == pytest.approx(part["original"][asked].sum())
+    assert part["near_n"].sum() == part["n"][asked].sum() < part["n"].sum()
+    (three,) = [row for row in rows_of(bench, [(READ, 5)]) if row.table == "3"]
+    theirs = sqrt(part["original"][asked].sum() / part["n"][asked].sum())
+    assert three.base == (pytest.approx(theirs),)
+
+
+def test_what_compares_every_cell_is_run_on_drawn_users(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_module, "_DRAWN", 40)
+    bench = Bench(ratings, (5,), (3,), 0.1, Parts(), (PRINTED, READ))
+    records = [float(bench.release(name, 5, 3)["records"][0]) for name in (PRINTED, READ, PRINTED)]
+    assert records[::2] == [40, 40]
+    assert records[1] > 80  # of 90
+
+
+def test_lines_that_group_alike_group_once(ratings: Ratings) -> None:
+    bench, grouped = Bench(ratings, (5,), (3,), 0.1, Parts(), tuple(LINES)), []
+    of = bench.parts.of
+    bench.parts.of = lambda name, make: of(name, lambda: grouped.append(name) or make())  # type: ignore[method-assign]
+    for name in (READ, SIMPLE, OURS):
+        bench.release(name, 5, 3)
+    made = [name for name in grouped if name.startswith("all: groups")]
+    assert made == [f"all: groups of {name}, k = 5, seed 3" for name in (READ, OURS)]
+
+
+def test_links_are_counted_some_groups_at_a_time(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def links() -> dict[str, list[float]]:
+        bench = Bench(ratings, (5,), (3,), 0.1, Parts(), tuple(LINES))
+        return {name: value.tolist() for name, value in looks.links(bench, SIMPLE, 5, 3).items()}
+
+    whole = links()
+    assert whole["links"][0] > whole["above"][0] > 0
+    monkeypatch.setattr(looks, "_CELLS", 1)
+    assert links() == {name: pytest.approx(value) for name, value in whole.items()}
 
 
 def test_a_killed_run_goes_on(ratings: Ratings, tmp_path: Path) -> None:

@@ -48,8 +48,11 @@ class Bench:
         self._changed: dict[str, Bench] = {}
 
     def of(self, name: str, make: Any) -> Part:
-        """Return a part of these ratings."""
-        return self.parts.of(f"{self.name or 'all'}: {name}", make)
+        """Return a part of these ratings; a refusal, which is kept as one, is raised."""
+        part = self.parts.of(f"{self.name or 'all'}: {name}", make)
+        if "refused" in part:
+            raise Untestable(str(part["refused"]))
+        return part
 
     def held(self, seed: int, most_users: int | None = None) -> tuple[Ratings, Ratings]:
         """Return what a run learns from, and what it predicts; the last is kept.
@@ -90,10 +93,7 @@ class Bench:
             raise Untestable(f"{name}: not run on so many ratings")
         if line.most_users is not None and self.ratings.n_users > line.most_users:
             raise Untestable(f"{name}: only on up to {line.most_users:,} users")
-        part = self.of(f"{name}, k = {k}, seed {seed}", lambda: self._release(name, k, seed))
-        if "refused" in part:
-            raise Untestable(f"{name}, k = {k}: {part['refused']}")
-        return part
+        return self.of(f"{name}, k = {k}, seed {seed}", lambda: self._release(name, k, seed))
 
     def _release(self, name: str, k: int, seed: int) -> Part:
         train, probe = self.held(seed, self.drawn(LINES[name]))
@@ -102,7 +102,7 @@ class Bench:
             try:
                 release = method.anonymize(train, rng=seed)
             except (UserError, UnmetError) as error:
-                return {"refused": np.array(error.message)}
+                return {"refused": np.array(f"{name}, k = {k}: {error.message}")}
             found = measure_release(release, train, probe, method, seed, near=name in COMPARED)
         self.times[f"{name}, k = {k}"] = seconds = perf_counter() - started
         if seconds > _LONG:

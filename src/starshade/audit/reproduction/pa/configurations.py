@@ -14,7 +14,6 @@ from starshade.anonymize.predictive.bins import Bins, bins_of, distances_of, gro
 from starshade.anonymize.predictive.clusters import (
     Distances,
     bounded_t_means,
-    factored,
     written_out,
 )
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
@@ -133,14 +132,15 @@ class Studied(PredictiveAnonymizer):
 
     def _groups(self, padded: Padded, seed: int) -> Ints:
         name = f"groups of {self.alike}, k = {self.k}, seed {seed}"
-        return self._once(name, lambda: {"groups": self._made(padded, seed)})["groups"]
+        return self._once(name, lambda: {"groups": self.grouped(padded, seed)})["groups"]
 
-    def _made(self, padded: Padded, seed: int) -> Ints:
+    def grouped(self, padded: Padded, seed: int, given: Distances | None = None) -> Ints:
+        """Make groups; `given`: by these distances, everything anew."""
         m = padded.n_users
         if self.how == "at once":  # one clustering of everybody: no sample, no bins
             order = seeded_order(m, seed, "bins")
-            found = bounded_t_means(factored(padded), order, m // self.k, self.k)
-            return put_back(order, found)
+            away = given or self.away(padded)
+            return put_back(order, bounded_t_means(away, order, m // self.k, self.k))
         if self.how == "random":
             order = seeded_order(m, seed, "random groups")
             return put_back(order, np.minimum(np.arange(m) // self.k, m // self.k - 1))
@@ -154,8 +154,8 @@ class Studied(PredictiveAnonymizer):
             seed,
             dissimilarity=self.dissimilarity,
             clip=self.clip,
-            away=self.away(padded) if self.how == "divided" else None,
-            bins=self.bins(padded, seed),
+            away=self.away(padded) if self.how == "divided" else given,
+            bins=None if given else self.bins(padded, seed),
         )
 
 

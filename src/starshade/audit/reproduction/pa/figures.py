@@ -30,11 +30,11 @@ from starshade.utility.held_out.pairwise_dissimilarity import BINS
 ORIGINAL = "original"
 #: what the paper calls a line
 _PROFILE = {READ: "padded", PRINTED: "padded", SIMPLE: "simple"}
-#: table, reading → squared errors, how many
+#: table, reading → squared errors, how many, those of the original on the same ratings
 _SOURCES = {
-    ("1", "release"): ("release", "n"),
-    ("1", "refit"): ("refit", "refit_n"),
-    ("3", "release"): ("near", "near_n"),
+    ("1", "release"): ("release", "n", "original"),
+    ("1", "refit"): ("refit", "refit_n", "refit_original"),
+    ("3", "release"): ("near", "near_n", "near_original"),
 }
 _COMPARED = {"1": TARGET, "3": SIMILAR_USER}
 CENTRES = {"virtual": "virtual centres", "real": "real users as centres"}
@@ -76,20 +76,20 @@ def rows_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Row]:
     """Make Tables 1 and 3, the original first."""
     if ways:
         line, k = next(((line, k) for line, k in ways if line == READ), ways[0])
-        base = tuple(_rmse(run, "original", "n") for run in bench.runs(line, k, "original", "n"))
-        yield Row("1", ORIGINAL, None, "original", base, base, ORIGINAL_RMSE)
-    for (table, reading), (off, count) in _SOURCES.items():
+        runs = bench.runs(line, k, "original", "n")
+        own = tuple(_rmse(run, "original", "n") for run in runs)
+        yield Row("1", ORIGINAL, None, "original", own, own, ORIGINAL_RMSE)
+    for (table, reading), (off, count, base) in _SOURCES.items():
         for line, k in ways:
             parts = [bench.release(line, k, seed) for seed in bench.seeds]
             if all(off in part and part[count].sum() for part in parts):
-                original = ("refit_original", count) if reading == "refit" else ("original", "n")
                 yield Row(
                     table,
                     line,
                     k,
                     reading,
                     tuple(_rmse(part, off, count) for part in parts),
-                    tuple(_rmse(part, *original) for part in parts),
+                    tuple(_rmse(part, base, count) for part in parts),
                     _COMPARED[table].get((_PROFILE.get(line, ""), k))
                     if reading == "release"
                     else None,

@@ -14,7 +14,7 @@ from starshade.audit.reproduction.claims import Untestable, estimate
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
-from starshade.audit.reproduction.pa.configurations import PRINTED, READ, SIMPLE
+from starshade.audit.reproduction.pa.configurations import AT_ONCE, PRINTED, READ, SIMPLE
 from starshade.audit.reproduction.pa.measures import ORIGINAL_RMSE
 from starshade.audit.reproduction.pa.questions import readings_table
 from starshade.audit.reproduction.pa.result import LevelRow, Row
@@ -117,11 +117,6 @@ def changes(bench: Bench, ways: Sequence[tuple[str, int]], reading: str) -> Tabl
     )
 
 
-def _mean(parts: Iterator[Mapping[str, Any]], *names: str) -> list[float]:
-    found = list(parts)
-    return [fmean(float(part[name][0]) for part in found) for name in names]
-
-
 def attacks_table(bench: Bench) -> Table:
     """Set what structure and label attacks reach beside 1/k (Theorem 6.1)."""
     names = ("structure", "label")
@@ -197,13 +192,8 @@ def work_table(bench: Bench) -> Table:
     """Set the distances that groupings compute side by side (§6.1)."""
     rows = []
     for k in bench.ks:
-        cells = []
-        for line in (READ, PRINTED):
-            parts = (looks.work(bench, line, k, seed) for seed in bench.seeds[:1])
-            cells.append(f"{_mean(parts, 'distances')[0]:,.0f}")
-        at_once = (looks.work_at_once(bench, READ, k, seed) for seed in bench.seeds[:1])
-        cells.append(f"{_mean(at_once, 'distances')[0]:,.0f}")
-        rows.append((str(k), *cells))
+        parts = (looks.work(bench, line, k, bench.seeds[0]) for line in (READ, PRINTED, AT_ONCE))
+        rows.append((str(k), *(f"{float(part['distances'][0]):,.0f}" for part in parts)))
     m = bench.ratings.n_users
     return Table(
         f"Distances from users to centres that grouping takes (m^1.5 = {m**1.5:,.0f})",

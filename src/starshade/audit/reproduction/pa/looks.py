@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.order import by_content, seeded_order
-from starshade.anonymize.predictive.bins import Bins, group_users
+from starshade.anonymize.predictive.bins import Bins
 from starshade.anonymize.predictive.clusters import Distances, bounded_t_means
 from starshade.anonymize.prepare import prepare
 from starshade.attack.candidates.candidates import LabelAttack, StructureAttack
@@ -133,7 +132,7 @@ def attacked(bench: Bench, name: str, k: int, seed: int) -> Part:
         data = made(bench, name, k, seed) if name else train
         return _attack(data, train, seed)
 
-    return allowed(bench.of(f"attacks, {name or 'original'}, k = {k}, seed {seed}", attack))
+    return bench.of(f"attacks, {name or 'original'}, k = {k}, seed {seed}", attack)
 
 
 def _attack(data: Ratings | Release, original: Ratings, seed: int) -> Part:
@@ -165,24 +164,21 @@ def links(bench: Bench, name: str, k: int, seed: int, way: str = "") -> Part:
         train, _ = bench.held(seed)
         rows = linked_users(release, train)
         assert rows is not None
+        indptr, columns = train.indptr, train.columns
         if way == "independent":
-            rng = generator(seed, "independent raters")
-            if train.n_users > _ATTACKED:
-                return {"refused": np.array("raters are not drawn anew for so many users")}
-            users = np.concatenate(
-                [rng.choice(train.n_users, int(n), replace=False) for n in train.item_support]
-            )
-            items = np.repeat(np.arange(train.n_items), train.item_support)
-        else:
-            users = np.repeat(np.arange(train.n_users), train.user_support)
-            items = train.columns.astype(np.int64)
-        return _linked(rows[users], items, release.classes.sizes, train)
+            rng, m = generator(seed, "independent raters"), train.n_users
+            drawn = [rng.choice(m, int(n), replace=False) for n in train.item_support]
+            users = np.concatenate(drawn)
+            items = np.repeat(np.arange(train.n_items, dtype=np.int32), train.item_support)
+            columns = items[np.argsort(users, kind="stable")]
+            indptr = np.append(0, np.cumsum(np.bincount(users, minlength=m)))
+        return _linked(rows, indptr, columns, release.classes.sizes, train)
 
-    return allowed(bench.of(f"links{way and ', '}{way}, {name}, k = {k}, seed {seed}", count))
+    return bench.of(f"links{way and ', '}{way}, {name}, k = {k}, seed {seed}", count)
 
 
-def _linked(rows: Ints, items: Ints, sizes: Ints, train: Ratings) -> Part:
-    """Count shown links (`rows`, `items`: of each rating), some groups at a time."""
+def _linked(rows: Ints, indptr: Ints, columns: Any, sizes: Ints, train: Ratings) -> Part:
+    """Count shown links (`rows`: of users; `indptr`, `columns`: who rated what), some at a time."""
     n, share = train.n_items, train.item_support / train.n_users
     names = ("links", "above", "rare_true", "rare_bound", "true")
     sums, groups = dict.fromkeys(names, 0.0), np.zeros(n)
@@ -190,8 +186,11 @@ def _linked(rows: Ints, items: Ints, sizes: Ints, train: Ratings) -> Part:
     for first in range(0, len(sizes), some):
         own = sizes[first : first + some]
         low, high = np.searchsorted(rows, (first, first + len(own)), sorter=order)
-        at = order[low:high]
-        count = np.bincount((rows[at] - first) * n + items[at], minlength=len(own) * n)
+        users = order[low:high]
+        many = np.diff(indptr)[users]
+        at = np.arange(many.sum()) + np.repeat(indptr[users] - (np.cumsum(many) - many), many)
+        place = np.repeat(rows[users] - first, many) * n + columns[at]
+        count = np.bincount(place, minlength=len(own) * n)
         shown = np.flatnonzero(count)
         j, g, item = count[shown], own[shown // n], shown % n
         rare = share[item] * g <= 1
@@ -230,54 +229,26 @@ def diverse(bench: Bench, name: str, k: int, seed: int, b: int, l: int) -> Part:
             out[f"{which} sets"] = np.array([float(last.sets or last.drawn or 0)])
         return out
 
-    return allowed(bench.of(f"({b}, {l}), {name}, k = {k}, seed {seed}", check))
+    return bench.of(f"({b}, {l}), {name}, k = {k}, seed {seed}", check)
 
 
 def work(bench: Bench, name: str, k: int, seed: int, share: int = 1) -> Part:
     """Count the distances of a line's grouping, on one in `share` of the users."""
 
     def count() -> Part:
-        return _worked(
-            bench, name, k, seed, share, lambda away, m: group_users(m, k, seed, away=away)
-        )
+        train, _ = bench.held(seed)
+        if train.n_users > _COUNTED:
+            return {"refused": np.array(f"not counted on more than {_COUNTED:,} users")}
+        some, counted = train.keep_users(np.arange(0, train.n_users, share)), [0]
+        if some.n_users < k:
+            return {"refused": np.array(f"{some.n_users} users are no group of {k}")}
+        method = LINES[name].at(k)
+        with silence():
+            padded = method.padded(some, seed)
+            method.grouped(padded, seed, _counting(method.away(padded), counted))
+        return {"distances": np.array([float(counted[0])])}
 
-    return allowed(bench.of(f"work, {name}, k = {k}, seed {seed}, one in {share}", count))
-
-
-def work_at_once(bench: Bench, name: str, k: int, seed: int) -> Part:
-    """Count the distances of one clustering of everybody."""
-
-    def cluster(away: Distances, padded: Padded) -> None:
-        order = seeded_order(padded.n_users, seed, "bins")
-        bounded_t_means(away, order, len(order) // k, k)
-
-    def count() -> Part:
-        return _worked(bench, name, k, seed, 1, cluster)
-
-    return allowed(bench.of(f"work at once, {name}, k = {k}, seed {seed}", count))
-
-
-def _worked(
-    bench: Bench, name: str, k: int, seed: int, share: int, group: Callable[..., Any]
-) -> Part:
-    train, _ = bench.held(seed)
-    if train.n_users > _COUNTED:
-        return {"refused": np.array(f"not counted on more than {_COUNTED:,} users")}
-    some, line = train.keep_users(np.arange(0, train.n_users, share)), LINES[name]
-    if some.n_users < k:
-        return {"refused": np.array(f"{some.n_users} users are no group of {k}")}
-    method, counted = line.at(2), [0]
-    with silence():
-        padded = method.padded(some, seed)
-        group(_counting(method.away(padded), counted), padded)
-    return {"distances": np.array([float(counted[0])])}
-
-
-def allowed(part: Part) -> Part:
-    """Return a part that was not refused."""
-    if "refused" in part:
-        raise Untestable(str(part["refused"]))
-    return part
+    return bench.of(f"work, {name}, k = {k}, seed {seed}, one in {share}", count)
 
 
 def _counting(away: Distances, counted: list[int]) -> Distances:

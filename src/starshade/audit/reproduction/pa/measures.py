@@ -106,96 +106,75 @@ def scalars(
     return estimate(runs, statistic, seed=bench.seeds[0])
 
 
-def _ks_of(view: View, *wanted: int) -> None:
-    if missing := [k for k in wanted if k not in view.ks]:
-        raise Untestable(f"the paper's k = {', '.join(map(str, missing))} was not run")
-
-
 def _rmse(means: Means, key: str) -> float:
     return sqrt(means[key] / means[f"{key}_n"])
 
 
-def _times_original(view: View, pick: Callable[..., float] = max) -> Estimate:
-    return view.over_k(view.errors(a=view.line), lambda m: sqrt(m["a"] / m["a_base"]), pick)
-
-
-def _compared(above: str | None, below: str | None, pick: Callable[..., float] = max) -> Any:
-    """Compare the errors of two lines; None: the line that the way looks at."""
+def _over(
+    columns: Callable[[View], Mapping[str, tuple[str, str]]],
+    each: Callable[[Means], float],
+    pick: Callable[..., float] = max,
+    at: slice | tuple[int, ...] = slice(None),
+) -> Any:
+    """Pick one of a statistic of some k: of those of the view, or of the paper's."""
 
     def measure(bench: Bench, way: str) -> Estimate:
         view = View.of(bench, way)
-        lines = view.errors(a=above or view.line, b=below or view.line)
-        return view.over_k(lines, lambda m: _rmse(m, "a") / _rmse(m, "b"), pick)
+        ks = view.ks[at] if isinstance(at, slice) else at
+        if missing := [k for k in ks if k not in view.ks]:
+            raise Untestable(f"the paper's k = {', '.join(map(str, missing))} was not run")
+        return view.over_k(columns(view), each, pick, ks)
 
     return measure
+
+
+def _own(view: View) -> dict[str, tuple[str, str]]:
+    return view.errors(a=view.line)
+
+
+def _times_original(m: Means) -> float:
+    return sqrt(m["a"] / m["a_base"])
+
+
+def _compared(
+    above: str | None, below: str | None, pick: Callable[..., float] = max, at: slice = slice(None)
+) -> Any:
+    """Compare the errors of two lines; None: the line that the way looks at."""
+    return _over(
+        lambda view: view.errors(a=above or view.line, b=below or view.line),
+        lambda m: _rmse(m, "a") / _rmse(m, "b"),
+        pick,
+        at,
+    )
 
 
 def _spread(values: Sequence[float]) -> float:
+    if len(values) < 2:
+        raise Untestable("it takes two k")
     return max(values) / min(values)
 
 
-def _k_matters(bench: Bench, way: str) -> Estimate:
-    if len(bench.ks) < 2:
-        raise Untestable("it takes two k")
-    view = View.of(bench, way)
-    return view.over_k(view.errors(a=view.line), lambda m: sqrt(m["a"] / m["a_base"]), _spread)
-
-
-def _original(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    columns = view.errors(a=view.line)
-    return view.over_k(
-        columns, lambda m: sqrt(m["a_base"] / m["a_n"]) / ORIGINAL_RMSE, ks=view.ks[:1]
-    )
-
-
 def _table_1(profile: str, relative: bool) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        _ks_of(view, 5, 50)
-        line = SIMPLE if profile == "simple" else view.line
-        columns = view.errors(a=line)
+    def distance(values: Sequence[float]) -> float:
+        own = [TARGET[profile, k] / ORIGINAL_RMSE for k in (5, 50)]
+        return max(abs(a - b) / (b if relative else 1) for a, b in zip(values, own, strict=True))
 
-        def distance(values: Sequence[float]) -> float:
-            own = [TARGET[profile, k] / ORIGINAL_RMSE for k in (5, 50)]
-            return max(
-                abs(a - b) / (b if relative else 1) for a, b in zip(values, own, strict=True)
-            )
-
-        return view.over_k(columns, lambda m: sqrt(m["a"] / m["a_base"]), distance, (5, 50))
-
-    return measure
-
-
-def _due_to_nulls(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    names = ("release", "original", "null_release", "null_original")
-    return view.over_k(
-        {name: (SIMPLE, name) for name in names},
-        lambda m: (m["null_release"] - m["null_original"]) / (m["release"] - m["original"]),
-        min,
+    return _over(
+        lambda view: view.errors(a=SIMPLE if profile == "simple" else view.line),
+        _times_original,
+        distance,
+        (5, 50),
     )
 
 
-def _of_shape(column: str, by: float, profile: str | None = None) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        _ks_of(view, 50)
-        line = profile or view.line
-        return view.over_k({"a": (line, column)}, lambda m: m["a"] / by, ks=(50,))
-
-    return measure
+def _of_simple(*names: str) -> Callable[[View], dict[str, tuple[str, str]]]:
+    return lambda view: {name: (SIMPLE, name) for name in names}
 
 
-def _near(read: Callable[[Means], float], pick: Any) -> Any:
+def _near(read: Callable[[Means], float]) -> Any:
     """Estimate from what the nearest profile predicts."""
     columns = ("near", "near_n", "target", "target_n")
-
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        return view.over_k({each: (view.line, each) for each in columns}, read, pick)
-
-    return measure
+    return _over(lambda view: {each: (view.line, each) for each in columns}, read)
 
 
 def _low(bench: Bench, way: str) -> Estimate:
@@ -213,64 +192,56 @@ LOW = 25  # a percentile that counts as low
 
 
 def _table_3(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    _ks_of(view, 50)
     column = "near_shown" if way == "shown" else "near"
-    columns = {
-        f"{key}{end}": (line, f"{column}{end}" if not end.startswith("_o") else name)
-        for key, line in (("padded", view.line), ("simple", SIMPLE))
-        for end, name in (("", ""), ("_n", ""), ("_o", "original"), ("_on", "n"))
-    }
+    lines = View.of(bench, way).line, SIMPLE
+    pairs = tuple(zip(("padded", "simple"), lines, strict=True))
+    sources = (
+        ("", column), ("_n", f"{column}_n"), ("_o", "near_original"), ("_on", "near_n")
+    )  # fmt: skip
 
     def distance(m: Means) -> float:
-        off = []
-        for key in ("padded", "simple"):
-            base = sqrt(m[f"{key}_o"] / m[f"{key}_on"])
-            theirs = SIMILAR_USER[key, 50] / ORIGINAL_RMSE
-            off.append(abs(_rmse(m, key) / base / theirs - 1))
-        return max(off)
+        ratios = ((key, _rmse(m, key) / sqrt(m[f"{key}_o"] / m[f"{key}_on"])) for key, _ in pairs)
+        return max(abs(r / (SIMILAR_USER[key, 50] / ORIGINAL_RMSE) - 1) for key, r in ratios)
 
-    return view.over_k(columns, distance, ks=(50,))
-
-
-def _similar_compared(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    columns = {
-        f"{key}{end}": (line, f"near{end}")
-        for key, line in (("a", READ), ("b", SIMPLE))
-        for end in ("", "_n")
-    }
-    return view.over_k(columns, lambda m: _rmse(m, "a") / _rmse(m, "b"))
+    columns = {f"{key}{end}": (line, name) for key, line in pairs for end, name in sources}
+    found: Estimate = _over(lambda view: columns, distance, at=(50,))(bench, way)
+    return found
 
 
 def _target_over_similar(m: Means) -> float:
     return sqrt(m["target"] / m["target_n"]) / _rmse(m, "near")
 
 
-def _relaxed(bench: Bench, way: str) -> Estimate:
-    view = View.of(bench, way)
-    columns = view.errors(a=RELAXED, b=WEIGHTED)
-    return view.over_k(columns, lambda m: _rmse(m, "a") / _rmse(m, "b"), ks=view.ks[:1])
-
-
 MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
-    "pa-08": _original,
+    "pa-08": _over(_own, lambda m: sqrt(m["a_base"] / m["a_n"]) / ORIGINAL_RMSE, at=slice(1)),
     "pa-09": _table_1("padded", relative=False),
     "pa-10": _table_1("simple", relative=True),
-    "pa-11": lambda bench, way: _times_original(View.of(bench, way)),
+    "pa-11": _over(_own, _times_original),
     "pa-12": _compared(SIMPLE, READ, min),
-    "pa-13": _k_matters,
-    "pa-14": _due_to_nulls,
-    "pa-15": _of_shape("groups", GROUPS),
-    "pa-16": _of_shape("nulls", 1, SIMPLE),
+    "pa-13": _over(_own, _times_original, _spread),
+    "pa-14": _over(
+        _of_simple("release", "original", "null_release", "null_original"),
+        lambda m: (m["null_release"] - m["null_original"]) / (m["release"] - m["original"]),
+        min,
+    ),
+    "pa-15": _over(
+        lambda view: {"a": (view.line, "groups")}, lambda m: m["a"] / GROUPS, at=(50,)
+    ),
+    "pa-16": _over(_of_simple("nulls"), lambda m: m["nulls"], at=(50,)),
     "pa-17": _compared(None, UNPADDED),
     "pa-18": _compared(READ, AT_ONCE),
-    "pa-28": _relaxed,
+    "pa-28": _compared(RELAXED, WEIGHTED, at=slice(1)),
     "pa-32": _table_3,
-    "pa-33": _similar_compared,
-    "pa-34": _near(_target_over_similar, max),
-    "pa-35": _near(lambda m: 1 / _target_over_similar(m), max),
+    "pa-33": _over(
+        lambda view: {
+            "a": (READ, "near"), "a_n": (READ, "near_n"),
+            "b": (SIMPLE, "near"), "b_n": (SIMPLE, "near_n"),
+        },
+        lambda m: _rmse(m, "a") / _rmse(m, "b"),
+    ),
+    "pa-34": _near(_target_over_similar),
+    "pa-35": _near(lambda m: 1 / _target_over_similar(m)),
     "pa-36": _low,
     "pa-o1": _compared(OURS, READ),
     "pa-o2": _compared(EXCHANGED, READ),
-}
+}  # fmt: skip

@@ -63,6 +63,7 @@ def measure_release(
         found = near_of(release, profiles, train, linked, fitted=full, asked=asked)
         out |= {
             **found,
+            "near_original": out["original"] * found["asked"],
             "target": out["release"] * found["asked"],
             "target_n": out["n"] * found["asked"],
         }

@@ -156,11 +156,11 @@ def _levels(bench: Bench, left: list[Skipped]) -> Iterator[LevelRow]:
 
 
 def _say_memory(ratings: Ratings, ks: Sequence[int]) -> None:
-    """Say what will be needed, as far as it grows: ratings, one release, what learns from it."""
+    """Say what will be needed, as far as it grows: ratings, one release, what is made of it."""
     table = ratings.n_ratings * (ratings.columns.itemsize + ratings.codes.itemsize)
     profiles = ratings.n_users // min(ks) * ratings.n_items
     learned = _EACH * min(REFIT_CELLS, profiles)
-    need = 4 * table + 8 * ratings.n_ratings + profiles + learned + 8 * 17 * 4 * ratings.n_users
+    need = 4 * table + 8 * ratings.n_ratings + 3 * profiles + learned + 8 * 17 * 4 * ratings.n_users
     note(f"about {budget.amount(need)} of memory will be held: ratings and one release at a time")
 
 
