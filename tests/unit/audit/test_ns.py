@@ -345,7 +345,7 @@ def test_the_same_seed_gives_the_same_and_a_kill_costs_nothing(
     with pytest.raises(KilledError):
         told(Parts(tmp_path / "parts", {"seed": 1}))
     monkeypatch.undo()
-    kept = len(list((tmp_path / "parts").glob("*.npz")))
+    kept = len(list((tmp_path / "parts").glob("*.part")))
     assert kept > 5
     again = told(Parts(tmp_path / "parts", {"seed": 1}))
     assert json.dumps(again) == json.dumps(whole)

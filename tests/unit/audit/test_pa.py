@@ -273,7 +273,7 @@ def test_a_killed_run_goes_on(ratings: Ratings, tmp_path: Path) -> None:
     few = ratings.keep_users(np.arange(24))
     kept = tmp_path / "parts"
     first = reproduce_pa(few, ks=[8], runs=1, rng=5, parts=Parts(kept))
-    places = sorted(kept.glob("*.npz"))
+    places = sorted(kept.glob("*.part"))
     for place in places[::2]:
         place.unlink()
     again = reproduce_pa(few, ks=[8], runs=1, rng=5, parts=Parts(kept))
