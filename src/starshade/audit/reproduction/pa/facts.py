@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from math import isqrt, log
 from typing import Any
 
 import numpy as np
@@ -244,16 +243,12 @@ def _penalty(bench: Bench, way: str) -> Estimate:
 
 
 def _exponent(bench: Bench, way: str) -> Estimate:
-    k, m = bench.least_k, bench.ratings.n_users
-    if way == "line 4":
-        lines = [users * isqrt(users) for users in (m, -(-m // 4))]
-        return Estimate.exact(log(lines[0] / lines[1], 4))
     if bench.ratings.n_users < _MANY:
         raise Untestable(f"with fewer than {_MANY} users a quarter has hardly any bins")
 
     def counted(seed: int) -> Mapping[str, Any]:
         return {
-            name: looks.work(bench, PRINTED, k, seed, share)["distances"]
+            name: looks.work(bench, PRINTED, bench.least_k, seed, share)["distances"]
             for name, share in (("all", 1), ("some", 4))
         }
 
