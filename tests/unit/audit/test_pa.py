@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from starshade.audit.attempts import seeds_of
+from starshade.audit.reproduction.claims import judge
 from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.pa import bench as bench_module
 from starshade.audit.reproduction.pa import looks, questions, released
@@ -354,3 +355,16 @@ def test_without_data_ratings_are_made_up() -> None:
 def test_the_small_examples_are_the_paper_s() -> None:
     for worked in worked_tables():
         assert worked.equal == worked.cells or "Netflix" in worked.title, worked.number
+
+
+@pytest.mark.parametrize("dependent", [True, False])
+def test_theorems_on_links_are_tested_where_ratings_are_independent(dependent: bool) -> None:
+    rng, share = np.random.default_rng(2), np.linspace(0.04, 0.4, 20)
+    eager = np.where(np.arange(80) % 2, 1.9, 0.1)[:, None] if dependent else np.ones((80, 1))
+    rated = rng.random((80, 20)) < share * eager
+    rows = [{int(i): float(rng.integers(1, 6)) for i in np.flatnonzero(r)} for r in rated]
+    bench = Bench(table(rows, Scale(1, 5, 1)), (4,), (3,), 0.1, Parts(), tuple(LINES))
+    judged = judge([c for c in CLAIMS if c.number in ("pa-40", "pa-41")], bench, data="", ways=WAYS)
+    for each in judged:
+        assert (each.found is None) == dependent
+        assert ("drawn anew" in each.reason) == dependent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import AT_ONCE, PRINTED, READ, SIMPLE
 from starshade.audit.reproduction.pa.measures import Means, View, scalars
 from starshade.audit.reproduction.pa.padding import HISTOGRAM, PAPERS, histogram_of
+from starshade.figure import number
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import dissimilarities
 from starshade.recommend.settings import Dissimilarity
@@ -96,14 +98,11 @@ def _named(bench: Bench, k: int, seed: int) -> float:
 
 
 def _links(read: Callable[[Mapping[str, float]], float]) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        drawn = way if way == "independent" else ""
-
-        def found(seed: int) -> Mapping[str, Any]:
+    def found(view: View, raters: str) -> Estimate:
+        def of_seed(seed: int) -> Mapping[str, Any]:
             names = ("links", "above", "rare_true", "rare_bound")
             return {
-                f"{name} {k}": looks.links(view.bench, SIMPLE, k, seed, drawn)[name]
+                f"{name} {k}": looks.links(view.bench, SIMPLE, k, seed, raters)[name]
                 for k in view.ks
                 for name in names
             }
@@ -114,16 +113,30 @@ def _links(read: Callable[[Mapping[str, float]], float]) -> Any:
                 for k in view.ks
             )
 
-        return scalars(view.bench, found, greatest)
+        return scalars(view.bench, of_seed, greatest)
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        view = View.of(bench, way)
+        own, times = found(view, ""), _dependence(view.bench.ratings)
+        if abs(times - 1) <= _CHANCE * sqrt(2 / view.bench.ratings.n_users):
+            return own
+        raise Untestable(
+            "the theorem assumes that all ratings are independent, and people's numbers of ratings "
+            f"vary {number(times)} times as much as they then would; of these ratings it is "
+            f"{own.text}, with each item's raters drawn anew, independently, "
+            f"{found(view, 'independent').text}"
+        )
 
     return measure
 
 
-def _above(bench: Bench, way: str) -> Estimate:
-    if way == "one rater":  # of a group of g one of g rated it: 1/g, by counting
-        return Estimate.exact(0.0)
-    found: Estimate = _links(lambda m: m["above"] / m["links"])(bench, way)
-    return found
+_CHANCE = 4  # standard errors of a variance that chance may explain
+
+
+def _dependence(ratings: Ratings) -> float:
+    """Variance of users' numbers of ratings over what it is where all ratings are independent."""
+    share = ratings.item_support / ratings.n_users
+    return float(ratings.user_support.var() / max(1e-9, (share * (1 - share)).sum()))
 
 
 def _expected(m: Mapping[str, float]) -> float:
@@ -308,7 +321,7 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-05": _labels,
     "pa-38": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["smallest"][0] / k, min),
     "pa-39": _exact(_named, max),
-    "pa-40": _above,
+    "pa-40": _links(lambda m: m["above"] / m["links"]),
     "pa-41": _links(_expected),
     "pa-44": _rare_items,
     "pa-46": _exact(_missing, min),
