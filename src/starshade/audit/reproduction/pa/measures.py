@@ -171,12 +171,6 @@ def _of_simple(*names: str) -> Callable[[View], dict[str, tuple[str, str]]]:
     return lambda view: {name: (SIMPLE, name) for name in names}
 
 
-def _near(read: Callable[[Means], float]) -> Any:
-    """Estimate from what the nearest profile predicts."""
-    columns = ("near", "near_n", "target", "target_n")
-    return _over(lambda view: {each: (view.line, each) for each in columns}, read)
-
-
 def _low(bench: Bench, way: str) -> Estimate:
     """Estimate whose own profile is among the nearest, of who is asked at every k."""
     view = View.of(bench, way)
@@ -208,10 +202,6 @@ def _table_3(bench: Bench, way: str) -> Estimate:
     return found
 
 
-def _target_over_similar(m: Means) -> float:
-    return sqrt(m["target"] / m["target_n"]) / _rmse(m, "near")
-
-
 MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-08": _over(_own, lambda m: sqrt(m["a_base"] / m["a_n"]) / ORIGINAL_RMSE, at=slice(1)),
     "pa-09": _table_1("padded", relative=False),
@@ -239,8 +229,10 @@ MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
         },
         lambda m: _rmse(m, "a") / _rmse(m, "b"),
     ),
-    "pa-34": _near(_target_over_similar),
-    "pa-35": _near(lambda m: 1 / _target_over_similar(m)),
+    "pa-35": _over(
+        lambda view: {n: (view.line, n) for n in ("near", "near_n", "target", "target_n")},
+        lambda m: _rmse(m, "near") / _rmse(m, "target"),
+    ),
     "pa-36": _low,
     "pa-o1": _compared(OURS, READ),
     "pa-o2": _compared(EXCHANGED, READ),
