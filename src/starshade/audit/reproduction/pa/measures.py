@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
-from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.bench import FEWEST, Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     EXCHANGED,
@@ -34,19 +34,29 @@ GROUPS, NULLS = 9_294, 0.80  # §7.2; k = 50
 
 @dataclass(frozen=True)
 class View:
-    """What a way looks at: which ratings, which line in place of as-read, read how, at which k."""
+    """What a way looks at: which ratings, which line in place of as-read, read how, at which k.
+
+    `enough`: the k, of those that leave enough groups.
+    """
 
     bench: Bench
     line: str = READ
     reading: str = "release"
-    ks: tuple[int, ...] = ()
+    enough: tuple[int, ...] = ()
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The k that are looked at; none is a reason to judge nothing."""
+        if not self.enough:
+            raise Untestable(f"every k leaves fewer than {FEWEST} groups of these users")
+        return self.enough
 
     @classmethod
     def of(cls, bench: Bench, way: str) -> View:
         """Apply an intervention."""
-        ks = bench.ks
+        ks = bench.judged_ks
         if way in ("thinned", "dense", "few items"):
-            return cls(bench.changed(way), ks=ks)
+            return cls(bench.changed(way), enough=ks)
         lines = {"to the letter": PRINTED, "ours": OURS}
         if way == "large k":
             ks = ks[-1:]
@@ -122,7 +132,8 @@ def _over(
         view = View.of(bench, way)
         ks = view.ks[at] if isinstance(at, slice) else at
         if missing := [k for k in ks if k not in view.ks]:
-            raise Untestable(f"the paper's k = {', '.join(map(str, missing))} was not run")
+            told = ", ".join(map(str, missing))
+            raise Untestable(f"the paper's k = {told} was not run, or leaves too few groups")
         return view.over_k(columns(view), each, pick, ks)
 
     return measure
