@@ -36,6 +36,7 @@ from starshade.audit.reproduction.pa.result import PredictiveStudy, find
 from starshade.audit.reproduction.pa.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
 from starshade.errors import ConfigError
+from starshade.naming import speak
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
@@ -314,6 +315,10 @@ def test_a_refusal_is_left_out_with_the_reason() -> None:
     told = {entry.what: entry.reason for entry in found.skipped}
     assert {f"{name}, k = 50" for name in (PRINTED, READ, SIMPLE, OURS)} <= set(told)
     assert {row.k for row in found.tables} == {None, 4}
+    with speak(lambda setting, value: f"--{setting}"):
+        again = reproduce_pa(few, ks=[4, 50], runs=1, rng=1)
+    assert again.skipped == found.skipped  # in no door's words
+    assert "--" not in str([each.reason for each in again.claims])
 
 
 def test_a_k_that_leaves_few_groups_is_left_out_of_claims(ratings: Ratings) -> None:

@@ -14,8 +14,7 @@ from starshade.anonymize.prepare import prepare
 from starshade.attack.candidates.candidates import LabelAttack, StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_existence import link_existence_bound
-from starshade.audit.reproduction.claims import Untestable
-from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.bench import Bench, anonymized
 from starshade.audit.reproduction.pa.configurations import LINES, Studied
 from starshade.audit.reproduction.pa.padding import sizes_of_bins
 from starshade.audit.reproduction.parts import Part
@@ -50,11 +49,7 @@ def padded_of(bench: Bench, name: str, seed: int) -> Padded:
 def made(bench: Bench, name: str, k: int, seed: int, **settings: Any) -> Release:
     """Make a release that is looked at in another way than by errors."""
     train, _ = bench.held(seed, bench.drawn(LINES[name]))
-    try:
-        with silence():
-            return bench.method(name, k, seed, **settings).anonymize(train, rng=seed)
-    except (ConfigError, UnmetError) as error:
-        raise Untestable(f"{name}, k = {k}: {error.message}") from None
+    return anonymized(bench.method(name, k, seed, **settings), train, name, seed)
 
 
 def pairs(bench: Bench, name: str, k: int, seed: int) -> Part:
