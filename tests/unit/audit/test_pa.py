@@ -132,6 +132,9 @@ def test_claims_on_users_have_intervals_over_them(found: PredictiveStudy) -> Non
         assert ours is not None
         assert (ours.users or 0) > 50, number
         assert ours.low < ours.high, number
+    for number in ("pa-15", "pa-21", "pa-46", "pa-52"):  # of whole releases
+        ours = judged[number]
+        assert ours is None or ours.users is None, number
 
 
 def test_errors_are_the_measures_of_the_releases(found: PredictiveStudy, ratings: Ratings) -> None:

@@ -166,7 +166,7 @@ def _few_groups(bench: Bench, way: str) -> Estimate:
         {str(k): looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2 for k in view.ks}
         for seed in view.bench.seeds
     ]
-    return estimate(runs, lambda m: min(m.values()), seed=bench.seeds[0])
+    return estimate(runs, lambda m: min(m.values()), seed=bench.seeds[0], of="item")
 
 
 def _obscured(bench: Bench, way: str) -> Estimate:

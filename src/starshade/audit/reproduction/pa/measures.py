@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -82,10 +82,10 @@ class View:
             }
             for seed in bench.seeds
         ]
-        return estimate(
+        return over_users(
             runs,
             lambda means: pick([each({n: means[f"{n} {k}"] for n in columns}) for k in ks]),
-            seed=bench.seeds[0],
+            bench.seeds[0],
         )
 
     def errors(self, **lines: str) -> dict[str, tuple[str, str]]:
@@ -113,7 +113,15 @@ def scalars(
     """Estimate from figures of whole releases, one of each seed."""
     found = [part(seed) for seed in bench.seeds]
     runs = [{k: np.atleast_1d(v) for k, v in each.items() if v.size == 1} for each in found]
-    return estimate(runs, statistic, seed=bench.seeds[0])
+    return over_users(runs, statistic, bench.seeds[0])
+
+
+def over_users(
+    runs: Sequence[Mapping[str, Any]], statistic: Callable[[Means], float], seed: int
+) -> Estimate:
+    """Estimate from runs; of figures that are one for all users it is no interval over them."""
+    found = estimate(runs, statistic, seed=seed)
+    return replace(found, users=None) if found.users == 1 else found
 
 
 def _rmse(means: Means, key: str) -> float:
