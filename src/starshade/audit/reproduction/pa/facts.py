@@ -313,7 +313,7 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-29": _sim_exceptions,
     "pa-30": _penalty,
     "pa-42": _bound_at(lambda k: 1 / k, _farthest_from_2),
-    "pa-43": _bound_at(lambda k: 1e-9, max),
+    "pa-43": _bound_at(lambda k: 1e-9, lambda bounds: max(bounds) - 1),
     "pa-51": _exponent,
     "pa-52": _whole(_speed_up, lambda m: m["at once"] / m["theirs"]),
     "pa-03": _unpopular,
