@@ -279,6 +279,16 @@ def _speed_up(view: View, seed: int) -> Mapping[str, Any]:
     }
 
 
+def _overlap(bench: Bench, way: str) -> Estimate:
+    own = View.of(bench, way).bench
+    runs = [looks.overlap(own, seed) for seed in own.seeds]
+    return estimate(runs, lambda m: m["overlap"], seed=bench.seeds[0])
+
+
+def _fake(view: View, seed: int) -> Mapping[str, Any]:
+    return {str(k): looks.links(view.bench, SIMPLE, k, seed)["mean"] for k in view.ks}
+
+
 def _gigabytes(bench: Bench, way: str) -> Estimate:
     return Estimate.exact(4e-9 * bench.ratings.n_users * bench.ratings.n_items)
 
@@ -329,6 +339,12 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-48": _exact(
         lambda bench, k, seed: looks.diverse(bench, SIMPLE, k, seed, 1, 2)["repaired"][0] / 2, min
     ),
+    "pa-55": _overlap,
+    "pa-56": _whole(
+        lambda view, seed: looks.represented(view.bench, view.line, seed),
+        lambda m: m["outside"] / m["inside"],
+    ),
+    "pa-57": _whole(_fake, lambda m: 1 - max(m.values())),
     "pa-49": _obscured,
     "pa-50": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["shown_by_all"][0], min),
 }

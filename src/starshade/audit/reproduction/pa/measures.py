@@ -173,6 +173,11 @@ def _spread(values: Sequence[float]) -> float:
     return max(values) / min(values)
 
 
+def _last_over_first(values: Sequence[float]) -> float:
+    _spread(values)
+    return values[-1] / values[0]
+
+
 def _table_1(profile: str, relative: bool) -> Any:
     def distance(values: Sequence[float]) -> float:
         own = [TARGET[profile, k] / ORIGINAL_RMSE for k in (5, 50)]
@@ -253,6 +258,7 @@ MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
         lambda m: _rmse(m, "near") / _rmse(m, "target"),
     ),
     "pa-36": _low,
+    "pa-54": _over(lambda view: view.errors(a=SIMPLE), lambda m: _rmse(m, "a"), _last_over_first),
     "pa-o1": _compared(OURS, READ),
     "pa-o2": _compared(EXCHANGED, READ),
 }  # fmt: skip
