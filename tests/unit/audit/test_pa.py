@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from math import sqrt
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from starshade.audit.attempts import seeds_of
-from starshade.audit.reproduction.claims import Judged, judge
+from starshade.audit.reproduction.claims import Judged, Untestable, judge
 from starshade.audit.reproduction.configurations import settings_of
 from starshade.audit.reproduction.pa import bench as bench_module
 from starshade.audit.reproduction.pa import looks, questions, released
@@ -338,6 +339,26 @@ def test_a_k_that_leaves_few_groups_is_left_out_of_claims(ratings: Ratings) -> N
     }
     small = reproduce_pa(ratings.keep_users(np.arange(30)), ks=[2, 15], runs=1, rng=1)
     assert "k = 15" in {entry.what for entry in small.skipped if entry.figure == "claims"}
+
+
+def test_what_two_people_both_rated() -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        {int(i): 3.0 for i in rng.choice(15, rng.integers(3, 9), replace=False)} for _ in range(12)
+    ]
+    bench = Bench(table(rows, Scale(1, 5, 1)), (2,), (3,), 0.1, Parts(), tuple(LINES))
+    train, _ = bench.held(3)
+    sets = [set(train.columns[a:b].tolist()) for a, b in itertools.pairwise(train.indptr)]
+    pairs = [len(a & b) / len(a | b) for a, b in itertools.combinations(sets, 2)]
+    assert looks.overlap(bench, 3)["overlap"].mean() == pytest.approx(fmean(pairs))
+
+
+def test_a_sample_represents_others_where_there_are_others(ratings: Ratings) -> None:
+    many = synthesize(n_users=600, n_items=20, n_ratings=6000, rng=1)
+    found = looks.represented(Bench(many, (5,), (3,), 0.1, Parts(), tuple(LINES)), READ, 3)
+    assert 0.5 < found["outside"][0] / found["inside"][0] < 2
+    with pytest.raises(Untestable, match="the sample is everybody"):
+        looks.represented(Bench(ratings, (5,), (3,), 0.1, Parts(), tuple(LINES)), READ, 3)
 
 
 def test_half_stars_and_real_scales() -> None:
