@@ -196,7 +196,7 @@ _WORK = (
           "the printed number; seconds of both, in the same kind of code, stand in Fig. 16",
           "as-read",
           worked(lambda w: sum(x.member for x in w) / sum(x.likeness for x in w)),
-          ("anew", "tuples-k", *_DATA)),
+          ("anew", "tuples-k", *_DATA), about="MovieLens 100K"),
     Claim("kl-51", "§5.2.3", "the records left over take 69.23 % of it on average",
           "their share of all distances, the mean over k", 0.6, 0.78,
           "within an eighth of the printed share: it was a time", "as-read",
