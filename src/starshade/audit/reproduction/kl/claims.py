@@ -30,7 +30,6 @@ WAYS = {
     "furthest": "when a nucleus is furthest from the one before",
     "apart": "when a null is apart from every rating in distances",
     "arbitrary": "when k-Member grows from drawn records, as §5 describes it",
-    "member-dgh": "when k-Member releases DGH (b)",
     "algorithms": "when k-Likeness stands with NDGH alone",
     "sizes": "when the size of classes is meant, not their number",
     "divisible": "when k divides the number of users, so that nobody is left over",

@@ -48,7 +48,6 @@ _READ = (
     "apart",
     "ignored",
     "arbitrary",
-    "member-dgh",
 )
 _QUERIED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
 _RISES = "the least share, over methods, of pairs of k of which the greater has the greater {}"
