@@ -35,6 +35,8 @@ from starshade.audit.reproduction.kl.statistics import (
 )
 
 _DGHS = (DGH_A, DGH_B, DGH_C)
+# the “algorithms” that §5.2.1 opens with; a hierarchy is a setting of the first
+_ALGORITHMS = (LIKENESS, MEMBER, MONDRIAN)
 _DATA = ("filled", "thinned", "few")
 _READ = (
     "rated",
@@ -60,9 +62,9 @@ _METRICS = ("dm", "c_avg", "gen_iloss")
 _LOSSES = (
     Claim("kl-16", "§5.2.1, Fig. 10", "DM rises with k", _RISES.format("DM"), 0.95, None, _TREND,
           "as-read", course("dm", PAPERS, min), ("algorithms", *_DATA)),
-    Claim("kl-17", "§5.2.1, Fig. 10", "Mondrian has a higher DM than the others",
-          "its DM over another line's, over all k, at the least", 1.001, None, _SIDE, "as-read",
-          summed("dm", [MONDRIAN], [LIKENESS, MEMBER, *_DGHS]), ("algorithms", *_DATA)),
+    Claim("kl-17", "§5.2.1, Fig. 10", "Mondrian has a higher DM than the other algorithms",
+          "its DM over that of k-Likeness with NDGH or k-Member, over all k, at the least", 1.001,
+          None, _SIDE, "as-read", summed("dm", [MONDRIAN], [LIKENESS, MEMBER]), _DATA),
     Claim("kl-18", "§5.2.1, Fig. 10", "k-Likeness with NDGH has the lowest DM",
           "another line's DM over its, over all k, at the least", 0.999, None,
           "a thousandth is no difference: k-Member is called comparable", "as-read",
@@ -77,12 +79,11 @@ _LOSSES = (
           "the DM of (a) or (c) over that of (b), over all k, at the least", 1.001, None, _SIDE,
           "as-read", summed("dm", [DGH_A, DGH_C], [DGH_B]), _DATA),
     Claim("kl-22", "§5.2.1, Fig. 11", "C_AVG is rather stable over k",
-          "a line's greatest C_AVG over its least, at the greatest", None, 1.25,
-          "“rather”: a quarter", "as-read", spread("c_avg", PAPERS),
-          ("algorithms", "groups", *_DATA)),
+          "an algorithm's greatest C_AVG over its least, at the greatest", None, 1.25,
+          "“rather”: a quarter", "as-read", spread("c_avg", _ALGORITHMS), ("groups", *_DATA)),
     Claim("kl-23", "§5.2.1, Fig. 11", "all algorithms form more classes as k rises",
           _RISES.format("number of classes"), 0.95, None, _TREND, "as-read",
-          course("classes", PAPERS, min), ("sizes", *_DATA)),
+          course("classes", _ALGORITHMS, min), ("sizes", *_DATA)),
     Claim("kl-24", "§5.2.1, Fig. 11", "k-Likeness and k-Member are very close in C_AVG",
           "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
           away("c_avg", LIKENESS, MEMBER), (*_READ, *_DATA)),
@@ -103,10 +104,9 @@ _LOSSES = (
     Claim("kl-29", "§5.2.1, Fig. 12", "sets grow with k",
           "members of a cell with NDGH at the greatest k over those at the least", 1.05, None,
           "more than a twentieth", "as-read", ends("members", [LIKENESS]), _DATA),
-    Claim("kl-30", "§5.2.1, Fig. 12", "k-Member loses less than the others",
-          "another line's GenILoss over its, over all k, at the least", 1.001, None, _SIDE,
-          "as-read", summed("gen_iloss", [LIKENESS, MONDRIAN, *_DGHS], [MEMBER]),
-          (*_READ, *_DATA)),
+    Claim("kl-30", "§5.2.1, Fig. 12", "k-Member loses less than the other algorithms",
+          "another algorithm's GenILoss over its, over all k, at the least", 1.001, None, _SIDE,
+          "as-read", summed("gen_iloss", [LIKENESS, MONDRIAN], [MEMBER]), (*_READ, *_DATA)),
     Claim("kl-31", "§5.2.1, Fig. 12", "k-Likeness with NDGH follows",
           "Mondrian's GenILoss, or that of a DGH, over its, over all k, at the least", 1.001, None,
           _SIDE, "as-read", summed("gen_iloss", [MONDRIAN, *_DGHS], [LIKENESS]),
@@ -162,9 +162,8 @@ _QUERIES = (
           "greater error", None, 0.05, _TREND, "as-read", asked_course("range", _QUERIED, max),
           ("algorithms", *_DATA)),
     Claim("kl-44", "§5.2.2, Fig. 15", "k-Likeness with NDGH errs least over ranges",
-          "another line's error over its, over all widths, at the least", 1.001, None, _SIDE,
-          "as-read", asked_ratio("range", [MEMBER, MONDRIAN, DGH_B], [LIKENESS]),
-          ("algorithms", *_READ, *_DATA)),
+          "another algorithm's error over its, over all widths, at the least", 1.001, None, _SIDE,
+          "as-read", asked_ratio("range", [MEMBER, MONDRIAN], [LIKENESS]), (*_READ, *_DATA)),
     Claim("kl-45", "§5.2.2, Fig. 15", "above a range of 1 its errors are below 1.0 %",
           "its greatest error at widths of 2 and more, in per cent", None, 1.0,
           "the printed number", "as-read",
