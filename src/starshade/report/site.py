@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from starshade.arguments import typed
-from starshade.audit.reproduction.claims import Verdict
+from starshade.audit.reproduction.claims import Judged, Verdict
 from starshade.audit.reproduction.configurations import explained
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure
@@ -71,7 +71,9 @@ def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
 
 
 def _of(study: PaperStudy, paper: Paper) -> dict[str, Any]:
-    of = {v: [each for each in study.claims if each.verdict == v] for v in get_args(Verdict)}
+    of: dict[str, list[Judged]] = {v: [] for v in (*get_args(Verdict), "ours")}
+    for each in study.claims:
+        of["ours" if each.claim.ours else each.verdict].append(each)
     return {
         "study": study,
         "paper": paper,

@@ -76,8 +76,9 @@ def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
     assert found.summary[0].startswith("Of 7 claims in 1 paper 1 hold on these ratings, 2 do not")
     # the abstract's first, then the introduction's
     assert found.summary[1].endswith(
-        "Holds: a record is found by <b>eight</b> ratings (0.9003). Does not hold: the error rises "
-        "with k | steeply (-0.4997; holds with half stars made whole: 0.2503)."
+        "Holds: a record is found by <b>eight</b> ratings (share found: 0.9003). "
+        "Does not hold: the error rises with k | steeply (least step of the error: -0.4997; "
+        "holds with half stars made whole: 0.2503)."
     )
     assert "shows the cause of 1; of 1 it is unknown" in found.summary[2]
     for why in ("other ratings", "lack what they need", "lost", "reaches across"):

@@ -101,7 +101,8 @@ def estimate(
     low, high = np.nanquantile([found(each) for each in means / len(runs)], [0.025, 0.975])
     ends = [value, float(low), float(high), *map(found, _unseen(runs, names))]
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    return Estimate(value, low, high, len(runs), max(sizes), of)
+    many = max(sizes)
+    return Estimate(value, low, high, len(runs), many if many > 1 else None, of)
 
 
 @dataclass(frozen=True)
@@ -236,14 +237,13 @@ class Judged:
 
     @property
     def cause(self) -> str:
-        """Why it does not hold: what was changed alone so that it does; empty where it holds."""
+        """Why it does not hold: every change under which it does; empty where it holds."""
         if self.verdict != "does not hold":
             return ""
-        for each in self.tried:
-            if each.met and each.found is not None:
-                return f"holds {each.words}: {each.found.text}"
-        done = [each for each in self.tried if each.found is not None]
-        return "unknown" + "".join(f"; {t.words}: {t.found.text}" for t in done if t.found)
+        found = {f"{each.words}: {each.found.text}": each.met for each in self.tried if each.found}
+        if any(found.values()):
+            return "holds " + "; ".join(text for text, met in found.items() if met)
+        return "; ".join(["unknown", *found])
 
     @property
     def unexplained(self) -> bool:
@@ -345,5 +345,5 @@ def told(judged: Sequence[Judged]) -> str:
         f"{count['does not hold']} do not, {count['cannot be tested']} cannot be tested here."
     )
     if ours:
-        text += f" Of {counted(len(ours), 'claim')} of ours {counts(ours)['holds']} hold."
+        text += f" Of our own {counts(ours)['holds']} of {len(ours)} hold."
     return text

@@ -26,6 +26,7 @@ from starshade.ratings.table import Ratings
 from starshade.rng import Rng, generator, resolve_seed
 
 Row = dict[str, Any]
+_RUNS = 5  # the least that intervals over runs are meant for
 
 
 @dataclass(frozen=True)
@@ -66,16 +67,17 @@ class Everything:
         ours = [each for each in judged if each.claim.ours]
         papers = [each for each in judged if not each.claim.ours]
         lines = (
-            f"{_counted(papers, counted(len(self.studies), 'paper'))} Data: {self.called}.",
+            f"{_counted(papers, counted(len(self.studies), 'paper'))} Data: {self.called}."
+            + (
+                f" Only {counted(self.runs, 'run')}: verdicts want {_RUNS}."
+                if self.runs < _RUNS
+                else ""
+            ),
             *map(_of_paper, self.studies),
             *_causes(papers),
             *self._untested(papers),
             *_cells(self.studies),
-            *(
-                [f"Of {counted(len(ours), 'claim')} of ours {counts(ours)['holds']} hold."]
-                if ours
-                else []
-            ),
+            *([f"Of our own claims {counts(ours)['holds']} of {len(ours)} hold."] if ours else []),
         )
         return tuple(lines)
 
@@ -187,9 +189,9 @@ def _prominence(place: str) -> int:
 
 def _famous(judged: Judged) -> str:
     if judged.verdict == "holds":
-        return f"Holds: {judged.claim.says} ({judged.ours})."
+        return f"Holds: {judged.claim.says} ({judged.claim.statistic}: {judged.ours})."
     why = "cause unknown" if judged.unexplained else judged.cause
-    return f"Does not hold: {judged.claim.says} ({judged.ours}; {why})."
+    return f"Does not hold: {judged.claim.says} ({judged.claim.statistic}: {judged.ours}; {why})."
 
 
 def _causes(papers: Sequence[Judged]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from starshade.kernels.balls.cliques import seek_cliques
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.privacy.proximity.balls import count_balls
 from starshade.privacy.proximity.graph_result import ProximityGraph
+from starshade.progress import silence
 from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.scale import Scale
@@ -206,9 +207,10 @@ def survey(rows: tuple[tuple[int, ...], ...], maximum: int) -> Ratings:
     """Return rows of numbers as ratings, users and items numbered from 1; 0 is null."""
     cells = [(u, i, v) for u, row in enumerate(rows, 1) for i, v in enumerate(row, 1) if v != NULL]
     users, items, values = zip(*cells, strict=True)
-    return Ratings.from_arrays(
-        [str(u) for u in users], [str(i) for i in items], values, scale=Scale(1, maximum, 1)
-    )
+    with silence():
+        return Ratings.from_arrays(
+            [str(u) for u in users], [str(i) for i in items], values, scale=Scale(1, maximum, 1)
+        )
 
 
 def tables() -> tuple[Ratings, Ratings, Ratings]:
