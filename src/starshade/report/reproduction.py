@@ -15,7 +15,7 @@ from starshade.audit.reproduction.everything import claim_rows
 from starshade.audit.reproduction.figures import Figure, Point, Unit
 from starshade.audit.reproduction.study import PaperStudy
 from starshade.audit.reproduction.worked import Worked
-from starshade.figure import Table
+from starshade.figure import Table, number
 from starshade.ratings.places.place import Where
 from starshade.report.charts import chart
 from starshade.report.folder import Drawn, Leaf, Rows, save_folder, table_lines
@@ -221,14 +221,10 @@ def panel_tables(figure: Figure) -> Iterator[Table]:
 def _cell(point: Point | None, unit: Unit) -> str:
     if point is None:
         return "–"
-    ends = (
-        "" if point.low is None or point.high is None else f" [{point.low:.4g}, {point.high:.4g}]"
-    )
-    if unit == "share":
-        if ends:
-            ends = f" [{point.low:.1%}, {point.high:.1%}]"
-        return f"{point.y:.1%}{ends}"
-    return f"{point.y:.4g}{ends}"
+    write = "{:.1%}".format if unit == "share" else number
+    if point.low is None or point.high is None:
+        return write(point.y)
+    return f"{write(point.y)} [{write(point.low)}, {write(point.high)}]"
 
 
 def _times(study: PaperStudy) -> Iterator[str]:

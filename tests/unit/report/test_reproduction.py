@@ -13,9 +13,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.errors import ConfigError, OutputError
 from starshade.progress import watch
-from starshade.report.reproduction import save_study, time_rows
+from starshade.report.reproduction import panel_tables, save_study, time_rows
 from tests.unit.report.stub_study import StubStudy, reproduce
 
 FILES = {"README.md", "xx.json", "points.csv", "claims.csv", "table-01.csv", "times.json"}
@@ -92,6 +93,15 @@ def test_claims_and_points_are_rows(folder: Path, found: StubStudy) -> None:
         "", "as-printed", "as-read, but groups by exchange"
     }  # fmt: skip
     assert len(points) == 12
+
+
+def test_great_numbers_are_written_out() -> None:
+    points = (Point(2, 17_712.4, 17_650.0, 17_790.6), Point(3, 0.34567))
+    figure = Figure("10", "Loss", "k", "DM", "number", (Series("a", "m", points),))
+    (panel,) = panel_tables(figure)
+    assert panel.rows == (("2", "17,712 [17,650, 17,791]"), ("3", "0.3457"))
+    (shares,) = panel_tables(replace(figure, unit="share"))
+    assert shares.rows[1] == ("3", "34.6%")
 
 
 def test_a_study_without_claims_and_tables_has_none(found: StubStudy, tmp_path: Path) -> None:

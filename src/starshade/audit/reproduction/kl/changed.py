@@ -32,7 +32,6 @@ READ = {
     "arbitrary": Line(
         MEMBER, "k-member", "range", reading=OF_MEMBER["k-Member from drawn records"]
     ),
-    "member-dgh": Line(MEMBER, "k-member", "dgh-b"),
 }
 
 

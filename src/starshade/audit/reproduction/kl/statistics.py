@@ -221,22 +221,18 @@ def worked(statistic: Callable[[list[Work]], float]) -> Measure:
     return measure
 
 
-def released_again(line: str) -> Measure:
-    """Take the loss of the release asked of all items over that asked of one.
-
-    It is one and the same; with the way "items" no more items are released than are asked for.
-    """
+def wider(line: str) -> Measure:
+    """Take the loss at k = 2 of a release of all items, less that of the most rated one alone."""
 
     def measure(bench: Bench, way: str) -> Estimate:
-        every = bench.runs([line], "loss", [2])[1]  # whose refusal is the answer
-        if way != "items":
-            return Estimate.exact(1.0)
+        changed = bench.under(way)
         runs = [
             {"all": whole[f"{line} 2"], "one": part[f"{line} 2"]}
             for whole, part in zip(
-                every, bench.keeping(1).runs([line], "loss", [2])[1], strict=True
+                *(each.runs([line], "loss", [2])[1] for each in (changed, changed.keeping(1))),
+                strict=True,
             )
         ]
-        return estimate(runs, lambda mean: over(mean["all"], mean["one"]), seed=bench.seed)
+        return estimate(runs, lambda mean: mean["all"] - mean["one"], seed=bench.seed)
 
     return measure
