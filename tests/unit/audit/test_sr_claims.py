@@ -13,9 +13,12 @@ from starshade.audit.reproduction.sq.claims import CLAIMS as SQ_CLAIMS
 from starshade.audit.reproduction.sq.configurations import CHOICES as SQ_CHOICES
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
+from starshade.audit.reproduction.sr.graphs import SENSITIVE, tables
 from starshade.audit.reproduction.sr.work import count_cells, count_tree
 from starshade.audit.reproduction.sr.worked import worked_tables
+from starshade.errors import ConfigError
 from starshade.kernels.balls.tree import CHILDREN
+from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.scale import Scale
 from starshade.utility.naive_bayes import balanced_and_auc
@@ -150,6 +153,18 @@ def test_the_papers_tables_come_out_cell_by_cell() -> None:
     # drawn among two: both intervals are taken over seeds, the paper marks neither
     assert [row[3] for row in tables["Table 5, issue 2"].ours] == ["", "", "", "yes", "yes"]
     assert "t1-t2" in tables["Figure 2"].ours[0][1]
+
+
+def test_issue_3_is_not_sensitive() -> None:
+    first = tables()[0]
+    assert first.dense()[3:, 2].tolist() == [5, 6]  # §4.1: near by 5 and 6, a spread of 0.5
+    assert first.dense()[3:, 3].tolist() == [1, 5]  # a spread of 2
+    pair = first.keep_users(np.array([3, 4]))
+    assert KEpsLAnonymity(2, 1, 2, SENSITIVE).check(pair).satisfied
+    # the other reading: half a point is the most that issue 3 has
+    assert KEpsLAnonymity(2, 1, 0.5, ("3", "4")).check(pair).satisfied
+    with pytest.raises(ConfigError, match="no standard deviation is above"):
+        KEpsLAnonymity(2, 1, 2, ("3", "4")).check(pair)
 
 
 def test_balanced_accuracy_and_auc() -> None:
