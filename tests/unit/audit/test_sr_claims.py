@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from starshade.audit.reproduction.claims import judge
 from starshade.audit.reproduction.sq.claims import CLAIMS as SQ_CLAIMS
 from starshade.audit.reproduction.sq.configurations import CHOICES as SQ_CHOICES
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
 from starshade.audit.reproduction.sr.graphs import SENSITIVE, tables
+from starshade.audit.reproduction.sr.study import bench_of
 from starshade.audit.reproduction.sr.work import count_cells, count_tree
 from starshade.audit.reproduction.sr.worked import worked_tables
 from starshade.errors import ConfigError
@@ -153,6 +155,27 @@ def test_the_papers_tables_come_out_cell_by_cell() -> None:
     # drawn among two: both intervals are taken over seeds, the paper marks neither
     assert [row[3] for row in tables["Table 5, issue 2"].ours] == ["", "", "", "yes", "yes"]
     assert "t1-t2" in tables["Figure 2"].ours[0][1]
+
+
+def judged_of(rows: list[dict[int, float]], numbers: tuple[str, ...], top: int) -> dict[str, Any]:
+    options: dict[str, Any] = {"trials": 1, "repeats": 1, "runs": 1, "parts": None, "seed": 0}
+    bench = bench_of(table(rows, Scale(1, 5, 1)), (), top, None, **options)
+    some = [claim for claim in CLAIMS if claim.number in numbers]
+    return {each.claim.number: each for each in judge(some, bench, data="", ways=WAYS)}
+
+
+def test_what_would_hold_of_nothing_is_not_said_to_hold() -> None:
+    # each has rated two items, and nobody those of another; all pairs are told apart by nulls
+    pairs = [{a: 3.0, b: 3.0} for a in range(7) for b in range(a + 1, 7)]
+    found = judged_of(pairs, ("sr-10", "sr-15", "sr-16", "sr-26"), 7)
+    assert {each.verdict for each in found.values()} == {"cannot be tested"}
+    assert all("nobody has another within" in each.reason for each in found.values())
+    # everybody twice: each has one neighbour
+    twice = judged_of([*pairs, *pairs], ("sr-10", "sr-15", "sr-16", "sr-26"), 7)
+    assert all(each.found is not None for each in twice.values())
+    # by what both rated 1 and 5 are apart, and no group has ten
+    apart = judged_of([{0: 1.0, 1: 1.0}, {0: 5.0, 1: 5.0}], ("sr-28",), 2)
+    assert apart["sr-28"].reason.startswith("every record fails")
 
 
 def test_issue_3_is_not_sensitive() -> None:
