@@ -178,6 +178,15 @@ def test_what_would_hold_of_nothing_is_not_said_to_hold() -> None:
     assert apart["sr-28"].reason.startswith("every record fails")
 
 
+def test_one_instance_suffices_for_what_may_be() -> None:
+    alone = [{0: 1.0 + 4 * (u % 2), 1 + u: 3.0} for u in range(6)]
+    twins = [{0: 3.0, 1: 3.0}] * 2
+    (found,) = judged_of([*alone, *twins], ("sr-08",), 8).values()
+    assert (found.verdict, found.ours) == ("holds", "1")  # of eight, two have one other
+    (found,) = judged_of(alone, ("sr-08",), 8).values()
+    assert found.verdict == "cannot be tested"
+
+
 def test_issue_3_is_not_sensitive() -> None:
     first = tables()[0]
     assert first.dense()[3:, 2].tolist() == [5, 6]  # §4.1: near by 5 and 6, a spread of 0.5

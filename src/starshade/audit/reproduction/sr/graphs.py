@@ -65,17 +65,17 @@ def _balls(bench: Bench, items: str, nulls: NullRule, eps: float) -> Floats:
     return bench.parts.of(f"balls {items} {nulls} {eps:g}", make)["ball"].astype(float)
 
 
-def mean_neighbours(bench: Bench, way: str) -> Estimate:
-    """Return how many others lie within ε of a record."""
-    ball = _balls(bench, "top", _nulls(way), bench.grid.star)
-    return bench.over([{"others": ball - 1}], lambda mean: mean["others"])
-
-
 def with_neighbours(ball: Floats) -> Floats:
     """Return sizes of balls; untestable where nobody has a neighbour, and all holds of nothing."""
     if ball.max() < 2:
         raise Untestable("nobody has another within ε: it would hold of nothing")
     return ball
+
+
+def most_neighbours(bench: Bench, way: str) -> Estimate:
+    """Return how many others lie within ε of the record with most."""
+    ball = with_neighbours(_balls(bench, "top", _nulls(way), bench.grid.star))
+    return Estimate.exact(ball.max() - 1)
 
 
 def mean_ball(bench: Bench, way: str) -> Estimate:
