@@ -187,6 +187,14 @@ def test_one_instance_suffices_for_what_may_be() -> None:
     assert found.verdict == "cannot be tested"
 
 
+def test_the_adversary_knows_preferences_and_no_ratings() -> None:
+    people = [{0: 4.0 if u else 3.0, 1: 3.0} for u in range(40)]
+    (found,) = judged_of(people, ("sr-09",), 2).values()
+    # at ε = 1 nothing is moved: one person of 40 alone has a 3, and all are the same by ε;
+    # a ball is counted no further than k
+    assert (found.verdict, found.ours) == ("holds", "1")
+
+
 def test_issue_3_is_not_sensitive() -> None:
     first = tables()[0]
     assert first.dense()[3:, 2].tolist() == [5, 6]  # §4.1: near by 5 and 6, a spread of 0.5

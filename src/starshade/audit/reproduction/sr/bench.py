@@ -187,15 +187,12 @@ class Bench:
         before = ratings.dense()[rows]
         apart = np.isnan(before) != np.isnan(after)
         moved = np.nansum(np.abs(before - after), axis=1)
-        rest, _ = split_items(ratings.items, self.top.sensitive)
-        alike = np.unique(np.nan_to_num(after[:, rest]), axis=0, return_counts=True)[1]
         with np.errstate(invalid="ignore"):
             means = np.nansum(before, 0) / (~np.isnan(before)).sum(0)
             others = np.nansum(after, 0) / np.maximum((~np.isnan(after)).sum(0), 1)
         return {
             "distortion": moved + ratings.scale.cost_of_null * apart.sum(axis=1),
             "means": np.sqrt(np.nanmean((means - others) ** 2, keepdims=True)),
-            "alike": alike.min(keepdims=True),
             "ball": np.array([verdict.smallest_group]),
             "failing": np.array([verdict.failing_records]),
         }

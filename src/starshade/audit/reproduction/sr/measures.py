@@ -303,9 +303,8 @@ def failing_after(bench: Bench, way: str) -> Estimate:
 
 
 def best_chance(bench: Bench, way: str) -> Estimate:
-    """Return k times the best chance of an adversary."""
-    alike = "ball" if way == "the ball alike" else "alike"
-    runs = _releases(bench, "", [(K, bench.grid.star)], alike)
+    """Return k times the best chance of an adversary to whom all within ε are the same."""
+    runs = _releases(bench, way, [(K, bench.grid.star)], "ball")
     return bench.over(runs, lambda mean: K / mean["0"])
 
 
