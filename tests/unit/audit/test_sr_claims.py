@@ -195,6 +195,12 @@ def test_the_adversary_knows_preferences_and_no_ratings() -> None:
     assert (found.verdict, found.ours) == ("holds", "1")
 
 
+def test_what_is_said_of_movielens_is_judged_on_movielens_alone() -> None:
+    about = {claim.number for claim in CLAIMS if claim.about == "MovieLens 100K"}
+    assert about >= {"sr-03", "sr-04", "sr-33", "sr-40", "sr-46"}
+    assert "sr-05" not in about  # §2 says it of rating data
+
+
 def test_issue_3_is_not_sensitive() -> None:
     first = tables()[0]
     assert first.dense()[3:, 2].tolist() == [5, 6]  # §4.1: near by 5 and 6, a spread of 0.5
