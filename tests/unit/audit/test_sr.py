@@ -328,6 +328,8 @@ def test_sq_is_the_part_of_sr_that_it_speaks_of(ratings: Ratings, found: Study) 
     one, other = ({c.claim.number: c.found for c in study.claims} for study in (short, found))
     assert all(one[a] == other[b] for a, b in same.items())
     assert "Wang" in str(short)
+    # its text has neither a §4.1 nor an example of (2, 5)
+    assert [each.number for each in short.worked] == ["Table 1, as in Sun & Sun"]
 
 
 def test_without_scikit_learn_figure_8_is_left_out(
