@@ -13,7 +13,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.attack.view import look
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.ns.bench import Bench, found_in
 from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
@@ -29,14 +29,17 @@ from starshade.audit.reproduction.ns.samples import (
 from starshade.audit.reproduction.ns.scorer import Reading, scored
 from starshade.audit.reproduction.ns.under import mean_of
 from starshade.audit.reproduction.ns.worked import worked_tables
+from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.stats import wilson
 from tests.naive import ns_readings as naive
 from tests.naive.scoreboard_rh import records_of_table
 from tests.strategies import at_least, ratings_tables
+from tests.strategies import table as table_of
 from tests.unit.attack.test_scoreboard_rh import clues, knowledge_of
 
+STARS = Scale(1, 5, 1)
 READINGS = st.builds(
     Reading,
     similarity=st.sampled_from(["distance", "signed", "threshold"]),
@@ -230,6 +233,19 @@ def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.Mo
         Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < TENTHS // 2)
     )
     assert wanted(Bench(many, 10, 1, 3), "").high < 1
+
+
+def measured(number: str, bench: Bench) -> Estimate:
+    measure = next(claim.measure for claim in CLAIMS if claim.number == f"ns-{number}")
+    assert measure is not None
+    return measure(bench, "")
+
+
+def test_columns_tell_as_much_as_values_where_no_other_record_has_the_same() -> None:
+    rows = [{0: 5.0}, {0: 4.0}, {0: 4.0, 1: 1.0}, {1: 1.0}]
+    assert measured("61", Bench(table_of(rows, STARS), None, 1, 0)).value == 2 / 4
+    with pytest.raises(Untestable, match="alike"):
+        measured("61", Bench(table_of([{0: 5.0}] * 3, STARS), None, 1, 0))
 
 
 def test_what_is_worked_by_hand() -> None:

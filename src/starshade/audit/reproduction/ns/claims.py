@@ -36,7 +36,6 @@ WAYS = {
     "off-100": "outside the 100 most rated items",
     "cover": "with the share of the target's own cells in place of Sim",
     "caption": "with what the caption says is known (as printed): as in Fig. 6",
-    "all-columns": "where every rated item of a record is known, and not eight",
 }
 
 _NETFLIX = "the Netflix Prize's ratings"
@@ -227,9 +226,9 @@ _ATTACKS = (
           a.small_noise, ("threshold",)),
     Claim("ns-61", "§6",
           "for most records knowing which columns are not null reveals as much as their values",
-          "bits gained from 8 items alone, over those gained from items with ratings, 6 of 8 "
-          "right", 0.9, None, "as much: nine tenths", READ, a.columns_reveal,
-          ("threshold", "all-right", "all-columns")),
+          "share of records whose columns fit no more records than their ratings and days do",
+          0.5, None, "most: half; which columns: all of a record's, and as much: as few records "
+          "are left", READ, a.columns_reveal),
     Claim("ns-68", "§5, our reading",
           "as printed, with signed differences, the score does not find people",
           "success as printed, over that as read, 6 of 8 right, days ±14", None, 0.5,

@@ -221,22 +221,11 @@ def extra_takes_away(bench: Bench, way: str) -> Estimate:
 
 
 def columns_reveal(bench: Bench, way: str) -> Estimate:
-    """Compare the bits gained from items alone with those gained from items with ratings."""
-    prior = float(np.log2(max(bench.ratings.n_users, 2)))
-    if way == "all-columns":
-        alone, ratings = (np.log2(bench.view(name).copies).mean() for name in (way, ""))
-        if prior <= ratings:
-            raise Untestable("all records are alike")
-        return Estimate.exact(float((prior - alone) / (prior - ratings)))
-    with_ratings = replace(u.RARE, outside_top=0)
-    alone, ratings = (
-        u.present(bench, known, way)
-        for known in (replace(with_ratings, ratings=False), with_ratings)
-    )
-    return bench.estimate(
-        beside(alone=(alone, "bits"), ratings=(ratings, "bits")),
-        lambda mean: (prior - mean["alone"]) / max(prior - mean["ratings"], 1e-9),
-    )
+    """Count the records that as many others have whose columns alone are the same."""
+    columns, values = bench.view("all-columns").copies, bench.view().copies
+    if (values == bench.ratings.n_users).all():
+        raise Untestable("all records are alike")
+    return Estimate.exact(float((columns == values).mean()))
 
 
 def bits_of_others(bench: Bench, way: str) -> Estimate:
