@@ -27,7 +27,7 @@ from starshade.audit.reproduction.ns.samples import (
     moved_days,
 )
 from starshade.audit.reproduction.ns.scorer import Reading, scored
-from starshade.audit.reproduction.ns.under import mean_of
+from starshade.audit.reproduction.ns.under import mean_of, ratio_of
 from starshade.audit.reproduction.ns.worked import worked_tables
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
@@ -246,6 +246,18 @@ def test_columns_tell_as_much_as_values_where_no_other_record_has_the_same() -> 
     assert measured("61", Bench(table_of(rows, STARS), None, 1, 0)).value == 2 / 4
     with pytest.raises(Untestable, match="alike"):
         measured("61", Bench(table_of([{0: 5.0}] * 3, STARS), None, 1, 0))
+
+
+def test_nothing_is_divided_by_almost_nothing(ratings: Ratings) -> None:
+    bench, above = Bench(ratings, 30, 1, 3), np.ones(30)
+    few, enough = np.arange(30) < 9, np.arange(30) < 10
+    with pytest.raises(Untestable, match="only 9 of 30"):
+        ratio_of(bench, [{"above": above, "below": few}], "nobody")
+    with pytest.raises(Untestable, match="nobody"):
+        ratio_of(bench, [{"above": above, "below": np.zeros(30)}], "nobody")
+    found = ratio_of(bench, [{"above": above, "below": enough}], "nobody")
+    assert found.value == pytest.approx(3)
+    assert found.high < 30, "one in thirty at the least"
 
 
 def test_what_is_worked_by_hand() -> None:
