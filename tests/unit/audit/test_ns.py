@@ -108,6 +108,15 @@ def test_claims_are_numbered_once_and_their_ways_have_words() -> None:
         assert claim.why, claim.number
 
 
+def test_of_what_is_seen_in_their_ratings_only_general_laws_are_about_any() -> None:
+    seen = [claim for claim in CLAIMS if claim.place.startswith("§5, Fig") and not claim.ours]
+    assert {claim.number for claim in seen if not claim.about and not claim.lost} == {
+        "ns-45",  # more cells known, worse ones, an absent target
+        "ns-46",
+        "ns-49",
+    }
+
+
 def test_every_way_changes_what_some_claim_measures(bench: Bench) -> None:
     @cache
     def measured(claim: Claim, way: str) -> Estimate:
