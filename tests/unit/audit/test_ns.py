@@ -315,7 +315,7 @@ def test_measures_that_can_be_counted_by_hand() -> None:
 
     assert of("01") == 2 / 4
     assert of("02") == 2
-    assert of("04") == 5 / 8  # the most rated tenth of four items is one, with three raters
+    assert of("04") == 5 / 8  # of four items one is common, with three raters
     assert of("08") == 1
     assert of("10") == 0
     assert of("12") == 1

@@ -46,7 +46,7 @@ def power_law(bench: Bench, way: str) -> Estimate:
 def bulk(bench: Bench, way: str) -> Estimate:
     """Count the ratings of all but the most rated items."""
     raters = np.sort(bench.ratings.item_support)[::-1]
-    top = int(np.ceil(len(raters) * (0.01 if way == "hundredth" else 0.1)))
+    top = max(1, bench.as_large(500))
     return Estimate.exact(float(raters[top:].sum() / raters.sum()))
 
 
