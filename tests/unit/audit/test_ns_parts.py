@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.attack.sparsity.sparsity import Sparsity
+from starshade.attack.sparsity.sparsity import Neighbours, Sparsity
 from starshade.attack.view import look
-from starshade.audit.reproduction.claims import Estimate, Untestable
+from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
 from starshade.audit.reproduction.ns.bench import Bench, found_in
 from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
@@ -227,6 +228,7 @@ def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.Mo
     monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < TENTHS // 2))
     found = wanted(Bench(many, 10, 1, 3), "")
     assert found.low <= found.value == 0.5
+    assert (found.users, found.of) == (TENTHS, "tenth")
     assert found.high == 1  # none of ten in a tenth of 400: some of the rest may have one
     every = np.where(np.arange(400) < 2, 0.9, 0.1)
     monkeypatch.setattr(
@@ -246,6 +248,26 @@ def test_columns_tell_as_much_as_values_where_no_other_record_has_the_same() -> 
     assert measured("61", Bench(table_of(rows, STARS), None, 1, 0)).value == 2 / 4
     with pytest.raises(Untestable, match="alike"):
         measured("61", Bench(table_of([{0: 5.0}] * 3, STARS), None, 1, 0))
+
+
+def test_a_tenth_with_a_fifth_of_the_crowd_is_not_about_as_sparse(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def near(crowded: int) -> Floats:
+        return np.where(np.arange(100) < crowded, 0.9, 0.1)
+
+    bench = Bench(ratings, None, 1, 3)
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near(5))
+    for crowded, ratio in ((25, 0.2), (10, 0.5)):
+        monkeypatch.setattr(
+            Bench, "sparsity", SimpleNamespace(neighbours=[Neighbours("", *[near(crowded)] * 2)])
+        )
+        assert measured("26", bench).value == pytest.approx(ratio)
+    monkeypatch.setattr(
+        Bench, "sparsity", SimpleNamespace(neighbours=[Neighbours("", *[near(9)] * 2)])
+    )
+    with pytest.raises(Untestable, match="9 of 100"):
+        measured("26", bench)
 
 
 def test_nothing_is_divided_by_almost_nothing(ratings: Ratings) -> None:

@@ -14,7 +14,7 @@ from starshade.attack.view import View
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
 from starshade.audit.reproduction.ns.bench import Bench, Runs, beside
 from starshade.audit.reproduction.ns.plan import OFF_TOP
-from starshade.audit.reproduction.ns.under import Measure, mean_of, ratio_of
+from starshade.audit.reproduction.ns.under import FEWEST_CASES, Measure, mean_of, ratio_of
 from starshade.audit.reproduction.parts import Part
 from starshade.ratings.describe import rated_outside_top
 from starshade.ratings.table import Ratings
@@ -278,9 +278,13 @@ def tenths(bench: Bench) -> list[Floats]:
     return [bench.sparsity_of_tenth(draw) for draw in range(TENTHS)]
 
 
+def _near(way: str) -> float:
+    return 0.25 if way == "quarter" else _NEAR
+
+
 def theorem_5(bench: Bench, way: str) -> Estimate:
     """Count the tenths with so many crowded records as the theorem promises."""
-    eps = 0.25 if way == "quarter" else _NEAR
+    eps = _near(way)
     delta = bench.sparsity.neighbours[0].delta(eps).rate
     if not delta:
         raise Untestable(f"no record has another one with Sim above {eps:g}: the data are sparse")
@@ -288,7 +292,8 @@ def theorem_5(bench: Bench, way: str) -> Estimate:
     met = (_at_least(bench, near > eps, least) for near in tenths(bench))
     # of a large tenth some records were looked at: between these two it may have so many or not
     surely, perhaps = (
-        mean_of(bench, [{"it": np.array(each)}], "it") for each in zip(*met, strict=True)
+        bench.estimate([{"it": np.array(each)}], lambda mean: mean["it"], of="tenth")
+        for each in zip(*met, strict=True)
     )
     return replace(surely, high=perhaps.high)
 
@@ -302,10 +307,16 @@ def _at_least(bench: Bench, near: NDArray[np.bool_], least: float) -> tuple[bool
 
 
 def tenth_is_as_sparse(bench: Bench, way: str) -> Estimate:
-    """Compare the share of crowded records in all with that in random tenths."""
-    whole = bench.sparsity.neighbours[0].delta(_NEAR).rate
-    runs = [{"near": near > _NEAR} for near in tenths(bench)]
-    return bench.estimate(runs, lambda mean: whole - mean["near"])
+    """Compare the share of crowded records in random tenths with that in all."""
+    eps = _near(way)
+    crowded = bench.sparsity.neighbours[0].similarity > eps
+    if crowded.sum() < FEWEST_CASES:
+        raise Untestable(
+            f"{crowded.sum()} of {len(crowded):,} records have another one with Sim above "
+            f"{eps:g}: {FEWEST_CASES} at least"
+        )
+    runs = [{"near": near > eps} for near in tenths(bench)]
+    return bench.estimate(runs, lambda mean: mean["near"] / crowded.mean())
 
 
 def all_alike(bench: Bench, way: str) -> Estimate:

@@ -17,7 +17,7 @@ from starshade.audit.reproduction.ns.samples import CHANGED
 
 Measure: TypeAlias = Callable[[Bench, str], Estimate]
 
-_FEWEST = 10  # cases that a ratio is taken to: of fewer one more or less decides it
+FEWEST_CASES = 10  # cases that a ratio is taken to: of fewer one more or less decides it
 
 # what is known; ratings in stars of five, see `scaled`
 WELL = Knowledge(known=8, wrong=2, day_error=14)
@@ -120,10 +120,10 @@ def mean_of(bench: Bench, runs: Runs, name: str) -> Estimate:
 def ratio_of(bench: Bench, runs: Runs, none: str) -> Estimate:
     """Return the mean "above" over the mean "below"; `none`: that there is nothing below."""
     some = sum(int(np.count_nonzero(run["below"])) for run in runs)
-    if some < _FEWEST:
+    if some < FEWEST_CASES:
         many = sum(len(run["below"]) for run in runs)
         raise Untestable(
-            f"only {some:,} of {many:,} are what is divided by: {_FEWEST} at least"
+            f"only {some:,} of {many:,} are what is divided by: {FEWEST_CASES} at least"
             if some
             else none
         )
