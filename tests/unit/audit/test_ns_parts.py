@@ -15,6 +15,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.sparsity import Neighbours, Sparsity
 from starshade.attack.view import look
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
+from starshade.audit.reproduction.ns import of_data
 from starshade.audit.reproduction.ns.bench import Bench, found_in
 from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
@@ -268,6 +269,17 @@ def test_a_tenth_with_a_fifth_of_the_crowd_is_not_about_as_sparse(
     )
     with pytest.raises(Untestable, match="9 of 100"):
         measured("26", bench)
+
+
+def test_the_same_value_is_counted_item_by_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    # item 0: 5 5 5 1, of whom most are three; items 1 to 9: two alike; item 10, the rarest: one
+    rows = [{0: 5.0, 10: 2.0}, {0: 5.0}, {0: 5.0}, {0: 1.0}]
+    rows += [dict.fromkeys(range(1, 10), 4.0)] * 2
+    bench = Bench(table_of(rows, STARS), None, 1, 0)
+    with pytest.raises(Untestable, match="6 people"):
+        measured("05", bench)
+    monkeypatch.setattr(of_data, "_LARGE", 6)
+    assert measured("05", bench).value == 2
 
 
 def test_nothing_is_divided_by_almost_nothing(ratings: Ratings) -> None:

@@ -61,8 +61,10 @@ _DATA = (
           "(footnote 2), and draws no other line", READ, d.bulk),
     Claim("ns-05", "§3", "in a large database there are hundreds of records with the same value "
           "of an attribute, except the rarest",
-          "users who gave an item the same rating, median over ratings", 200, None,
-          "hundreds: two at least; large: 100,000 people", READ, d.same_value),
+          "users who gave an item the same rating, median over its raters; the tenth quantile of "
+          "the items", 200, None,
+          "hundreds: two at least; any except the rarest: nine tenths of the items, each counted "
+          "once; large: 100,000 people", READ, d.same_value),
     Claim("ns-06", "§3, Fig. 1",
           "for “the vast majority” no other record has Sim over 0.5, counting items alone",
           "share of such records", 0.9, None, "a vast majority: nine of ten", READ,
@@ -168,7 +170,7 @@ _ATTACKS = (
           "tolerates: a tenth may be lost", READ,
           u.ratio(u.WELL, Knowledge(known=6, day_error=14)),
           ("threshold", "answer", "equal-phi", "dealt-days")),
-    Claim("ns-32", "abstract, §1", "dates need not be precise: 14 days off will do",
+    Claim("ns-32", "§1", "dates need not be precise: 14 days off will do",
           "success with days ±14, over ±3, 6 of 8 right", 0.9, None,
           "will do: a tenth may be lost", READ, u.ratio(u.WELL, replace(u.WELL, day_error=3)),
           ("threshold", "answer", "dealt-days")),

@@ -23,6 +23,7 @@ from starshade.stats import share
 EPS, DELTA, LINEUP = 0.05, 0.5, 10  # of the theorems
 TENTHS, GAMMA = 40, 0.1  # of 40 that all meet it Wilson's interval begins at 0.91, of 20 at 0.84
 _LARGE = 100_000  # people
+_RAREST = 0.1  # of the items
 _NEAR = 0.5
 _OTHERS = 50  # with whom a record is compared
 _SLACK = 1e-9
@@ -51,22 +52,19 @@ def bulk(bench: Bench, way: str) -> Estimate:
 
 
 def same_value(bench: Bench, way: str) -> Estimate:
-    """Count, of each rating, the users who gave its item the same."""
+    """Count, of each item, the users who gave it the same rating; all items but the rarest."""
     table = bench.ratings
     if table.n_users < _LARGE:
         raise Untestable(f"{table.n_users:,} people are no large database ({_LARGE:,})")
 
     def make() -> Part:
-        by_item, levels = table.by_item, len(table.levels)
-        counts = [
-            np.bincount(by_item.codes[start:stop], minlength=levels)
-            for start, stop in zip(by_item.indptr[:-1], by_item.indptr[1:], strict=True)
-        ]
-        flat = np.sort(np.concatenate(counts))
-        middle = np.searchsorted(np.cumsum(flat), table.n_ratings / 2)
-        return {"median": np.array([float(flat[middle])])}
+        by_item = table.by_item
+        ends = zip(by_item.indptr[:-1], by_item.indptr[1:], strict=True)
+        codes = (by_item.codes[start:stop] for start, stop in ends if stop > start)
+        middle = [np.median(np.bincount(own)[own]) for own in codes]
+        return {"least": np.quantile(middle, [_RAREST], method="lower")}
 
-    return Estimate.exact(float(bench.part("users with the same value", make)["median"][0]))
+    return Estimate.exact(float(bench.part("users with the same value, by item", make)["least"][0]))
 
 
 def has_near(eps: float) -> Measure:
