@@ -294,6 +294,26 @@ def test_nothing_is_divided_by_almost_nothing(ratings: Ratings) -> None:
     assert found.high < 30, "one in thirty at the least"
 
 
+def test_those_with_less_similar_peers_are_set_against_the_others() -> None:
+    # nobody is like the first three; the others are each other's twins but for the last item
+    loners = [dict.fromkeys(range(20 * n, 20 * n + 10), 3.0) for n in range(3)]
+    twins = [dict.fromkeys([*range(80, 91), 91 + n], 3.0) for n in range(3)]
+    rows = [*loners, *twins]
+    days = [dict.fromkeys(row, 50) for row in rows]
+    bench = Bench(table_of(rows, STARS, days=days), None, 2, 0)
+    assert measured("69", bench).value > 0.5
+    fewer = measured("70", bench).value
+    assert -8 <= fewer <= -4, "one item is enough for who is alone, and hardly eight for the others"
+    alike = Bench(table_of([rows[0]] * 4, STARS, days=[days[0]] * 4), None, 1, 0)
+    with pytest.raises(Untestable, match="as similar"):
+        measured("69", alike)
+
+
+def test_one_item_leaves_its_raters() -> None:
+    bench = Bench(table_of([{0: 3.0}] * 3 + [{1: 3.0}], STARS), None, 2, 0)
+    assert measured("73", bench).value == (3 * 3 / 4 + 1 / 4) / 4
+
+
 def test_what_is_worked_by_hand() -> None:
     bits, fifth = worked_tables()
     assert bits.equal == bits.cells

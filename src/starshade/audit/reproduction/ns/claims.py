@@ -158,6 +158,19 @@ _THEOREMS = (
           "share of all users who have as many ratings as the mended theorem asks for and are "
           "not singled out by as many (ε = 0.05)", None, 0.1, "ours: 2ε", OURS, d.mended,
           ours=True),
+    Claim("ns-69", "§4.2", "sparsity raises the probability of success",
+          "success on the half of the people whose nearest record is less similar, less that on "
+          "the others, 6 of 8 right, days ±14", 0, None,
+          "raises: above nothing; sparsity is that no similar record is near", READ,
+          a.sparse_are_found),
+    Claim("ns-70", "§4.2", "and lowers how much must be known",
+          "items known until no other record has them all (9: eight are not enough), the less "
+          "crowded half less the other", None, 0, "lowers: below nothing", READ,
+          a.sparse_need_less),
+    Claim("ns-71", "§4.2", "and lets perturbation and mistakes do less harm",
+          "success lost by 2 wrong of 8, or by days ±14 in place of ±3, in the less crowded half "
+          "less that in the other; the greater of both", None, 0,
+          "improves: below nothing, for either", READ, a.sparse_bear_errors),
 )  # fmt: skip
 
 _ATTACKS = (
@@ -245,10 +258,10 @@ _ATTACKS = (
 )  # fmt: skip
 
 _FIGURES = (
-    Claim("ns-41", "§5, Fig. 4", "8 ratings of which 2 may be wrong, days ±14, identify 99 %",
+    Claim("ns-41", "§2; §5, Fig. 4", "8 ratings of which 2 may be wrong, days ±14, identify 99 %",
           "success", 0.98, 1.0, "one point to either side", READ, u.success(u.WELL),
           ("answer", "threshold"), _NETFLIX),
-    Claim("ns-42", "§5, Fig. 4", "2 ratings with days ±3 identify 68 %", "success", 0.66, 0.7,
+    Claim("ns-42", "§2; §5, Fig. 4", "2 ratings with days ±3 identify 68 %", "success", 0.66, 0.7,
           "two points to either side", READ, u.success(u.LITTLE),
           ("answer", "threshold"), _NETFLIX),
     Claim("ns-43", "§5, Fig. 6", "around 3 bits are missing for the other 32 %",
@@ -295,8 +308,18 @@ _FIGURES = (
           "success, less the best of the grid, 6 of 8 right, ratings ±1, days ±14", -0.02, None,
           "best: two points; the paper says that other data need other values", READ,
           a.theirs_is_best, about=_NETFLIX),
+    Claim("ns-72", "§1", "as few as 5 to 10 attributes are needed",
+          "success with 10 known, ratings exact, days ±14", 0.9, None,
+          "the most that the sentence grants; with high probability: nine of ten", READ,
+          u.success(Knowledge(known=10, day_error=14)), ("answer", "threshold"), _NETFLIX),
+    Claim("ns-73", "§5, IMDb", "one movie known “tremendously reduces” the records in question",
+          "share of the records that one known item leaves, mean", None, 0.1,
+          "tremendously: to a tenth", READ, d.one_item, about=_NETFLIX),
     Claim("ns-62", "§5, IMDb", "two of about 50 users stood out with eccentricities of 28 and 15",
           "eccentricity of the second", 15, None, "the paper's number", READ, lost=_IMDB),
+    Claim("ns-74", "§5, IMDb", "one of both was found mainly by ratings, the other by dates",
+          "share of the score that ratings, or days, make up", 0.5, None, "mainly: half", READ,
+          lost=_IMDB),
     Claim("ns-63", "§5, IMDb", "nearly all others had an eccentricity of no more than 2",
           "share of the others", 0.9, None, "nearly all: nine of ten", READ, lost=_IMDB),
     Claim("ns-64", "§5, IMDb",

@@ -332,3 +332,14 @@ def all_alike(bench: Bench, way: str) -> Estimate:
 
     everyone = Knowledge(known=1, ratings=False, dates=False)
     return mean_of(bench, bench.each("alike to all others", everyone, None, "", make), "all")
+
+
+def one_item(bench: Bench, way: str) -> Estimate:
+    """Count who is left when one item of a target is known."""
+    table = bench.ratings
+
+    def make(view: View, known: Known, run: int) -> Part:
+        return {"left": table.item_support[known.items[:, 0]] / table.n_users}
+
+    runs = bench.each("one item", Knowledge(known=1, ratings=False, dates=False), None, "", make)
+    return mean_of(bench, runs, "left")
