@@ -21,7 +21,7 @@ WAYS = {
     "answer": "when the adversary must answer (Def. 2: 1/t where t records tie)",
     "threshold": "with thresholds in place of exponentials (§5: Sim “is a threshold function”)",
     "top-share": "where the most rated are as large a share of all items as the paper's",
-    "quarter": "in a narrower sense, which is no cause: of a weaker likeness, Sim above 0.25",
+    "quarter": "for a weaker likeness alone, Sim above 0.25 (a restriction, no cause)",
     "equal-phi": "with the φ at which both errors are equal",
     "all-right": "where all that is known is right",
     "no-dates": "where no day is known",
@@ -29,8 +29,8 @@ WAYS = {
     "half": "with half of the ratings left out at random",
     "fifth": "with a fifth of the users drawn at random",
     "four-raters": "without items of fewer than four raters, of which the paper's data have none",
-    "upper-half": "among the more rated half of the items",
-    "top-tenth": "among the most rated tenth of the items",
+    "upper-half": "among the more rated half of the items alone (a restriction, no cause)",
+    "top-tenth": "among the most rated tenth of the items alone (a restriction, no cause)",
     "rejected": "where a record that stands out is rejected when it does not fit the rest",
     "off-100": "outside the 100 most rated items",
     "cover": "with the share of the target's own cells in place of Sim",
@@ -162,7 +162,7 @@ _THEOREMS = (
           "success on the half of the people whose nearest record is less similar, less that on "
           "the others, 6 of 8 right, days ±14", 0, None,
           "raises: above nothing; sparsity is that no similar record is near", READ,
-          a.sparse_are_found),
+          a.sparse_are_found, ("answer", "threshold")),
     Claim("ns-70", "§4.2", "and lowers how much must be known",
           "items known until no other record has them all (9: eight are not enough), the less "
           "crowded half less the other", None, 0, "lowers: below nothing", READ,
@@ -170,7 +170,8 @@ _THEOREMS = (
     Claim("ns-71", "§4.2", "and lets perturbation and mistakes do less harm",
           "success lost by 2 wrong of 8, or by days ±14 in place of ±3, in the less crowded half "
           "less that in the other; the greater of both", None, 0,
-          "improves: below nothing, for either", READ, a.sparse_bear_errors),
+          "improves: below nothing, for either", READ, a.sparse_bear_errors,
+          ("answer", "threshold")),
 )  # fmt: skip
 
 _ATTACKS = (

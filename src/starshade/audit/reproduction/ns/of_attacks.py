@@ -327,7 +327,7 @@ def _apart(mean: Mapping[str, float], name: str) -> float:
 
 def sparse_are_found(bench: Bench, way: str) -> Estimate:
     """Compare success on people with less and with more similar peers."""
-    runs = _halves(bench, found=(bench.attacked(u.WELL), "success"))
+    runs = _halves(bench, found=(u.present(bench, u.WELL, way), u.key_of(way)))
     return bench.estimate(runs, lambda mean: _apart(mean, "found"))
 
 
@@ -355,7 +355,9 @@ def sparse_bear_errors(bench: Bench, way: str) -> Estimate:
     """Compare what is lost by mistakes, and by days that are known less well."""
     right = replace(u.WELL, wrong=0)
     settings = {"right": right, "wrong": u.WELL, "near": replace(right, day_error=3)}
-    runs = _halves(bench, **{n: (bench.attacked(of), "success") for n, of in settings.items()})
+    runs = _halves(
+        bench, **{n: (u.present(bench, of, way), u.key_of(way)) for n, of in settings.items()}
+    )
 
     def lost(mean: Mapping[str, float]) -> float:
         wrong, right, near = (_apart(mean, name) for name in ("wrong", "right", "near"))
