@@ -29,6 +29,8 @@ from starshade.stats import wilson
 
 Floats: TypeAlias = NDArray[np.float64]
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
+#: how an intervention begins that only leaves a part of the claim: no cause
+IN_PART = "in part: "
 ENOUGH = 5  # runs that an interval over runs wants
 _BLOCKS = 400  # of users, drawn together: as good as users, and no dearer with many
 _DUST = 1e-9
@@ -242,14 +244,16 @@ class Judged:
         if self.verdict != "does not hold":
             return ""
         found = {f"{each.words}: {each.found.text}": each.met for each in self.tried if each.found}
-        if any(found.values()):
-            return "holds " + "; ".join(text for text, met in found.items() if met)
+        met = "; ".join(text for text in found if found[text])
+        if met:
+            return f"unknown, but holds {met}" if self.unexplained else f"holds {met}"
         return "; ".join(["unknown", *found])
 
     @property
     def unexplained(self) -> bool:
-        """Whether it does not hold, and nothing that was tried makes it."""
-        return self.verdict == "does not hold" and not any(each.met for each in self.tried)
+        """Whether it does not hold, and nothing that was tried makes it hold as a whole."""
+        whole = (each.met for each in self.tried if not each.words.startswith(IN_PART))
+        return self.verdict == "does not hold" and not any(whole)
 
     @property
     def ours(self) -> str:

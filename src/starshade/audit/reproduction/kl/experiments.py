@@ -231,7 +231,7 @@ _SUMS = (
           "the three kinds of error", None, 1.05, _FIVE, "as-read",
           several(_utility([LIKENESS], [MEMBER]) + _wrong([LIKENESS], [MEMBER]), max),
           (*_READ, *_DATA)),
-    Claim("kl-55", "§5.2.3, last paragraph", "and much higher than Mondrian's",
+    Claim("kl-55", "§5.2.3, last paragraph", "its effectiveness is much higher than Mondrian's",
           "Mondrian's figure over its, at the least of the six", 1.1, None, "“much”: a tenth",
           "as-read", several(_utility([MONDRIAN], [LIKENESS]) + _wrong([MONDRIAN], [LIKENESS]),
                              min), (*_READ, *_DATA)),
