@@ -14,6 +14,7 @@ from starshade.audit.reproduction.pa.bench import FEWEST, Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     EXCHANGED,
+    MORE_FACTORS,
     OURS,
     PRINTED,
     READ,
@@ -57,7 +58,7 @@ class View:
         ks = bench.judged_ks
         if way in ("thinned", "dense", "few items"):
             return cls(bench.changed(way), enough=ks)
-        lines = {"to the letter": PRINTED, "ours": OURS}
+        lines = {"to the letter": PRINTED, "ours": OURS, "factors": MORE_FACTORS}
         if way == "large k":
             ks = ks[-1:]
         elif way == "small k":
