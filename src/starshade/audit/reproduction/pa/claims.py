@@ -25,7 +25,6 @@ WAYS = MappingProxyType(
         "factors": f"with {FACTORS} factors, of which the paper names no number",
         "refit": "where a recommender trained on the release predicts",
         "shown": "in part: on cells that the profile shows, where a null is no prediction",
-        "item mean": "where a null is read as the item's mean",
         "thinned": "with half of the ratings taken away at random",
         "dense": "on denser ratings: those of the half of the users who rated most",
         "few items": "on denser ratings: those of the hundred most rated items",

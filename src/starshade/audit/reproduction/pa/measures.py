@@ -63,7 +63,7 @@ class View:
             ks = ks[-1:]
         elif way == "small k":
             ks = ks[:1]
-        reading = way if way in ("refit", "shown", "item mean") else "release"
+        reading = way if way in ("refit", "shown") else "release"
         return cls(bench, lines.get(way, READ), reading, ks)
 
     def over_k(
@@ -103,7 +103,6 @@ class View:
 _COLUMNS = {
     "release": ("release", "original", "n"),
     "refit": ("refit", "refit_original", "refit_n"),
-    "item mean": ("mean", "original", "n"),
     "shown": ("shown", "shown_original", "shown_n"),
 }
 
