@@ -39,7 +39,7 @@ CHOICES = (
            "own at the least k, on up to 2,000 users.", "a cluster's centre"),
     Choice("biases", "Biases for users and items", False, False, True, "§4.1"),
     Choice("factors", "Factors", *(PredictiveAnonymizer.factors,) * 3, "§4.1",
-           "The paper names no number: ours for all three."),
+           "The paper names no number: ours for all three. Ten are run as a line of their own."),
     Choice("regularization", "How strongly factors are held back", 0.055, 0.055, 0.055, "§4.1",
            "No number is named: ours for all three, and alternating least squares in place of "
            "steps."),
@@ -61,6 +61,8 @@ UNPADDED = "as-read, but groups from rows filled with each item's mean"
 AT_RANDOM = "as-read, but groups at random"
 AT_ONCE = "as-read, but all users clustered at once"
 RELAXED = "as-read, but closeness-1.0"
+FACTORS = 10
+MORE_FACTORS = f"as-read, but {FACTORS} factors"
 DIVIDED = "as-printed, but centres divided by the number of items"
 #: what is said of a choice taken from another configuration
 _SAID = {
@@ -220,6 +222,7 @@ def _lines() -> dict[str, Line]:
         Line("as-read, but profiles of the predictions alone", model),
         Line(OURS, ours),
         Line(SIMPLE, read | {"profile": "simple"}),
+        Line(MORE_FACTORS, read | {"factors": FACTORS}),
         Line(UNPADDED, read | {"grouping": "unpadded"}),
         Line(AT_RANDOM, read | {"grouping": "random"}),
         Line(AT_ONCE, read | {"grouping": "at once"}, most_users=20_000),

@@ -14,6 +14,7 @@ from starshade.audit.reproduction.pa.bench import FEWEST, Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     EXCHANGED,
+    MORE_FACTORS,
     OURS,
     PRINTED,
     READ,
@@ -57,12 +58,12 @@ class View:
         ks = bench.judged_ks
         if way in ("thinned", "dense", "few items"):
             return cls(bench.changed(way), enough=ks)
-        lines = {"to the letter": PRINTED, "ours": OURS}
+        lines = {"to the letter": PRINTED, "ours": OURS, "factors": MORE_FACTORS}
         if way == "large k":
             ks = ks[-1:]
         elif way == "small k":
             ks = ks[:1]
-        reading = way if way in ("refit", "shown", "item mean") else "release"
+        reading = way if way in ("refit", "shown") else "release"
         return cls(bench, lines.get(way, READ), reading, ks)
 
     def over_k(
@@ -102,7 +103,6 @@ class View:
 _COLUMNS = {
     "release": ("release", "original", "n"),
     "refit": ("refit", "refit_original", "refit_n"),
-    "item mean": ("mean", "original", "n"),
     "shown": ("shown", "shown_original", "shown_n"),
 }
 

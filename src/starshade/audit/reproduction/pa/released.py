@@ -84,8 +84,7 @@ class PerUser:
 def errors_of(profiles: Profiles, probe: Probe, fitted: Fitted, train: Ratings) -> Part:
     """Add up squared errors of each user: of the original's model and of the released cell.
 
-    A null counts as the level below the scale (`null_…`: cells that are null), or as the item's
-    mean (`mean`).
+    A null counts as the level below the scale (`null_…`: cells that are null).
     """
     users = PerUser(probe)
     level = profiles.levels[probe.rows, probe.columns]
@@ -93,7 +92,6 @@ def errors_of(profiles: Profiles, probe: Probe, fitted: Fitted, train: Ratings) 
     said = np.append(train.scale.null_level, profiles.ratings)[level]
     released = (said - probe.values) ** 2
     original = (fitted.predict(probe.users, probe.items) - probe.values) ** 2
-    mean = (np.where(null, item_means(train)[probe.items], said) - probe.values) ** 2
     return {
         "n": users.sum(np.ones(len(null))),
         "original": users.sum(original),
@@ -104,7 +102,6 @@ def errors_of(profiles: Profiles, probe: Probe, fitted: Fitted, train: Ratings) 
         "shown": users.sum(released * ~null),
         "shown_original": users.sum(original * ~null),
         "shown_n": users.sum(~null),
-        "mean": users.sum(mean),
     }
 
 
