@@ -30,7 +30,7 @@ WAYS = {
     "furthest": "when a nucleus is furthest from the one before",
     "apart": "when a null is apart from every rating in distances",
     "arbitrary": "when k-Member grows from drawn records, as §5 describes it",
-    "algorithms": "when k-Likeness stands with NDGH alone",
+    "algorithms": "in part: when k-Likeness stands with NDGH alone",
     "sizes": "when the size of classes is meant, not their number",
     "divisible": "when k divides the number of users, so that nobody is left over",
     "ignored": "when a null is as near as can be to every rating in distances",
@@ -39,7 +39,7 @@ WAYS = {
     "sets+furthest": "when both release NDGH, a null is charged nothing by GenILoss and a nucleus "
     "is furthest from the one before",
     "members": "when both release NDGH and a cell is charged its members",
-    "four": "up to four attributes, beyond which nearly every condition is one person's",
+    "four": "in part: up to four attributes, beyond which nearly every condition is one person's",
     "groups": "when groups count as they were formed, though some are released alike",
     "filled": "when every null is filled with a rating that its item has",
     "thinned": "when half of the ratings are left out",

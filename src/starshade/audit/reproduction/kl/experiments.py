@@ -70,7 +70,7 @@ _METRICS = ("dm", "c_avg", "gen_iloss")
 
 _LOSSES = (
     Claim("kl-16", "§5.2.1, Fig. 10", "DM rises with k", _RISES.format("DM"), 0.95, None, _TREND,
-          "as-read", course("dm", PAPERS, min), ("algorithms", *_DATA)),
+          "as-read", course("dm", PAPERS, min), (*_DATA, "algorithms")),
     Claim("kl-17", "§5.2.1, Fig. 10", "Mondrian has a higher DM than the other algorithms",
           "its DM over that of k-Likeness with NDGH or k-Member, over all k, at the least", 1.001,
           None, _SIDE, "as-read", summed("dm", [MONDRIAN], [LIKENESS, MEMBER]), _DATA),
@@ -109,7 +109,7 @@ _LOSSES = (
           "“almost all”: nine in ten", "as-read", least("exact", [LIKENESS, MEMBER]),
           ("divisible", "tuples-k", *_DATA)),
     Claim("kl-28", "§5.2.1, Fig. 12", "GenILoss rises with k", _RISES.format("GenILoss"), 0.95,
-          None, _TREND, "as-read", course("gen_iloss", PAPERS, min), ("algorithms", *_DATA)),
+          None, _TREND, "as-read", course("gen_iloss", PAPERS, min), (*_DATA, "algorithms")),
     Claim("kl-29", "§5.2.1, Fig. 12", "sets grow with k",
           "members of a cell with NDGH at the greatest k over those at the least", 1.05, None,
           "more than a twentieth", "as-read", ends("members", [LIKENESS]), _DATA),
@@ -135,7 +135,7 @@ _QUERIES = (
     Claim("kl-35", "§5.2.2, Fig. 13", "under OR the error falls with more attributes",
           "the greatest share, over methods, of pairs of sizes of which the greater has the "
           "greater error", None, 0.05, _TREND, "as-read", asked_course("or", _QUERIED, max),
-          ("algorithms", *_DATA)),
+          (*_DATA, "algorithms")),
     Claim("kl-36", "§5.2.2, Fig. 13", "because more attributes give the algorithm more options",
           _WIDER, None, -0.001, _ANEW, "as-read", wider(LIKENESS), _DATA),
     Claim("kl-37", "§5.2.2, Fig. 13", "k-Likeness with NDGH errs less than k-Member, above all "
@@ -152,17 +152,17 @@ _QUERIES = (
     Claim("kl-40", "§5.2.2, Fig. 14", "under AND the error rises with more attributes",
           "the least share, over methods, of pairs of sizes of which the greater has the greater "
           "error", 0.95, None, _TREND, "as-read", asked_course("and", _QUERIED, min),
-          ("four", "algorithms", *_DATA)),
+          (*_DATA, "four", "algorithms")),
     Claim("kl-41", "§5.2.2, Fig. 14", "because with many attributes the algorithm must go to "
           "higher levels", _WIDER, 0.001, None, _ANEW, "as-read", wider(LIKENESS), _DATA),
     Claim("kl-42", "§5.2.2, Fig. 14", "k-Likeness with NDGH errs least under AND",
           "another line's error over its, over all sizes, at the least", 1.001, None, _SIDE,
           "as-read", asked_ratio("and", [MEMBER, MONDRIAN, DGH_B], [LIKENESS]),
-          ("algorithms", *_ANY)),
+          (*_ANY, "algorithms")),
     Claim("kl-43", "§5.2.2, Fig. 15", "the larger the range, the less the error",
           "the greatest share, over methods, of pairs of widths of which the greater has the "
           "greater error", None, 0.05, _TREND, "as-read", asked_course("range", _QUERIED, max),
-          ("algorithms", *_DATA)),
+          (*_DATA, "algorithms")),
     Claim("kl-44", "§5.2.2, Fig. 15", "k-Likeness with NDGH errs least over ranges",
           "another algorithm's error over its, over all widths, at the least", 1.001, None, _SIDE,
           "as-read", asked_ratio("range", [MEMBER, MONDRIAN], [LIKENESS]), _ANY),
