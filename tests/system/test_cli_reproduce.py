@@ -17,6 +17,7 @@ import pytest
 
 from starshade.audit.reproduction.everything import COLUMNS
 from starshade.audit.reproduction.papers import PAPERS
+from starshade.errors import OutputError
 from tests.system.conftest import call, refused, told
 from tests.unit.report.stub_study import PAPER, WAYS
 
@@ -123,7 +124,7 @@ def test_a_run_that_was_cut_short_goes_on(ratings_csv: Path, tmp_path: Path, by:
     assert by == "SIGKILL" or "--resume goes on from them" in cut.stderr
     assert not out.exists()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
-    assert len(list(kept.glob("*.npz"))) == 2
+    assert len(list(kept.glob("*.part"))) == 2
     message = refused("reproduce", *request, "--out", out)
     assert "--resume" in message
     assert "remove that folder" in message
@@ -253,7 +254,9 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
         ("{head}\nkl,kl-1,ours,perhaps,,,,,x\n", "'perhaps' is no verdict"),
         ("{head}\nkl,kl-1,ours,holds,much,,,,x\n", "could not convert"),
         ("{head}\nkl,kl-1,ours,holds\n", "the columns"),
-        ("{head}\nkl,kl-1,ours,holds,1,,1,,x\n", "value, low and high"),
+        ("{head}\nkl,kl-1,ours,holds,1,,1,,x\n", "could not convert"),
+        ("{head}\nkl,kl-1,ours,holds,nan,nan,nan,,x\n", "no interval"),
+        ("{head}\nkl,kl-1,ours,holds,1,2,3,,x\n", "no interval"),
     ],
 )
 def test_a_folder_without_claims_is_refused(tmp_path: Path, content: str | None, said: str) -> None:
@@ -263,3 +266,34 @@ def test_a_folder_without_claims_is_refused(tmp_path: Path, content: str | None,
     message = refused("reproduce", "compare", tmp_path)
     assert said in message
     assert "starshade reproduce" in message
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_damaged_part_ends_the_whole_and_keeps_the_others(
+    ratings_csv: Path, tmp_path: Path
+) -> None:
+    out, kept = tmp_path / "site", tmp_path / "site.parts"
+    request = ("reproduce", "all", "--data", ratings_csv, "--out", out, "--seed", 3)
+    refused(*request, "--runs", 0)
+    assert not kept.exists()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.report.site.save_site", _no_room)
+        assert "no space left" in refused(*request, "--runs", 2)
+    parts = sorted(kept.glob("*.part"))
+    assert len(parts) == 2
+    parts[0].write_bytes(b"hello")
+    assert "damaged" in refused(*request, "--runs", 2, "--resume")
+    assert sorted(kept.glob("*.part")) == parts
+    parts[0].unlink()
+    assert told(*request, "--runs", 2, "--resume")["skipped"] == []
+
+
+def _no_room(*args: object) -> None:
+    raise OutputError("no space left")
+
+
+def test_what_is_refused_leaves_no_folder_of_parts(ratings_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    request = ("reproduce", "sr", "--data", ratings_csv, "--sensitive", "nothing", "--out", out)
+    assert "not among the items" in refused(*request)
+    assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.attack.sparsity.sparsity import Sparsity
+from starshade.attack.sparsity.sparsity import Neighbours, Sparsity
 from starshade.attack.view import look
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
+from starshade.audit.reproduction.ns import of_data
 from starshade.audit.reproduction.ns.bench import Bench, found_in
 from starshade.audit.reproduction.ns.claims import CLAIMS
 from starshade.audit.reproduction.ns.extra import first_days
@@ -27,16 +29,19 @@ from starshade.audit.reproduction.ns.samples import (
     moved_days,
 )
 from starshade.audit.reproduction.ns.scorer import Reading, scored
-from starshade.audit.reproduction.ns.under import mean_of
+from starshade.audit.reproduction.ns.under import mean_of, ratio_of
 from starshade.audit.reproduction.ns.worked import worked_tables
+from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.stats import wilson
 from tests.naive import ns_readings as naive
 from tests.naive.scoreboard_rh import records_of_table
 from tests.strategies import at_least, ratings_tables
+from tests.strategies import table as table_of
 from tests.unit.attack.test_scoreboard_rh import clues, knowledge_of
 
+STARS = Scale(1, 5, 1)
 READINGS = st.builds(
     Reading,
     similarity=st.sampled_from(["distance", "signed", "threshold"]),
@@ -224,12 +229,89 @@ def test_a_tenth_that_was_looked_at_in_part_may_have_more(monkeypatch: pytest.Mo
     monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near * (draw < TENTHS // 2))
     found = wanted(Bench(many, 10, 1, 3), "")
     assert found.low <= found.value == 0.5
+    assert (found.users, found.of) == (TENTHS, "tenth")
     assert found.high == 1  # none of ten in a tenth of 400: some of the rest may have one
     every = np.where(np.arange(400) < 2, 0.9, 0.1)
     monkeypatch.setattr(
         Bench, "sparsity_of_tenth", lambda bench, draw: every * (draw < TENTHS // 2)
     )
     assert wanted(Bench(many, 10, 1, 3), "").high < 1
+
+
+def measured(number: str, bench: Bench) -> Estimate:
+    measure = next(claim.measure for claim in CLAIMS if claim.number == f"ns-{number}")
+    assert measure is not None
+    return measure(bench, "")
+
+
+def test_columns_tell_as_much_as_values_where_no_other_record_has_the_same() -> None:
+    rows = [{0: 5.0}, {0: 4.0}, {0: 4.0, 1: 1.0}, {1: 1.0}]
+    assert measured("61", Bench(table_of(rows, STARS), None, 1, 0)).value == 2 / 4
+    with pytest.raises(Untestable, match="alike"):
+        measured("61", Bench(table_of([{0: 5.0}] * 3, STARS), None, 1, 0))
+
+
+def test_a_tenth_with_a_fifth_of_the_crowd_is_not_about_as_sparse(
+    ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def near(crowded: int) -> Floats:
+        return np.where(np.arange(100) < crowded, 0.9, 0.1)
+
+    bench = Bench(ratings, None, 1, 3)
+    monkeypatch.setattr(Bench, "sparsity_of_tenth", lambda bench, draw: near(5))
+    for crowded, ratio in ((25, 0.2), (10, 0.5)):
+        monkeypatch.setattr(
+            Bench, "sparsity", SimpleNamespace(neighbours=[Neighbours("", *[near(crowded)] * 2)])
+        )
+        assert measured("26", bench).value == pytest.approx(ratio)
+    monkeypatch.setattr(
+        Bench, "sparsity", SimpleNamespace(neighbours=[Neighbours("", *[near(9)] * 2)])
+    )
+    with pytest.raises(Untestable, match="9 of 100"):
+        measured("26", bench)
+
+
+def test_the_same_value_is_counted_item_by_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    # item 0: 5 5 5 1, of whom most are three; items 1 to 9: two alike; item 10, the rarest: one
+    rows = [{0: 5.0, 10: 2.0}, {0: 5.0}, {0: 5.0}, {0: 1.0}]
+    rows += [dict.fromkeys(range(1, 10), 4.0)] * 2
+    bench = Bench(table_of(rows, STARS), None, 1, 0)
+    with pytest.raises(Untestable, match="6 people"):
+        measured("05", bench)
+    monkeypatch.setattr(of_data, "_LARGE", 6)
+    assert measured("05", bench).value == 2
+
+
+def test_nothing_is_divided_by_almost_nothing(ratings: Ratings) -> None:
+    bench, above = Bench(ratings, 30, 1, 3), np.ones(30)
+    few, enough = np.arange(30) < 9, np.arange(30) < 10
+    with pytest.raises(Untestable, match="only 9 of 30"):
+        ratio_of(bench, [{"above": above, "below": few}], "nobody")
+    with pytest.raises(Untestable, match="nobody"):
+        ratio_of(bench, [{"above": above, "below": np.zeros(30)}], "nobody")
+    found = ratio_of(bench, [{"above": above, "below": enough}], "nobody")
+    assert found.value == pytest.approx(3)
+    assert found.high < 30, "one in thirty at the least"
+
+
+def test_those_with_less_similar_peers_are_set_against_the_others() -> None:
+    # nobody is like the first three; the others are each other's twins but for the last item
+    loners = [dict.fromkeys(range(20 * n, 20 * n + 10), 3.0) for n in range(3)]
+    twins = [dict.fromkeys([*range(80, 91), 91 + n], 3.0) for n in range(3)]
+    rows = [*loners, *twins]
+    days = [dict.fromkeys(row, 50) for row in rows]
+    bench = Bench(table_of(rows, STARS, days=days), None, 2, 0)
+    assert measured("69", bench).value > 0.5
+    fewer = measured("70", bench).value
+    assert -8 <= fewer <= -4, "one item is enough for who is alone, and hardly eight for the others"
+    alike = Bench(table_of([rows[0]] * 4, STARS, days=[days[0]] * 4), None, 1, 0)
+    with pytest.raises(Untestable, match="as similar"):
+        measured("69", alike)
+
+
+def test_one_item_leaves_its_raters() -> None:
+    bench = Bench(table_of([{0: 3.0}] * 3 + [{1: 3.0}], STARS), None, 2, 0)
+    assert measured("73", bench).value == (3 * 3 / 4 + 1 / 4) / 4
 
 
 def test_what_is_worked_by_hand() -> None:

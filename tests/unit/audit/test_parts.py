@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from starshade.audit.reproduction.parts import Parts, request_of
-from starshade.errors import ConfigError
+from starshade.audit.reproduction.parts import Parts, alone, request_of
+from starshade.errors import ConfigError, OutputError
 
 
 def test_a_part_is_made_once_in_memory_and_on_disk(tmp_path):
@@ -55,8 +55,31 @@ def test_what_is_no_part_is_not_removed(tmp_path):
 def test_a_damaged_part_is_refused(tmp_path, keep):
     folder = tmp_path / "parts"
     Parts(folder, {}).of("one", lambda: {"a": np.arange(99)})
-    (part,) = folder.glob("*.npz")
+    (part,) = folder.glob("*.part")
     whole = part.read_bytes()
     part.write_bytes(whole[:keep] if keep >= 0 else whole[:200] + b"\x7f" + whole[201:])
-    with pytest.raises(ConfigError, match=r"\.npz: a finished part is damaged"):
+    with pytest.raises(OutputError, match=r"\.part: a finished part is damaged"):
         Parts(folder, {}).of("one", dict)
+
+
+def test_a_part_under_another_s_name_is_refused(tmp_path):
+    parts = Parts(tmp_path / "parts", {})
+    for value, name in enumerate("ab"):
+        parts.of(name, lambda value=value: {"a": np.array(value)})
+    one, two = (tmp_path / "parts").glob("*.part")
+    one.write_bytes(two.read_bytes())
+    again = Parts(tmp_path / "parts", {})
+    with pytest.raises(OutputError, match="damaged"):
+        [again.of(name, dict) for name in "ab"]
+
+
+def test_two_runs_share_no_folder(tmp_path):
+    Parts(tmp_path / "parts", {})
+    with (
+        alone(tmp_path / "parts"),
+        pytest.raises(OutputError, match="another run is at work"),
+        alone(tmp_path / "parts"),
+    ):
+        pass
+    with alone(tmp_path / "parts"):
+        pass

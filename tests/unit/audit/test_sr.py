@@ -31,6 +31,7 @@ from starshade.audit.reproduction.sr.measures import accuracy_after
 from starshade.audit.reproduction.sr.study import Study, bench_of, reproduce_sr
 from starshade.audit.reproduction.study import known_data
 from starshade.errors import ConfigError
+from starshade.naming import speak
 from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
@@ -203,7 +204,7 @@ def test_what_goes_on_after_a_kill_is_the_same_but_for_times(
     options: dict[str, Any] = {"top": 6, "trials": 2, "repeats": 1, "runs": 2, "rng": 5}
     with pytest.raises(KilledError):
         reproduce_sr(ratings, parts=Dying(tmp_path), **options)
-    assert len(list(tmp_path.glob("*.npz"))) == Dying.left
+    assert len(list(tmp_path.glob("*.part"))) == Dying.left
     again = reproduce_sr(ratings, parts=Parts(tmp_path), **options)
     assert json.dumps(again.apart()[0]) == json.dumps(found.apart()[0])
 
@@ -320,6 +321,18 @@ def test_what_does_not_fit_the_memory_is_left_out_by_name(ratings: Ratings) -> N
     assert {figure.number for figure in found.figures} >= {"1a", "1b", "2a", "2b"}
 
 
+def test_refusals_are_in_no_doors_words() -> None:
+    few = synthesize(n_users=8, n_items=6, n_ratings=40, rng=1)
+    options: dict[str, Any] = {"top": 4, "trials": 1, "repeats": 1, "runs": 1, "rng": 5}
+    found = reproduce_sr(few, **options)
+    with speak(lambda setting, value: f"--{setting}"):
+        again = reproduce_sr(few, **options)
+    assert again.skipped == found.skipped
+    assert any("k = 20" in each.reason for each in again.skipped)
+    words = [*again.skipped, *again.claims]
+    assert not [each.reason for each in words if "--" in each.reason or "only the" in each.reason]
+
+
 def test_sq_is_the_part_of_sr_that_it_speaks_of(ratings: Ratings, found: Study) -> None:
     short = reproduce_sq(ratings, top=6, repeats=1, runs=2, rng=5)
     assert [figure.number for figure in short.figures] == ["1a", "1b", "2a", "2ac", "2b", "2bc"]
@@ -328,6 +341,8 @@ def test_sq_is_the_part_of_sr_that_it_speaks_of(ratings: Ratings, found: Study) 
     one, other = ({c.claim.number: c.found for c in study.claims} for study in (short, found))
     assert all(one[a] == other[b] for a, b in same.items())
     assert "Wang" in str(short)
+    # its text has neither a §4.1 nor an example of (2, 5)
+    assert [each.number for each in short.worked] == ["Table 1, as in Sun & Sun"]
 
 
 def test_without_scikit_learn_figure_8_is_left_out(

@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from starshade.audit.reproduction.claims import judge
 from starshade.audit.reproduction.sq.claims import CLAIMS as SQ_CLAIMS
 from starshade.audit.reproduction.sq.configurations import CHOICES as SQ_CHOICES
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
+from starshade.audit.reproduction.sr.graphs import SENSITIVE, tables
+from starshade.audit.reproduction.sr.study import bench_of
 from starshade.audit.reproduction.sr.work import count_cells, count_tree
 from starshade.audit.reproduction.sr.worked import worked_tables
+from starshade.errors import ConfigError
 from starshade.kernels.balls.tree import CHILDREN
+from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.ratings.proximity.space import space_of
 from starshade.ratings.scale import Scale
 from starshade.utility.naive_bayes import balanced_and_auc
@@ -150,6 +155,62 @@ def test_the_papers_tables_come_out_cell_by_cell() -> None:
     # drawn among two: both intervals are taken over seeds, the paper marks neither
     assert [row[3] for row in tables["Table 5, issue 2"].ours] == ["", "", "", "yes", "yes"]
     assert "t1-t2" in tables["Figure 2"].ours[0][1]
+
+
+def judged_of(rows: list[dict[int, float]], numbers: tuple[str, ...], top: int) -> dict[str, Any]:
+    options: dict[str, Any] = {"trials": 1, "repeats": 1, "runs": 1, "parts": None, "seed": 0}
+    bench = bench_of(table(rows, Scale(1, 5, 1)), (), top, None, **options)
+    some = [claim for claim in CLAIMS if claim.number in numbers]
+    return {each.claim.number: each for each in judge(some, bench, data="", ways=WAYS)}
+
+
+def test_what_would_hold_of_nothing_is_not_said_to_hold() -> None:
+    # each has rated two items, and nobody those of another; all pairs are told apart by nulls
+    pairs = [{a: 3.0, b: 3.0} for a in range(7) for b in range(a + 1, 7)]
+    found = judged_of(pairs, ("sr-10", "sr-15", "sr-16", "sr-26"), 7)
+    assert {each.verdict for each in found.values()} == {"cannot be tested"}
+    assert all("nobody has another within" in each.reason for each in found.values())
+    # everybody twice: each has one neighbour
+    twice = judged_of([*pairs, *pairs], ("sr-10", "sr-15", "sr-16", "sr-26"), 7)
+    assert all(each.found is not None for each in twice.values())
+    # by what both rated 1 and 5 are apart, and no group has ten
+    apart = judged_of([{0: 1.0, 1: 1.0}, {0: 5.0, 1: 5.0}], ("sr-28",), 2)
+    assert apart["sr-28"].reason.startswith("every record fails")
+
+
+def test_one_instance_suffices_for_what_may_be() -> None:
+    alone = [{0: 1.0 + 4 * (u % 2), 1 + u: 3.0} for u in range(6)]
+    twins = [{0: 3.0, 1: 3.0}] * 2
+    (found,) = judged_of([*alone, *twins], ("sr-08",), 8).values()
+    assert (found.verdict, found.ours) == ("holds", "1")  # of eight, two have one other
+    (found,) = judged_of(alone, ("sr-08",), 8).values()
+    assert found.verdict == "cannot be tested"
+
+
+def test_the_adversary_knows_preferences_and_no_ratings() -> None:
+    people = [{0: 4.0 if u else 3.0, 1: 3.0} for u in range(40)]
+    (found,) = judged_of(people, ("sr-09",), 2).values()
+    # at ε = 1 nothing is moved: one person of 40 alone has a 3, and all are the same by ε;
+    # a ball is counted no further than k
+    assert (found.verdict, found.ours) == ("holds", "1")
+
+
+def test_what_is_said_of_movielens_is_judged_on_movielens_alone() -> None:
+    about = {claim.number for claim in CLAIMS if claim.about == "MovieLens 100K"}
+    assert about >= {"sr-03", "sr-04", "sr-33", "sr-40", "sr-46"}
+    assert "sr-05" not in about  # §2 says it of rating data
+
+
+def test_issue_3_is_not_sensitive() -> None:
+    first = tables()[0]
+    assert first.dense()[3:, 2].tolist() == [5, 6]  # §4.1: near by 5 and 6, a spread of 0.5
+    assert first.dense()[3:, 3].tolist() == [1, 5]  # a spread of 2
+    pair = first.keep_users(np.array([3, 4]))
+    assert KEpsLAnonymity(2, 1, 2, SENSITIVE).check(pair).satisfied
+    # the other reading: half a point is the most that issue 3 has
+    assert KEpsLAnonymity(2, 1, 0.5, ("3", "4")).check(pair).satisfied
+    with pytest.raises(ConfigError, match="no standard deviation is above"):
+        KEpsLAnonymity(2, 1, 2, ("3", "4")).check(pair)
 
 
 def test_balanced_accuracy_and_auc() -> None:

@@ -221,7 +221,7 @@ class Sparsity(SparsitySettings):
         started = perf_counter()
         error = about_one_star(ratings.scale) if self.rating_error is None else self.rating_error
         users = sample_users(ratings, np.arange(ratings.n_users), self.targets, seed)
-        alike, covered = _nearest(ratings, users, error, self.day_error)
+        alike, covered = nearest_records(ratings, users, error, self.day_error)
         names = ["rated", f"ratings ±{error:g}", f"ratings ±{error:g}, days ±{self.day_error}"]
         shown = 3 if ratings.has_days else 2
         return SparsityResult(
@@ -238,9 +238,13 @@ class Sparsity(SparsitySettings):
         )
 
 
-def _nearest(
+def nearest_records(
     ratings: Ratings, users: NDArray[np.int64], rating_error: float, day_error: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return users' highest Sim to any other, and how much of theirs another covers.
+
+    A column for each strictness: rated by both; ratings close as well; days close as well.
+    """
     by_item = ratings.by_item
     rows = Rows(
         fixed(ratings.indptr),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -119,7 +120,7 @@ def claims_across(folders: Sequence[Where]) -> Across:
 
 def _read(path: Path) -> list[Row]:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             found = [_typed(row) for row in csv.DictReader(file)]
         if not found:
             raise ValueError("the file is empty")
@@ -136,10 +137,13 @@ def _typed(row: dict[str, str]) -> Row:
         raise ValueError(f"the columns are not {', '.join(COLUMNS)}")
     if row["verdict"] not in get_args(Verdict):
         raise ValueError(f"{row['verdict']!r} is no verdict")
-    numbers = {name: float(row[name]) if row[name] else None for name in _NUMBERS}
-    if len({number is None for number in numbers.values()}) > 1:
-        raise ValueError("value, low and high are there together, or none is")
-    return row | numbers
+    given = [row[name] for name in _NUMBERS]
+    if any(given):
+        value, low, high = map(float, given)
+        if not -math.inf < low <= value <= high < math.inf:
+            raise ValueError(f"value {value}, low {low}, high {high}: no interval")
+        return row | {"value": value, "low": low, "high": high}
+    return row | dict.fromkeys(_NUMBERS)
 
 
 _NUMBERS = ("value", "low", "high")

@@ -29,6 +29,7 @@ from starshade.stats import wilson
 
 Floats: TypeAlias = NDArray[np.float64]
 Verdict = Literal["holds", "does not hold", "cannot be tested"]
+ENOUGH = 5  # runs that an interval over runs wants
 _BLOCKS = 400  # of users, drawn together: as good as users, and no dearer with many
 _DUST = 1e-9
 

@@ -11,12 +11,12 @@ from typing import Any
 from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Judged, counts
+from starshade.audit.reproduction.claims import ENOUGH, Judged, counts
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.study import PaperStudy, known_data
-from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.errors import ConfigError, OutputError, UnmetError, UserError
 from starshade.figure import Table
 from starshade.naming import called
 from starshade.plain import counted
@@ -26,7 +26,6 @@ from starshade.ratings.table import Ratings
 from starshade.rng import Rng, generator, resolve_seed
 
 Row = dict[str, Any]
-_RUNS = 5  # the least that intervals over runs are meant for
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,8 @@ class Everything:
         lines = (
             f"{_counted(papers, counted(len(self.studies), 'paper'))} Data: {self.called}."
             + (
-                f" Only {counted(self.runs, 'run')}: verdicts want {_RUNS}."
-                if self.runs < _RUNS
+                f" Only {counted(self.runs, 'run')}: verdicts want {ENOUGH}."
+                if self.runs < ENOUGH
                 else ""
             ),
             *map(_of_paper, self.studies),
@@ -259,6 +258,8 @@ def reproduce_all(
             settings = {"runs": runs, "parts": kept.within(key), "rng": seed}
             try:
                 study: Any = paper.function(ratings, **settings)
+            except OutputError:  # of parts: no fault of the data
+                raise
             except (UserError, UnmetError) as error:
                 skipped.append(Skipped(paper.authors, "the whole study", error.message))
             else:

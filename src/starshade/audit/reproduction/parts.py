@@ -6,23 +6,24 @@ goes on from the parts of a killed one writes what the other would have written.
 
 from __future__ import annotations
 
+import fcntl
 import json
-import zlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, OutputError
 from starshade.ratings.places.atomic import atomic_file
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
-_REQUEST = "request.json"
+_REQUEST, _PART = "request.json", ".part"
+_DIGEST = 32  # bytes before the arrays: of them and of the part's name
 
 
 class Parts:
@@ -47,10 +48,15 @@ class Parts:
         own._folder, own._prefix = self._folder, f"{self._prefix}{name}: "
         return own
 
+    @property
+    def finished(self) -> bool:
+        """Whether any part is kept."""
+        return self._folder is not None and any(self._folder.glob(f"*{_PART}"))
+
     def remove(self) -> None:
         """Take what is kept away; what is no part stays, and the folder with it."""
         if self._folder is not None:
-            for place in (*self._folder.glob("*.npz"), self._folder / _REQUEST):
+            for place in (*self._folder.glob(f"*{_PART}"), self._folder / _REQUEST):
                 place.unlink(missing_ok=True)
             with suppress(OSError):
                 self._folder.rmdir()
@@ -64,19 +70,36 @@ class Parts:
     def _kept(self, name: str, make: Callable[[], Part]) -> Part:
         if self._folder is None:
             return make()
-        digest = sha256(f"{self._prefix}{name}".encode()).hexdigest()
-        place = self._folder / f"{digest[:32]}.npz"
+        own = f"{self._prefix}{name}".encode()
+        place = self._folder / f"{sha256(own).hexdigest()[:32]}{_PART}"
         if not place.is_file():
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
+            content = BytesIO()
+            np.savez(content, **made)
             with atomic_file(place, 0o600) as path, path.open("wb") as file:
-                np.savez(file, **made)
-        try:
-            with place.open("rb") as data, np.load(data, allow_pickle=False) as stored:
-                return {key: stored[key] for key in stored.files}
-        except (ValueError, EOFError, BadZipFile, zlib.error) as damage:
-            raise ConfigError(
+                file.write(sha256(own + content.getbuffer()).digest())
+                file.write(content.getbuffer())
+        kept = place.read_bytes()
+        if sha256(own + kept[_DIGEST:]).digest() != kept[:_DIGEST]:
+            raise OutputError(
                 f"{place}: a finished part is damaged", advice="Remove that file, and go on."
-            ) from damage
+            )
+        with np.load(BytesIO(kept[_DIGEST:]), allow_pickle=False) as stored:
+            return {key: stored[key] for key in stored.files}
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other runs from the parts in a folder; refuse where one is at work there."""
+    with (folder / _REQUEST).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputError(
+                f"{folder}: another run is at work there",
+                advice="Wait until it ends, or choose another place.",
+            ) from None
+        yield
 
 
 def request_of(folder: Path) -> dict[str, Any] | None:

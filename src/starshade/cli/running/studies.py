@@ -18,6 +18,7 @@ from starshade.cli.running.errors import keeps
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, explained, figures, judged, page, words, worked
 from starshade.errors import ConfigError
+from starshade.progress import note
 
 if TYPE_CHECKING:
     from starshade.audit.reproduction.parts import Parts
@@ -52,6 +53,10 @@ class Asked:
 
     def begin(self) -> None:
         """Refuse a place that is taken, and parts of another run, before the long work."""
+        from starshade.audit.reproduction.claims import ENOUGH
+
+        if self.runs < ENOUGH:
+            note(f"--runs {self.runs}: intervals over runs want {ENOUGH} or more")
         if self.out is None:
             if self.resume:
                 raise ConfigError(
@@ -59,10 +64,15 @@ class Asked:
                     advice="Give the same --out as before.",
                 )
             return
-        from starshade.audit.reproduction.parts import request_of
+        from starshade.audit.reproduction.parts import alone, request_of
 
         folder = self._folder(self.out)
         kept = request_of(folder)
+        if kept is not None:
+            with alone(folder):
+                pass
+        elif self.resume:
+            note(f"no finished parts in {folder}: beginning anew")
         if kept is not None and not self.resume:
             raise ConfigError(
                 f"{folder}: finished parts of a run that was cut short",
@@ -78,7 +88,7 @@ class Asked:
     @contextmanager
     def parts(self, ratings: Ratings | None, settings: Mapping[str, Any]) -> Iterator[Parts]:
         """Keep what is finished beside the folder, until that is there."""
-        from starshade.audit.reproduction.parts import Parts
+        from starshade.audit.reproduction.parts import Parts, alone
         from starshade.release.folder.receipt import digest_of
 
         if self.out is None:
@@ -89,10 +99,15 @@ class Asked:
         request = {"study": self.key, "data": digest, "seed": self.run.seed, "options": options}
         folder = self._folder(self.out)
         parts = Parts(folder, request | {"version": __version__})
-        keeps(folder)
-        yield parts
-        parts.remove()
-        keeps(None)
+        try:
+            with alone(folder):
+                keeps(folder)
+                yield parts
+                parts.remove()
+                keeps(None)
+        finally:
+            if not parts.finished:
+                parts.remove()
 
     def _folder(self, out: str) -> Path:
         place = ensure_free(out)

@@ -328,10 +328,13 @@ class Bench:
         )
 
     def estimate(
-        self, runs: Sequence[Run], statistic: Callable[[Mapping[str, float]], float]
+        self,
+        runs: Sequence[Run],
+        statistic: Callable[[Mapping[str, float]], float],
+        of: str = "user",
     ) -> Estimate:
-        """Return a statistic of means with its interval over runs and people."""
-        return estimate(runs, statistic, seed=self.seed)
+        """Return a statistic of means with its interval over runs and people; `of`: not people."""
+        return estimate(runs, statistic, seed=self.seed, of=of)
 
     def rate(self, runs: Sequence[Run], name: str) -> Rate:
         """Return a mean with its interval, for a figure."""

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.tradeoff import trade_off
+from starshade.attack.sparsity.sparsity import nearest_records
 from starshade.attack.view import View
 from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.ns import under as u
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside, found_in, within
 from starshade.audit.reproduction.ns.configurations import PRINTED, READ
 from starshade.audit.reproduction.ns.extra import takes_away
+from starshade.audit.reproduction.ns.of_data import matching
 from starshade.audit.reproduction.ns.plan import lines_of
 from starshade.audit.reproduction.ns.samples import CHANGED
 from starshade.audit.reproduction.ns.scorer import scored
+from starshade.audit.reproduction.parts import Part
+from starshade.ratings.table import Ratings
 
 RHO0, D0 = (0.5, 1.0, 1.5, 3.0), (10.0, 30.0, 60.0, 120.0)
 _PHIS = 300  # at which both errors are compared
@@ -221,22 +227,11 @@ def extra_takes_away(bench: Bench, way: str) -> Estimate:
 
 
 def columns_reveal(bench: Bench, way: str) -> Estimate:
-    """Compare the bits gained from items alone with those gained from items with ratings."""
-    prior = float(np.log2(max(bench.ratings.n_users, 2)))
-    if way == "all-columns":
-        alone, ratings = (np.log2(bench.view(name).copies).mean() for name in (way, ""))
-        if prior <= ratings:
-            raise Untestable("all records are alike")
-        return Estimate.exact(float((prior - alone) / (prior - ratings)))
-    with_ratings = replace(u.RARE, outside_top=0)
-    alone, ratings = (
-        u.present(bench, known, way)
-        for known in (replace(with_ratings, ratings=False), with_ratings)
-    )
-    return bench.estimate(
-        beside(alone=(alone, "bits"), ratings=(ratings, "bits")),
-        lambda mean: (prior - mean["alone"]) / max(prior - mean["ratings"], 1e-9),
-    )
+    """Count the records that as many others have whose columns alone are the same."""
+    columns, values = bench.view("all-columns").copies, bench.view().copies
+    if (values == bench.ratings.n_users).all():
+        raise Untestable("all records are alike")
+    return Estimate.exact(float((columns == values).mean()))
 
 
 def bits_of_others(bench: Bench, way: str) -> Estimate:
@@ -297,3 +292,75 @@ def number_helps(bench: Bench, way: str) -> Estimate:
         beside(**of),
         lambda mean: max(mean[f"with {n}"] / max(mean[f"without {n}"], _LEAST) for n in names),
     )
+
+
+def _halves(bench: Bench, **of: tuple[Runs, str]) -> Runs:
+    """Part people in those with less and with more similar peers; figures of each half."""
+
+    def make(view: View, known: Known, run: int) -> Part:
+        return {"near": nearest_records(view.original, known.users, bench.star, 0)[0][:, 0]}
+
+    eight = Knowledge(known=8, ratings=False, dates=False)
+    near = [run["near"] for run in bench.each("nearest records", eight, None, "", make)]
+    if all(len(np.unique(own)) == 1 for own in near):
+        raise Untestable("all have peers that are as similar")
+    runs = []
+    for own, figures in zip(near, beside(**of), strict=True):
+        sparse = np.argsort(np.argsort(own, kind="stable")) < len(own) // 2
+        sides = {"sparse": sparse, "crowded": ~sparse}
+        runs.append(
+            sides
+            | {
+                f"{side} {name}": on * each
+                for side, on in sides.items()
+                for name, each in figures.items()
+            }
+        )
+    return runs
+
+
+def _apart(mean: Mapping[str, float], name: str) -> float:
+    """Return a mean of the sparse half less that of the crowded one."""
+    sparse, crowded = (mean[f"{side} {name}"] / mean[side] for side in ("sparse", "crowded"))
+    return sparse - crowded
+
+
+def sparse_are_found(bench: Bench, way: str) -> Estimate:
+    """Compare success on people with less and with more similar peers."""
+    runs = _halves(bench, found=(u.present(bench, u.WELL, way), u.key_of(way)))
+    return bench.estimate(runs, lambda mean: _apart(mean, "found"))
+
+
+def sparse_need_less(bench: Bench, way: str) -> Estimate:
+    """Compare how many items must be known until nobody else has them all."""
+
+    def make(view: View, known: Known, run: int) -> Part:
+        rng = np.random.default_rng(bench.seed_of(run))
+        own = [_until_alone(view.original, rng.permutation(items)) for items in known.items]
+        return {"items": np.array(own, np.float64)}
+
+    eight = Knowledge(known=8, ratings=False, dates=False)
+    until = bench.each("items until alone", eight, None, "", make)
+    return bench.estimate(_halves(bench, items=(until, "items")), lambda m: _apart(m, "items"))
+
+
+def _until_alone(table: Ratings, items: NDArray[np.int32]) -> int:
+    for n in range(1, len(items) + 1):
+        if len(matching(table, items[:n])) == 1:
+            return n
+    return len(items) + 1
+
+
+def sparse_bear_errors(bench: Bench, way: str) -> Estimate:
+    """Compare what is lost by mistakes, and by days that are known less well."""
+    right = replace(u.WELL, wrong=0)
+    settings = {"right": right, "wrong": u.WELL, "near": replace(right, day_error=3)}
+    runs = _halves(
+        bench, **{n: (u.present(bench, of, way), u.key_of(way)) for n, of in settings.items()}
+    )
+
+    def lost(mean: Mapping[str, float]) -> float:
+        wrong, right, near = (_apart(mean, name) for name in ("wrong", "right", "near"))
+        return max(right - wrong, near - right)
+
+    return bench.estimate(runs, lost)

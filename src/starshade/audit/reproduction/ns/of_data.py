@@ -14,7 +14,7 @@ from starshade.attack.view import View
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
 from starshade.audit.reproduction.ns.bench import Bench, Runs, beside
 from starshade.audit.reproduction.ns.plan import OFF_TOP
-from starshade.audit.reproduction.ns.under import Measure, mean_of, ratio_of
+from starshade.audit.reproduction.ns.under import FEWEST_CASES, Measure, mean_of, ratio_of
 from starshade.audit.reproduction.parts import Part
 from starshade.ratings.describe import rated_outside_top
 from starshade.ratings.table import Ratings
@@ -23,6 +23,7 @@ from starshade.stats import share
 EPS, DELTA, LINEUP = 0.05, 0.5, 10  # of the theorems
 TENTHS, GAMMA = 40, 0.1  # of 40 that all meet it Wilson's interval begins at 0.91, of 20 at 0.84
 _LARGE = 100_000  # people
+_RAREST = 0.1  # of the items
 _NEAR = 0.5
 _OTHERS = 50  # with whom a record is compared
 _SLACK = 1e-9
@@ -46,27 +47,24 @@ def power_law(bench: Bench, way: str) -> Estimate:
 def bulk(bench: Bench, way: str) -> Estimate:
     """Count the ratings of all but the most rated items."""
     raters = np.sort(bench.ratings.item_support)[::-1]
-    top = int(np.ceil(len(raters) * (0.01 if way == "hundredth" else 0.1)))
+    top = max(1, bench.as_large(500))
     return Estimate.exact(float(raters[top:].sum() / raters.sum()))
 
 
 def same_value(bench: Bench, way: str) -> Estimate:
-    """Count, of each rating, the users who gave its item the same."""
+    """Count, of each item, the users who gave it the same rating; all items but the rarest."""
     table = bench.ratings
     if table.n_users < _LARGE:
         raise Untestable(f"{table.n_users:,} people are no large database ({_LARGE:,})")
 
     def make() -> Part:
-        by_item, levels = table.by_item, len(table.levels)
-        counts = [
-            np.bincount(by_item.codes[start:stop], minlength=levels)
-            for start, stop in zip(by_item.indptr[:-1], by_item.indptr[1:], strict=True)
-        ]
-        flat = np.sort(np.concatenate(counts))
-        middle = np.searchsorted(np.cumsum(flat), table.n_ratings / 2)
-        return {"median": np.array([float(flat[middle])])}
+        by_item = table.by_item
+        ends = zip(by_item.indptr[:-1], by_item.indptr[1:], strict=True)
+        codes = (by_item.codes[start:stop] for start, stop in ends if stop > start)
+        middle = [np.median(np.bincount(own)[own]) for own in codes]
+        return {"least": np.quantile(middle, [_RAREST], method="lower")}
 
-    return Estimate.exact(float(bench.part("users with the same value", make)["median"][0]))
+    return Estimate.exact(float(bench.part("users with the same value, by item", make)["least"][0]))
 
 
 def has_near(eps: float) -> Measure:
@@ -278,9 +276,13 @@ def tenths(bench: Bench) -> list[Floats]:
     return [bench.sparsity_of_tenth(draw) for draw in range(TENTHS)]
 
 
+def _near(way: str) -> float:
+    return 0.25 if way == "quarter" else _NEAR
+
+
 def theorem_5(bench: Bench, way: str) -> Estimate:
     """Count the tenths with so many crowded records as the theorem promises."""
-    eps = 0.25 if way == "quarter" else _NEAR
+    eps = _near(way)
     delta = bench.sparsity.neighbours[0].delta(eps).rate
     if not delta:
         raise Untestable(f"no record has another one with Sim above {eps:g}: the data are sparse")
@@ -288,7 +290,8 @@ def theorem_5(bench: Bench, way: str) -> Estimate:
     met = (_at_least(bench, near > eps, least) for near in tenths(bench))
     # of a large tenth some records were looked at: between these two it may have so many or not
     surely, perhaps = (
-        mean_of(bench, [{"it": np.array(each)}], "it") for each in zip(*met, strict=True)
+        bench.estimate([{"it": np.array(each)}], lambda mean: mean["it"], of="tenth")
+        for each in zip(*met, strict=True)
     )
     return replace(surely, high=perhaps.high)
 
@@ -302,10 +305,16 @@ def _at_least(bench: Bench, near: NDArray[np.bool_], least: float) -> tuple[bool
 
 
 def tenth_is_as_sparse(bench: Bench, way: str) -> Estimate:
-    """Compare the share of crowded records in all with that in random tenths."""
-    whole = bench.sparsity.neighbours[0].delta(_NEAR).rate
-    runs = [{"near": near > _NEAR} for near in tenths(bench)]
-    return bench.estimate(runs, lambda mean: whole - mean["near"])
+    """Compare the share of crowded records in random tenths with that in all."""
+    eps = _near(way)
+    crowded = bench.sparsity.neighbours[0].similarity > eps
+    if crowded.sum() < FEWEST_CASES:
+        raise Untestable(
+            f"{crowded.sum()} of {len(crowded):,} records have another one with Sim above "
+            f"{eps:g}: {FEWEST_CASES} at least"
+        )
+    runs = [{"near": near > eps} for near in tenths(bench)]
+    return bench.estimate(runs, lambda mean: mean["near"] / crowded.mean())
 
 
 def all_alike(bench: Bench, way: str) -> Estimate:
@@ -323,3 +332,14 @@ def all_alike(bench: Bench, way: str) -> Estimate:
 
     everyone = Knowledge(known=1, ratings=False, dates=False)
     return mean_of(bench, bench.each("alike to all others", everyone, None, "", make), "all")
+
+
+def one_item(bench: Bench, way: str) -> Estimate:
+    """Count who is left when one item of a target is known."""
+    table = bench.ratings
+
+    def make(view: View, known: Known, run: int) -> Part:
+        return {"left": table.item_support[known.items[:, 0]] / table.n_users}
+
+    runs = bench.each("one item", Knowledge(known=1, ratings=False, dates=False), None, "", make)
+    return mean_of(bench, runs, "left")

@@ -17,6 +17,8 @@ from starshade.audit.reproduction.ns.samples import CHANGED
 
 Measure: TypeAlias = Callable[[Bench, str], Estimate]
 
+FEWEST_CASES = 10  # cases that a ratio is taken to: of fewer one more or less decides it
+
 # what is known; ratings in stars of five, see `scaled`
 WELL = Knowledge(known=8, wrong=2, day_error=14)
 LITTLE = Knowledge(known=2, day_error=3)
@@ -117,9 +119,15 @@ def mean_of(bench: Bench, runs: Runs, name: str) -> Estimate:
 
 def ratio_of(bench: Bench, runs: Runs, none: str) -> Estimate:
     """Return the mean "above" over the mean "below"; `none`: that there is nothing below."""
-    if not any(run["below"].any() for run in runs):
-        raise Untestable(none)
-    return bench.estimate(runs, lambda mean: mean["above"] / max(mean["below"], 1e-9))
+    some = sum(int(np.count_nonzero(run["below"])) for run in runs)
+    if some < FEWEST_CASES:
+        many = sum(len(run["below"]) for run in runs)
+        raise Untestable(
+            f"only {some:,} of {many:,} are what is divided by: {FEWEST_CASES} at least"
+            if some
+            else none
+        )
+    return bench.estimate(runs, lambda mean: mean["above"] / mean["below"])
 
 
 def least_of(bench: Bench, runs: Runs, pairs: Sequence[tuple[str, str]]) -> Estimate:

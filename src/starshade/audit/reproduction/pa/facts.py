@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from math import isqrt, log
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import AT_ONCE, PRINTED, READ, SIMPLE
 from starshade.audit.reproduction.pa.measures import Means, View, scalars
 from starshade.audit.reproduction.pa.padding import HISTOGRAM, PAPERS, histogram_of
+from starshade.figure import number
 from starshade.ratings.table import Ratings
 from starshade.recommend.padded import dissimilarities
 from starshade.recommend.settings import Dissimilarity
@@ -97,14 +98,11 @@ def _named(bench: Bench, k: int, seed: int) -> float:
 
 
 def _links(read: Callable[[Mapping[str, float]], float]) -> Any:
-    def measure(bench: Bench, way: str) -> Estimate:
-        view = View.of(bench, way)
-        drawn = way if way == "independent" else ""
-
-        def found(seed: int) -> Mapping[str, Any]:
+    def found(view: View, raters: str) -> Estimate:
+        def of_seed(seed: int) -> Mapping[str, Any]:
             names = ("links", "above", "rare_true", "rare_bound")
             return {
-                f"{name} {k}": looks.links(view.bench, SIMPLE, k, seed, drawn)[name]
+                f"{name} {k}": looks.links(view.bench, SIMPLE, k, seed, raters)[name]
                 for k in view.ks
                 for name in names
             }
@@ -115,16 +113,30 @@ def _links(read: Callable[[Mapping[str, float]], float]) -> Any:
                 for k in view.ks
             )
 
-        return scalars(view.bench, found, greatest)
+        return scalars(view.bench, of_seed, greatest)
+
+    def measure(bench: Bench, way: str) -> Estimate:
+        view = View.of(bench, way)
+        own, times = found(view, ""), _dependence(view.bench.ratings)
+        if abs(times - 1) <= _CHANCE * sqrt(2 / view.bench.ratings.n_users):
+            return own
+        raise Untestable(
+            "the theorem assumes that all ratings are independent, and people's numbers of ratings "
+            f"vary {number(times)} times as much as they then would; of these ratings it is "
+            f"{own.text}, with each item's raters drawn anew, independently, "
+            f"{found(view, 'independent').text}"
+        )
 
     return measure
 
 
-def _above(bench: Bench, way: str) -> Estimate:
-    if way == "one rater":  # of a group of g one of g rated it: 1/g, by counting
-        return Estimate.exact(0.0)
-    found: Estimate = _links(lambda m: m["above"] / m["links"])(bench, way)
-    return found
+_CHANCE = 4  # standard errors of a variance that chance may explain
+
+
+def _dependence(ratings: Ratings) -> float:
+    """Variance of users' numbers of ratings over what it is where all ratings are independent."""
+    share = ratings.item_support / ratings.n_users
+    return float(ratings.user_support.var() / max(1e-9, (share * (1 - share)).sum()))
 
 
 def _expected(m: Mapping[str, float]) -> float:
@@ -154,7 +166,7 @@ def _few_groups(bench: Bench, way: str) -> Estimate:
         {str(k): looks.links(view.bench, SIMPLE, k, seed)["groups"] < 2 for k in view.ks}
         for seed in view.bench.seeds
     ]
-    return estimate(runs, lambda m: min(m.values()), seed=bench.seeds[0])
+    return estimate(runs, lambda m: min(m.values()), seed=bench.seeds[0], of="item")
 
 
 def _obscured(bench: Bench, way: str) -> Estimate:
@@ -244,16 +256,12 @@ def _penalty(bench: Bench, way: str) -> Estimate:
 
 
 def _exponent(bench: Bench, way: str) -> Estimate:
-    k, m = bench.least_k, bench.ratings.n_users
-    if way == "line 4":
-        lines = [users * isqrt(users) for users in (m, -(-m // 4))]
-        return Estimate.exact(log(lines[0] / lines[1], 4))
     if bench.ratings.n_users < _MANY:
         raise Untestable(f"with fewer than {_MANY} users a quarter has hardly any bins")
 
     def counted(seed: int) -> Mapping[str, Any]:
         return {
-            name: looks.work(bench, PRINTED, k, seed, share)["distances"]
+            name: looks.work(bench, PRINTED, bench.least_k, seed, share)["distances"]
             for name, share in (("all", 1), ("some", 4))
         }
 
@@ -269,6 +277,16 @@ def _speed_up(view: View, seed: int) -> Mapping[str, Any]:
         "theirs": looks.work(view.bench, READ, k, seed)["distances"],
         "at once": looks.work(view.bench, AT_ONCE, k, seed)["distances"],
     }
+
+
+def _overlap(bench: Bench, way: str) -> Estimate:
+    own = View.of(bench, way).bench
+    runs = [looks.overlap(own, seed) for seed in own.seeds]
+    return estimate(runs, lambda m: m["overlap"], seed=bench.seeds[0])
+
+
+def _fake(view: View, seed: int) -> Mapping[str, Any]:
+    return {str(k): looks.links(view.bench, SIMPLE, k, seed)["mean"] for k in view.ks}
 
 
 def _gigabytes(bench: Bench, way: str) -> Estimate:
@@ -305,7 +323,7 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-29": _sim_exceptions,
     "pa-30": _penalty,
     "pa-42": _bound_at(lambda k: 1 / k, _farthest_from_2),
-    "pa-43": _bound_at(lambda k: 1e-9, max),
+    "pa-43": _bound_at(lambda k: 1e-9, lambda bounds: max(bounds) - 1),
     "pa-51": _exponent,
     "pa-52": _whole(_speed_up, lambda m: m["at once"] / m["theirs"]),
     "pa-03": _unpopular,
@@ -313,7 +331,7 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-05": _labels,
     "pa-38": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["smallest"][0] / k, min),
     "pa-39": _exact(_named, max),
-    "pa-40": _above,
+    "pa-40": _links(lambda m: m["above"] / m["links"]),
     "pa-41": _links(_expected),
     "pa-44": _rare_items,
     "pa-46": _exact(_missing, min),
@@ -321,6 +339,12 @@ FACTS: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-48": _exact(
         lambda bench, k, seed: looks.diverse(bench, SIMPLE, k, seed, 1, 2)["repaired"][0] / 2, min
     ),
+    "pa-55": _overlap,
+    "pa-56": _whole(
+        lambda view, seed: looks.represented(view.bench, view.line, seed),
+        lambda m: m["outside"] / m["inside"],
+    ),
+    "pa-57": _whole(_fake, lambda m: 1 - max(m.values())),
     "pa-49": _obscured,
     "pa-50": _exact(lambda bench, k, seed: bench.release(READ, k, seed)["shown_by_all"][0], min),
 }

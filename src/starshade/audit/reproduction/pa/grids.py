@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from math import sqrt
 from statistics import fmean
 from typing import Any
@@ -141,17 +142,19 @@ def _chances(bench: Bench, line: str, k: int, names: Sequence[str]) -> Iterator[
 def links_table(bench: Bench) -> Table:
     """Set how sure a shown link of `simple` is beside Theorems 6.2 and 6.3."""
     rows = []
-    for k in bench.ks:
-        parts = [looks.links(bench, SIMPLE, k, seed) for seed in bench.seeds]
+    for k, way in product(bench.ks, ("", "independent")):
+        parts = [looks.links(bench, SIMPLE, k, seed, way) for seed in bench.seeds]
         sure = fmean(float(part["mean"][0]) for part in parts)
         above = fmean(float(part["above"][0] / part["links"][0]) for part in parts)
         rare = [float(p["rare_true"][0] / p["rare_bound"][0]) for p in parts if p["rare_bound"][0]]
         thin = f"{fmean(rare):.3g}" if rare else "–"
         twice = float(link_existence_bound(1 / k, k))
-        rows.append((str(k), *map(_share, (sure, 1 / k, above)), thin, _share(twice)))
+        raters = way or "as they are"
+        rows.append((raters, str(k), *map(_share, (sure, 1 / k, above)), thin, _share(twice)))
     return Table(
         "Theorems 6.2 and 6.3: how sure a shown link of simple is",
         (
+            "raters",
             "k",
             "true, of those shown",
             "1/k (Thm 6.2)",

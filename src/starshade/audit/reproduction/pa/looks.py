@@ -14,8 +14,7 @@ from starshade.anonymize.prepare import prepare
 from starshade.attack.candidates.candidates import LabelAttack, StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_existence import link_existence_bound
-from starshade.audit.reproduction.claims import Untestable
-from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.bench import Bench, anonymized
 from starshade.audit.reproduction.pa.configurations import LINES, Studied
 from starshade.audit.reproduction.pa.padding import sizes_of_bins
 from starshade.audit.reproduction.parts import Part
@@ -23,6 +22,7 @@ from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import Ints
 from starshade.privacy.item_diversity import Diversity
 from starshade.progress import silence
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
@@ -50,11 +50,7 @@ def padded_of(bench: Bench, name: str, seed: int) -> Padded:
 def made(bench: Bench, name: str, k: int, seed: int, **settings: Any) -> Release:
     """Make a release that is looked at in another way than by errors."""
     train, _ = bench.held(seed, bench.drawn(LINES[name]))
-    try:
-        with silence():
-            return bench.method(name, k, seed, **settings).anonymize(train, rng=seed)
-    except (ConfigError, UnmetError) as error:
-        raise Untestable(f"{name}, k = {k}: {error.message}") from None
+    return anonymized(bench.method(name, k, seed, **settings), train, name, seed)
 
 
 def pairs(bench: Bench, name: str, k: int, seed: int) -> Part:
@@ -120,6 +116,48 @@ def sample_clusters(bench: Bench, name: str, seed: int) -> Part:
         }
 
     return bench.of(f"clusters of the sample, {name}, seed {seed}", cluster)
+
+
+def represented(bench: Bench, name: str, seed: int) -> Part:
+    """Take how far users in the sample, and others, are from the nearest centre (§4.2)."""
+
+    def compare() -> Part:
+        with silence():
+            method, padded, own = _binned(bench, name, seed)
+            others = np.setdiff1d(np.arange(padded.n_users), own.members)
+            if not len(others):
+                return {"refused": np.array("of so few users the sample is everybody")}
+            away, rng = method.away(padded), generator(seed, "users in and outside the sample")
+            found = {}
+            for where, users in (("inside", own.members), ("outside", others)):
+                some = rng.choice(users, min(_PAIRED, len(users)), replace=False)
+                near = away.to_means(some, own.starts, own.members).min(axis=1)
+                found[where] = np.array([near.mean(dtype=np.float64)])
+        return found
+
+    return bench.of(f"represented, {name}, seed {seed}", compare)
+
+
+def overlap(bench: Bench, seed: int) -> Part:
+    """Take, of each of some users, the mean share of items that they and another both rated."""
+
+    def compare() -> Part:
+        train, _ = bench.held(seed)
+        live = np.flatnonzero(train.user_support)
+        users = sample_users(train, live, _PAIRED, seed)
+        part = train.keep_users(users)
+        many, starts = part.user_support, part.indptr[:-1]
+        marked, out = np.zeros(part.n_items, np.int64), np.zeros(part.n_users)
+        for user in range(part.n_users):
+            own = part.columns[part.indptr[user] : part.indptr[user + 1]]
+            marked[own] = 1
+            both = np.add.reduceat(marked[part.columns], starts)
+            marked[own] = 0
+            share = both / (many + many[user] - both)
+            out[user] = (share.sum() - 1) / max(1, part.n_users - 1)
+        return {"overlap": out}
+
+    return bench.of(f"overlap, seed {seed}", compare)
 
 
 def attacked(bench: Bench, name: str, k: int, seed: int) -> Part:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
-from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.bench import FEWEST, Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     EXCHANGED,
@@ -34,19 +34,29 @@ GROUPS, NULLS = 9_294, 0.80  # §7.2; k = 50
 
 @dataclass(frozen=True)
 class View:
-    """What a way looks at: which ratings, which line in place of as-read, read how, at which k."""
+    """What a way looks at: which ratings, which line in place of as-read, read how, at which k.
+
+    `enough`: the k, of those that leave enough groups.
+    """
 
     bench: Bench
     line: str = READ
     reading: str = "release"
-    ks: tuple[int, ...] = ()
+    enough: tuple[int, ...] = ()
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The k that are looked at; none is a reason to judge nothing."""
+        if not self.enough:
+            raise Untestable(f"every k leaves fewer than {FEWEST} groups of these users")
+        return self.enough
 
     @classmethod
     def of(cls, bench: Bench, way: str) -> View:
         """Apply an intervention."""
-        ks = bench.ks
+        ks = bench.judged_ks
         if way in ("thinned", "dense", "few items"):
-            return cls(bench.changed(way), ks=ks)
+            return cls(bench.changed(way), enough=ks)
         lines = {"to the letter": PRINTED, "ours": OURS}
         if way == "large k":
             ks = ks[-1:]
@@ -72,10 +82,10 @@ class View:
             }
             for seed in bench.seeds
         ]
-        return estimate(
+        return over_users(
             runs,
             lambda means: pick([each({n: means[f"{n} {k}"] for n in columns}) for k in ks]),
-            seed=bench.seeds[0],
+            bench.seeds[0],
         )
 
     def errors(self, **lines: str) -> dict[str, tuple[str, str]]:
@@ -103,7 +113,15 @@ def scalars(
     """Estimate from figures of whole releases, one of each seed."""
     found = [part(seed) for seed in bench.seeds]
     runs = [{k: np.atleast_1d(v) for k, v in each.items() if v.size == 1} for each in found]
-    return estimate(runs, statistic, seed=bench.seeds[0])
+    return over_users(runs, statistic, bench.seeds[0])
+
+
+def over_users(
+    runs: Sequence[Mapping[str, Any]], statistic: Callable[[Means], float], seed: int
+) -> Estimate:
+    """Estimate from runs; of figures that are one for all users it is no interval over them."""
+    found = estimate(runs, statistic, seed=seed)
+    return replace(found, users=None) if found.users == 1 else found
 
 
 def _rmse(means: Means, key: str) -> float:
@@ -122,7 +140,8 @@ def _over(
         view = View.of(bench, way)
         ks = view.ks[at] if isinstance(at, slice) else at
         if missing := [k for k in ks if k not in view.ks]:
-            raise Untestable(f"the paper's k = {', '.join(map(str, missing))} was not run")
+            told = ", ".join(map(str, missing))
+            raise Untestable(f"the paper's k = {told} was not run, or leaves too few groups")
         return view.over_k(columns(view), each, pick, ks)
 
     return measure
@@ -154,6 +173,11 @@ def _spread(values: Sequence[float]) -> float:
     return max(values) / min(values)
 
 
+def _last_over_first(values: Sequence[float]) -> float:
+    _spread(values)
+    return values[-1] / values[0]
+
+
 def _table_1(profile: str, relative: bool) -> Any:
     def distance(values: Sequence[float]) -> float:
         own = [TARGET[profile, k] / ORIGINAL_RMSE for k in (5, 50)]
@@ -169,12 +193,6 @@ def _table_1(profile: str, relative: bool) -> Any:
 
 def _of_simple(*names: str) -> Callable[[View], dict[str, tuple[str, str]]]:
     return lambda view: {name: (SIMPLE, name) for name in names}
-
-
-def _near(read: Callable[[Means], float]) -> Any:
-    """Estimate from what the nearest profile predicts."""
-    columns = ("near", "near_n", "target", "target_n")
-    return _over(lambda view: {each: (view.line, each) for each in columns}, read)
 
 
 def _low(bench: Bench, way: str) -> Estimate:
@@ -208,10 +226,6 @@ def _table_3(bench: Bench, way: str) -> Estimate:
     return found
 
 
-def _target_over_similar(m: Means) -> float:
-    return sqrt(m["target"] / m["target_n"]) / _rmse(m, "near")
-
-
 MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
     "pa-08": _over(_own, lambda m: sqrt(m["a_base"] / m["a_n"]) / ORIGINAL_RMSE, at=slice(1)),
     "pa-09": _table_1("padded", relative=False),
@@ -239,9 +253,12 @@ MEASURES: Mapping[str, Callable[[Any, str], Estimate]] = {
         },
         lambda m: _rmse(m, "a") / _rmse(m, "b"),
     ),
-    "pa-34": _near(_target_over_similar),
-    "pa-35": _near(lambda m: 1 / _target_over_similar(m)),
+    "pa-35": _over(
+        lambda view: {n: (view.line, n) for n in ("near", "near_n", "target", "target_n")},
+        lambda m: _rmse(m, "near") / _rmse(m, "target"),
+    ),
     "pa-36": _low,
+    "pa-54": _over(lambda view: view.errors(a=SIMPLE), lambda m: _rmse(m, "a"), _last_over_first),
     "pa-o1": _compared(OURS, READ),
     "pa-o2": _compared(EXCHANGED, READ),
 }  # fmt: skip

@@ -9,7 +9,7 @@ from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, seeds_of, size_of
 from starshade.audit.reproduction.claims import Untestable, judge
 from starshade.audit.reproduction.figures import Figure, Skipped
-from starshade.audit.reproduction.pa.bench import Bench
+from starshade.audit.reproduction.pa.bench import FEWEST, Bench
 from starshade.audit.reproduction.pa.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.pa.configurations import CHOICES, LARGE, LINES
 from starshade.audit.reproduction.pa.facts import histogram
@@ -125,6 +125,11 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
         except Untestable as why:
             left.append(Skipped(number, "the figure", str(why)))
     levels = tuple(_levels(bench, left))
+    left += [
+        Skipped("claims", f"k = {k}", f"fewer than {FEWEST} groups, so claims over k leave it out")
+        for k in bench.ks
+        if k not in bench.judged_ks
+    ]
     claims = judge(CLAIMS, bench, data="" if synthetic else known_data(ratings), ways=WAYS)
     releases = list(releases_of(bench, ways))
     return PredictiveStudy(

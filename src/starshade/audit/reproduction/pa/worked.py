@@ -190,7 +190,7 @@ def _sizes() -> Worked:
     users, items = 480_189, 17_770
     ours = (
         ("padded table, four bytes a cell, GB", f"{4e-9 * users * items:.0f}"),
-        ("bins, √m", str(isqrt(users))),
+        ("bins, √m rounded down", str(isqrt(users))),
         ("groups at k = 50, at most", f"{users // 50:,}"),
     )
     paper = tuple((row[0], theirs) for row, theirs in zip(ours, ("36", "", "9,294"), strict=True))

@@ -13,7 +13,7 @@ from starshade.audit.reproduction.sr.claims import WORK
 #: SR's claim, its number and place in SQ, and what SQ says where that reads otherwise
 _SAME = (
     ("sr-01", "sq-01", "§1", ""),
-    ("sr-05", "sq-02", "§1, §4", ""),
+    ("sr-05", "sq-02", "§1", ""),
     ("sr-11", "sq-03", "§2", ""),
     ("sr-15", "sq-04", "§3", ""),
     ("sr-17", "sq-05", "§3", ""),
@@ -23,6 +23,7 @@ _SAME = (
     ("sr-30", "sq-09", "§4 on Fig. 2(a), §5", ""),
     ("sr-31", "sq-10", "§4 on Fig. 2(a)", ""),
     ("sr-32", "sq-12", "§4", ""),
+    ("sr-46", "sq-14", "§4", ""),
 )
 _BY_NUMBER = {claim.number: claim for claim in _OF_SR}
 _OWN = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from starshade.arguments import typed
 from starshade.audit.reproduction.parts import Parts
@@ -13,8 +14,6 @@ from starshade.audit.reproduction.sr.worked import worked_tables
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.rng import Rng, resolve_seed
-
-_WORKED = ("Table 1", "§4.1, examples")
 
 
 class SatisfactionStudy(CheckStudy):
@@ -56,7 +55,12 @@ def reproduce_sq(
     """
     bench = bench_of(ratings, sensitive, top, trials=0, repeats=repeats, runs=runs, parts=parts,
                      seed=resolve_seed(rng))  # fmt: skip
-    worked = tuple(each for each in worked_tables() if each.number in _WORKED)
+    # the one that it has; the cells are lost in its text, and as in SR
+    worked = tuple(
+        replace(each, number="Table 1, as in Sun & Sun")
+        for each in worked_tables()
+        if each.number == "Table 1"
+    )
     return SatisfactionStudy.of(
         bench, CLAIMS, {"3": "1", "5": "2"}, repeats, worked=worked, choices=CHOICES
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
 from starshade.audit.reproduction.parts import Part, Parts
-from starshade.audit.reproduction.sr.measured import Grid, Partition, Workload, some_of
+from starshade.audit.reproduction.sr.measured import Grid, Partition, Workload, plainly, some_of
 from starshade.audit.reproduction.sr.prediction import Trials, draw_trials, released_values
 from starshade.audit.reproduction.sr.work import PRINTED, Reading, count_cells, count_tree
 from starshade.errors import ConfigError, StarshadeError
@@ -36,7 +36,8 @@ Floats = NDArray[np.float64]
 def fits() -> Iterator[None]:
     """Make what does not fit the memory budget untestable, in the budget's words."""
     try:
-        yield
+        with plainly():
+            yield
     except ConfigError as error:
         raise Untestable(error.message) from error
 
@@ -178,7 +179,7 @@ class Bench:
     ) -> Mapping[str, Any]:
         ratings = self.top.ratings
         try:
-            with silence():
+            with silence(), plainly():
                 release = self.method(nulls, partition, k, eps).anonymize(ratings, rng=seed)
                 verdict = KEpsAnonymity(k, eps, self.top.sensitive, nulls).check(release)
         except StarshadeError as error:
@@ -187,15 +188,12 @@ class Bench:
         before = ratings.dense()[rows]
         apart = np.isnan(before) != np.isnan(after)
         moved = np.nansum(np.abs(before - after), axis=1)
-        rest, _ = split_items(ratings.items, self.top.sensitive)
-        alike = np.unique(np.nan_to_num(after[:, rest]), axis=0, return_counts=True)[1]
         with np.errstate(invalid="ignore"):
             means = np.nansum(before, 0) / (~np.isnan(before)).sum(0)
             others = np.nansum(after, 0) / np.maximum((~np.isnan(after)).sum(0), 1)
         return {
             "distortion": moved + ratings.scale.cost_of_null * apart.sum(axis=1),
             "means": np.sqrt(np.nanmean((means - others) ** 2, keepdims=True)),
-            "alike": alike.min(keepdims=True),
             "ball": np.array([verdict.smallest_group]),
             "failing": np.array([verdict.failing_records]),
         }
@@ -234,10 +232,11 @@ class Bench:
         def make() -> Part:
             method = self.method(nulls, partition, k, 2 * self.grid.star)
             try:
-                first, *others = (self._drawn(each, seed) for each in self.attributes)
-                scores, released = first.scores(method, *others)
+                with plainly():
+                    first, *others = (self._drawn(each, seed) for each in self.attributes)
+                    scores, released = first.scores(method, *others)
             except StarshadeError as error:
-                return {"refused": np.array(" ".join(filter(None, (error.message, error.advice))))}
+                return {"refused": np.array(". ".join(filter(None, (error.message, error.advice))))}
             return {
                 "before": np.array([each.original for each in (first, *others)]),
                 "after": scores,

@@ -39,5 +39,6 @@ CHOICES: tuple[Choice, ...] = (
     Choice("prediction_ks", "k of Fig. 8", None, (5, 20), (5, 20), "§7.3",
            "The paper fixes ε = 2 and names no k."),
     Choice("most", "people in training, and in testing", None, 2000, 2000, "§7.3",
-           "Two samples of 2,000 of 943 people cannot be independent: half the people each."),
+           "Two samples of 2,000 of 943 people cannot be independent: half the people each.",
+           "§7.3"),
 )  # fmt: skip

@@ -66,15 +66,22 @@ def _balls(bench: Bench, items: str, nulls: NullRule, eps: float) -> Floats:
     return bench.parts.of(f"balls {items} {nulls} {eps:g}", make)["ball"].astype(float)
 
 
-def mean_neighbours(bench: Bench, way: str) -> Estimate:
-    """Return how many others lie within ε of a record."""
-    ball = _balls(bench, "top", _nulls(way), bench.grid.star)
-    return bench.over([{"others": ball - 1}], lambda mean: mean["others"])
+def with_neighbours(ball: Floats) -> Floats:
+    """Return sizes of balls; untestable where nobody has a neighbour, and all holds of nothing."""
+    if ball.max() < 2:
+        raise Untestable("nobody has another within ε: it would hold of nothing")
+    return ball
+
+
+def most_neighbours(bench: Bench, way: str) -> Estimate:
+    """Return how many others lie within ε of the record with most."""
+    ball = with_neighbours(_balls(bench, "top", _nulls(way), bench.grid.star))
+    return Estimate.exact(ball.max() - 1)
 
 
 def mean_ball(bench: Bench, way: str) -> Estimate:
     """Return the mean ball as a share of the records."""
-    ball = _balls(bench, reading_of(way).items, _nulls(way), bench.grid.star)
+    ball = with_neighbours(_balls(bench, reading_of(way).items, _nulls(way), bench.grid.star))
     return bench.over([{"ball": ball / len(ball)}], lambda mean: mean["ball"])
 
 
@@ -84,13 +91,17 @@ def _greatest_step(course: Sequence[float]) -> float:
 
 def chance_over_eps(bench: Bench, way: str) -> Estimate:
     """Hold the mean chance 1/|ball| at each ε against that at the ε before."""
-    run = {f"{eps}": 1 / _balls(bench, "top", _nulls(way), eps) for eps in bench.grid.eps}
+    balls = {f"{eps}": _balls(bench, "top", _nulls(way), eps) for eps in bench.grid.eps}
+    with_neighbours(np.concatenate([*balls.values()][:-1]))  # at the last all are near
+    run = {name: 1 / ball for name, ball in balls.items()}
     return bench.over([run], lambda mean: _greatest_step([*mean.values()]))
 
 
 def distinct_over_eps(bench: Bench, way: str) -> Estimate:
     """Hold the number of distinct balls at each ε against that at the ε before."""
     items, nulls = reading_of(way).items, _nulls(way)
+    below = [_balls(bench, items, nulls, eps) for eps in bench.grid.eps[:-1]]
+    with_neighbours(np.concatenate(below))  # at the last all are near
 
     def make() -> Part:
         with fits():
@@ -180,13 +191,16 @@ def inference(bench: Bench, way: str) -> Estimate:
 def without_l(bench: Bench, way: str) -> Estimate:
     """Count settings in which l = 0 says something else than (k, ε)."""
     ratings, sensitive, eps = bench.top.ratings, bench.top.sensitive, bench.grid.star
-    differ = 0
+    differ = passing = 0
     for nulls in bench.top.rules:
         for k in (k for k in KS if k <= ratings.n_users):
             with fits():
                 one = KEpsAnonymity(k, eps, sensitive, nulls).check(ratings)
                 other = KEpsLAnonymity(k, eps, 0, sensitive, nulls).check(ratings)
             differ += one.failing_records != other.failing_records
+            passing += one.failing_records < one.records
+    if not passing:
+        raise Untestable("every record fails at every k: l has nothing to tell apart")
     return Estimate.exact(differ)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from starshade.audit.reproduction.claims import Estimate, Untestable
 from starshade.audit.reproduction.sr.bench import Bench
+from starshade.audit.reproduction.sr.graphs import with_neighbours
 from starshade.audit.reproduction.sr.measured import KS, PREDICTED_KS, SHARES, K
 from starshade.audit.reproduction.sr.work import MOST_RATED, PRINTED, Reading, reading_of
 
@@ -189,6 +190,7 @@ def exhaustive_share(bench: Bench, way: str, eps: float | None = None) -> Estima
     """Return the share of slicing's work that is comparing within the cubes."""
     eps = bench.grid.star if eps is None else eps
     of = {"all": reading_of(way), "slices": reading_of("ball", reading_of(way))}
+    with_neighbours(bench.cells(of["all"], eps, bench.seeds[0])["ball"].astype(float))
     runs = [
         {name: bench.work("slicing", eps, seed, reading=reading) for name, reading in of.items()}
         for seed in bench.seeds
@@ -301,9 +303,8 @@ def failing_after(bench: Bench, way: str) -> Estimate:
 
 
 def best_chance(bench: Bench, way: str) -> Estimate:
-    """Return k times the best chance of an adversary."""
-    alike = "ball" if way == "the ball alike" else "alike"
-    runs = _releases(bench, "", [(K, bench.grid.star)], alike)
+    """Return k times the best chance of an adversary to whom all within ε are the same."""
+    runs = _releases(bench, way, [(K, bench.grid.star)], "ball")
     return bench.over(runs, lambda mean: K / mean["0"])
 
 

@@ -46,7 +46,6 @@ MOST_RATED = Reading("top")
 _OF_WAY: dict[str, dict[str, Any]] = {
     "ball": {"cliques": False},
     "most rated": {"items": "top"},
-    "ten": {"items": "10"},
     "ignore": {"nulls": "ignore"},
     "zero": {"nulls": "zero"},
     "early": {"early": True},

@@ -108,6 +108,7 @@ def _verdicts() -> Worked:
         ("data", "asked", "holds"),
         tuple((data, asked, paper) for data, asked, paper, _ in rows),
         tuple((data, asked, told(holds)) for data, asked, _, holds in rows),
+        "Issue 4 alone is sensitive: §4.1 has t4 and t5 near by 5 and 6, which they rate issue 3. "
         "Table 2 has a 7 on a six-point scale: read as seven points.",
     )
 
