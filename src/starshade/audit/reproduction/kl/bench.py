@@ -17,7 +17,7 @@ from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.attempts import untouched
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.kl.changed import READ, as_formed, change
-from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, MONDRIAN, Line
+from starshade.audit.reproduction.kl.lines import ALGORITHMS, Line
 from starshade.audit.reproduction.kl.work import Work, work_of
 from starshade.audit.reproduction.parts import Part, Parts
 from starshade.errors import StarshadeError, UnmetError, UserError
@@ -282,7 +282,7 @@ class Bench:
 
         By GenILoss, and by the cells that are touched: a count, which no run changes.
         """
-        names, k = (LIKENESS, MEMBER, MONDRIAN), 5
+        names, k = ALGORITHMS, 5
         wide = self.keeping(items)
         work = [
             (one.likeness, one.member, one.mondrian)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from starshade.audit.reproduction.claims import Claim
 from starshade.audit.reproduction.kl.lines import (
+    ALGORITHMS,
     DGH_A,
     DGH_B,
     DGH_C,
@@ -29,6 +30,7 @@ from starshade.audit.reproduction.kl.statistics import (
     ends,
     greatest,
     least,
+    over,
     rising,
     several,
     spread,
@@ -38,8 +40,6 @@ from starshade.audit.reproduction.kl.statistics import (
 )
 
 _DGHS = (DGH_A, DGH_B, DGH_C)
-# the “algorithms” that §5.2.1 opens with; a hierarchy is a setting of the first
-_ALGORITHMS = (LIKENESS, MEMBER, MONDRIAN)
 _DATA = ("filled", "thinned", "few")
 _READ = (
     "rated",
@@ -54,6 +54,7 @@ _READ = (
     "ignored",
     "arbitrary",
 )
+_ANY = (*_READ, *_DATA)
 _QUERIED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
 _RISES = "the least share, over methods, of pairs of k of which the greater has the greater {}"
 _TREND = "a step or two between neighbours may go the other way"
@@ -69,17 +70,17 @@ _METRICS = ("dm", "c_avg", "gen_iloss")
 
 _LOSSES = (
     Claim("kl-16", "§5.2.1, Fig. 10", "DM rises with k", _RISES.format("DM"), 0.95, None, _TREND,
-          "as-read", course("dm", PAPERS, min), ("algorithms", *_DATA)),
+          "as-read", course("dm", PAPERS, min), (*_DATA, "algorithms")),
     Claim("kl-17", "§5.2.1, Fig. 10", "Mondrian has a higher DM than the other algorithms",
           "its DM over that of k-Likeness with NDGH or k-Member, over all k, at the least", 1.001,
           None, _SIDE, "as-read", summed("dm", [MONDRIAN], [LIKENESS, MEMBER]), _DATA),
     Claim("kl-18", "§5.2.1, Fig. 10", "k-Likeness with NDGH has the lowest DM",
           "another line's DM over its, over all k, at the least", 0.999, None,
           "a thousandth is no difference: k-Member is called comparable", "as-read",
-          summed("dm", [MEMBER, MONDRIAN, *_DGHS], [LIKENESS]), (*_READ, *_DATA)),
+          summed("dm", [MEMBER, MONDRIAN, *_DGHS], [LIKENESS]), _ANY),
     Claim("kl-19", "§5.2.1, Fig. 10", "its DM is comparable to k-Member's",
           "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
-          away("dm", LIKENESS, MEMBER), (*_READ, *_DATA)),
+          away("dm", LIKENESS, MEMBER), _ANY),
     Claim("kl-20", "§5.2.1, Fig. 10", "DGH (c), the lowest hierarchy, has a higher DM",
           "its DM over that of k-Likeness with another hierarchy, over all k, at the least", 1.001,
           None, _SIDE, "as-read", summed("dm", [DGH_C], [LIKENESS, DGH_A, DGH_B]), _DATA),
@@ -88,13 +89,13 @@ _LOSSES = (
           "as-read", summed("dm", [DGH_A, DGH_C], [DGH_B]), _DATA),
     Claim("kl-22", "§5.2.1, Fig. 11", "C_AVG is rather stable over k",
           "an algorithm's greatest C_AVG over its least, at the greatest", None, 1.25,
-          "“rather”: a quarter", "as-read", spread("c_avg", _ALGORITHMS), ("groups", *_DATA)),
+          "“rather”: a quarter", "as-read", spread("c_avg", ALGORITHMS), ("groups", *_DATA)),
     Claim("kl-23", "§5.2.1, Fig. 11", "all algorithms form more classes as k rises",
           _RISES.format("number of classes"), 0.95, None, _TREND, "as-read",
-          course("classes", _ALGORITHMS, min), ("sizes", *_DATA)),
+          course("classes", ALGORITHMS, min), ("sizes", *_DATA)),
     Claim("kl-24", "§5.2.1, Fig. 11", "k-Likeness and k-Member are very close in C_AVG",
           "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
-          away("c_avg", LIKENESS, MEMBER), (*_READ, *_DATA)),
+          away("c_avg", LIKENESS, MEMBER), _ANY),
     Claim("kl-25", "§5.2.1, Fig. 11", "Mondrian has a rather high C_AVG",
           "its C_AVG over that of k-Likeness or k-Member, over all k, at the least", 1.1, None,
           "“rather high”: a tenth", "as-read", summed("c_avg", [MONDRIAN], [LIKENESS, MEMBER]),
@@ -108,20 +109,19 @@ _LOSSES = (
           "“almost all”: nine in ten", "as-read", least("exact", [LIKENESS, MEMBER]),
           ("divisible", "tuples-k", *_DATA)),
     Claim("kl-28", "§5.2.1, Fig. 12", "GenILoss rises with k", _RISES.format("GenILoss"), 0.95,
-          None, _TREND, "as-read", course("gen_iloss", PAPERS, min), ("algorithms", *_DATA)),
+          None, _TREND, "as-read", course("gen_iloss", PAPERS, min), (*_DATA, "algorithms")),
     Claim("kl-29", "§5.2.1, Fig. 12", "sets grow with k",
           "members of a cell with NDGH at the greatest k over those at the least", 1.05, None,
           "more than a twentieth", "as-read", ends("members", [LIKENESS]), _DATA),
     Claim("kl-30", "§5.2.1, Fig. 12", "k-Member loses less than the other algorithms",
           "another algorithm's GenILoss over its, over all k, at the least", 1.001, None, _SIDE,
-          "as-read", summed("gen_iloss", [LIKENESS, MONDRIAN], [MEMBER]), (*_READ, *_DATA)),
+          "as-read", summed("gen_iloss", [LIKENESS, MONDRIAN], [MEMBER]), _ANY),
     Claim("kl-31", "§5.2.1, Fig. 12", "k-Likeness with NDGH follows",
           "Mondrian's GenILoss, or that of a DGH, over its, over all k, at the least", 1.001, None,
-          _SIDE, "as-read", summed("gen_iloss", [MONDRIAN, *_DGHS], [LIKENESS]),
-          (*_READ, *_DATA)),
+          _SIDE, "as-read", summed("gen_iloss", [MONDRIAN, *_DGHS], [LIKENESS]), _ANY),
     Claim("kl-32", "§5.2.1, Fig. 12", "from k = 2 to 7 k-Likeness loses the same as k-Member",
           "the furthest that one is from the other, as a share", None, 0.05, _FIVE, "as-read",
-          away("gen_iloss", LIKENESS, MEMBER, range(2, 8)), (*_READ, *_DATA)),
+          away("gen_iloss", LIKENESS, MEMBER, range(2, 8)), _ANY),
     Claim("kl-33", "§5.2.1, summary", "a DGH of less height (c) or narrow ranges (a) loses more",
           "the figure of (a) or (c) over that of (b), over all k, at the least of DM, C_AVG and "
           "GenILoss", 1.001, None, _SIDE, "as-read",
@@ -135,18 +135,16 @@ _QUERIES = (
     Claim("kl-35", "§5.2.2, Fig. 13", "under OR the error falls with more attributes",
           "the greatest share, over methods, of pairs of sizes of which the greater has the "
           "greater error", None, 0.05, _TREND, "as-read", asked_course("or", _QUERIED, max),
-          ("algorithms", *_DATA)),
+          (*_DATA, "algorithms")),
     Claim("kl-36", "§5.2.2, Fig. 13", "because more attributes give the algorithm more options",
           _WIDER, None, -0.001, _ANEW, "as-read", wider(LIKENESS), _DATA),
     Claim("kl-37", "§5.2.2, Fig. 13", "k-Likeness with NDGH errs less than k-Member, above all "
           "with 1 to 5 attributes", "k-Member's error over its, over 1 to 5", 1.001, None, _SIDE,
-          "as-read", asked_ratio("or", [MEMBER], [LIKENESS], sizes=range(1, 6)),
-          (*_READ, *_DATA)),
+          "as-read", asked_ratio("or", [MEMBER], [LIKENESS], sizes=range(1, 6)), _ANY),
     Claim("kl-38", "§5.2.2, Fig. 13", "because its classes are smaller",
           "k-Member's C_AVG over its, at k = 2", 1.001, None, _SIDE, "as-read",
-          curves("c_avg", [MEMBER, LIKENESS],
-                                lambda c: float(c[MEMBER][0] / c[LIKENESS][0]), [2]),
-          (*_READ, *_DATA)),
+          curves("c_avg", [MEMBER, LIKENESS], lambda c: over(c[MEMBER][0], c[LIKENESS][0]), [2]),
+          _ANY),
     Claim("kl-39", "§5.2.2, Fig. 13", "its errors under OR are below 4 %",
           "its greatest error, in per cent", None, 4.0, "the printed number", "as-read",
           asked("or", [LIKENESS], lambda c: float(c[LIKENESS].max())), _DATA,
@@ -154,20 +152,20 @@ _QUERIES = (
     Claim("kl-40", "§5.2.2, Fig. 14", "under AND the error rises with more attributes",
           "the least share, over methods, of pairs of sizes of which the greater has the greater "
           "error", 0.95, None, _TREND, "as-read", asked_course("and", _QUERIED, min),
-          ("four", "algorithms", *_DATA)),
+          (*_DATA, "four", "algorithms")),
     Claim("kl-41", "§5.2.2, Fig. 14", "because with many attributes the algorithm must go to "
           "higher levels", _WIDER, 0.001, None, _ANEW, "as-read", wider(LIKENESS), _DATA),
     Claim("kl-42", "§5.2.2, Fig. 14", "k-Likeness with NDGH errs least under AND",
           "another line's error over its, over all sizes, at the least", 1.001, None, _SIDE,
           "as-read", asked_ratio("and", [MEMBER, MONDRIAN, DGH_B], [LIKENESS]),
-          ("algorithms", *_READ, *_DATA)),
+          (*_ANY, "algorithms")),
     Claim("kl-43", "§5.2.2, Fig. 15", "the larger the range, the less the error",
           "the greatest share, over methods, of pairs of widths of which the greater has the "
           "greater error", None, 0.05, _TREND, "as-read", asked_course("range", _QUERIED, max),
-          ("algorithms", *_DATA)),
+          (*_DATA, "algorithms")),
     Claim("kl-44", "§5.2.2, Fig. 15", "k-Likeness with NDGH errs least over ranges",
           "another algorithm's error over its, over all widths, at the least", 1.001, None, _SIDE,
-          "as-read", asked_ratio("range", [MEMBER, MONDRIAN], [LIKENESS]), (*_READ, *_DATA)),
+          "as-read", asked_ratio("range", [MEMBER, MONDRIAN], [LIKENESS]), _ANY),
     Claim("kl-45", "§5.2.2, Fig. 15", "above a range of 1 its errors are below 1.0 %",
           "its greatest error at widths of 2 and more, in per cent", None, 1.0,
           "the printed number", "as-read",
@@ -229,32 +227,31 @@ _SUMS = (
     Claim("kl-54", "§5.2.3, last paragraph", "its effectiveness is comparable to k-Member's, if "
           "not better", "its figure over k-Member's, at the greatest of DM, C_AVG, GenILoss and "
           "the three kinds of error", None, 1.05, _FIVE, "as-read",
-          several(_utility([LIKENESS], [MEMBER]) + _wrong([LIKENESS], [MEMBER]), max),
-          (*_READ, *_DATA)),
+          several(_utility([LIKENESS], [MEMBER]) + _wrong([LIKENESS], [MEMBER]), max), _ANY),
     Claim("kl-55", "§5.2.3, last paragraph", "its effectiveness is much higher than Mondrian's",
           "Mondrian's figure over its, at the least of the six", 1.1, None, "“much”: a tenth",
           "as-read", several(_utility([MONDRIAN], [LIKENESS]) + _wrong([MONDRIAN], [LIKENESS]),
-                             min), (*_READ, *_DATA)),
+                             min), _ANY),
     Claim("kl-56", "abstract", "its impact on data utility is less than that of the compared "
           "algorithms", "k-Member's or Mondrian's figure over its, over all k, at the least of "
           "DM, C_AVG and GenILoss", 1.001, None, _SIDE, "as-read",
-          several(_utility(_OTHERS, [LIKENESS]), min), (*_READ, *_DATA)),
+          several(_utility(_OTHERS, [LIKENESS]), min), _ANY),
     Claim("kl-57", "abstract", "so are the errors of query results",
           "k-Member's or Mondrian's error over its, over all sizes at k = 2, at the least of OR, "
           "AND and ranges", 1.001, None, _SIDE, "as-read",
-          several(_wrong(_OTHERS, [LIKENESS]), min), (*_READ, *_DATA)),
+          several(_wrong(_OTHERS, [LIKENESS]), min), _ANY),
 )  # fmt: skip
 
 _OURS = (
     Claim("kl-o1", "ours", "k-exchange loses less than every other method",
           "another line's GenILoss over its, over all k, at the least", 1.001, None, _SIDE, "ours",
-          summed("gen_iloss", [LIKENESS, MEMBER, MONDRIAN, RELAXED], [EXCHANGE]), ours=True),
+          summed("gen_iloss", [*ALGORITHMS, RELAXED], [EXCHANGE]), ours=True),
     Claim("kl-o2", "ours", "k-exchange keeps classes small", "its greatest C_AVG at any k", None,
           1.1, "as for the others", "ours", greatest("c_avg", [EXCHANGE]), ours=True),
     Claim("kl-o3", "ours", "k-exchange errs less in queries",
           "another line's error over its, at the least over OR, AND and ranges, at k = 2 and 5",
           1.0, None, _SIDE, "ours",
-          several([asked_ratio(kind, [LIKENESS, MEMBER, MONDRIAN], [EXCHANGE], k=k)
+          several([asked_ratio(kind, ALGORITHMS, [EXCHANGE], k=k)
                    for kind in _KINDS for k in QUERY_KS], min), ours=True),
 )  # fmt: skip
 
