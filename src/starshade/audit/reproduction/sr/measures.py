@@ -28,6 +28,13 @@ def size(name: str) -> Measure:
     return lambda bench, way: Estimate.exact(getattr(bench.ratings, f"n_{name}"))
 
 
+def sizes(**said: int) -> Measure:
+    """Count the sizes that are as said."""
+    return lambda bench, way: Estimate.exact(
+        sum(getattr(bench.ratings, f"n_{name}") == number for name, number in said.items())
+    )
+
+
 def fewest_ratings(bench: Bench, way: str) -> Estimate:
     """Count the ratings of the user with fewest."""
     return Estimate.exact(int(np.diff(bench.ratings.indptr).min()))
