@@ -37,7 +37,7 @@ _OWN = (
     Claim("sq-16", "§4", "with ε the search for who is near takes less time",
           "greatest ratio of the work of slicing, with no search within the cube, at an ε to that "
           "at the ε before", None, 1, "never more", "as-printed", m.search_over_eps,
-          ("most rated", "ignore", "zero", "first failing")),
+          ("most rated", "ignore", "zero", "first failing", "below R")),
 )  # fmt: skip
 _REPEATED = (
     replace(_BY_NUMBER[of], number=number, place=place, says=says or _BY_NUMBER[of].says)
