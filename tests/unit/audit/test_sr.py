@@ -108,6 +108,15 @@ def test_slicing_alone_is_the_slicing_of_the_comparison(found: Study) -> None:
         assert one.points == line_of(found, compared, "all 60 items, strict", name).points
 
 
+def test_a_line_keeps_its_colour_from_figure_to_figure(found: Study) -> None:
+    def names(number: str) -> list[str]:
+        (figure,) = [figure for figure in found.figures if figure.number == number]
+        return list(dict.fromkeys(series.name for series in figure.series))
+
+    assert names("5a") == names("5b")[:-1]  # a name's place is its colour
+    assert max(map(len, names("5b"))) < 30  # the legend of a narrow page
+
+
 def grid(found: Study, title: str) -> list[dict[str, str]]:
     (table,) = [table for table in found.grids if table.title.startswith(title)]
     return [dict(zip(table.head, row, strict=True)) for row in table.rows]
@@ -313,7 +322,7 @@ def test_what_does_not_fit_the_memory_is_left_out_by_name(ratings: Ratings) -> N
     with budget.limits(memory=40_000):
         found = reproduce_sq(ratings, top=6, repeats=1, runs=1, rng=5)
     left = {entry.what: entry.reason for entry in found.skipped}
-    graph = left["top 6 items, ignore: slicing, who is in a group does not ask"]
+    graph = left["top 6 items, ignore: slicing, nobody asks twice"]
     assert "edges" in graph
     assert "the budget is 40 kB" in graph
     (beyond,) = [each for each in found.claims if each.claim.number == "sq-05"]

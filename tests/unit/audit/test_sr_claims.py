@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from starshade.audit.reproduction.sq.configurations import CHOICES as SQ_CHOICES
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
 from starshade.audit.reproduction.sr.graphs import SENSITIVE, tables
+from starshade.audit.reproduction.sr.measures import sizes
 from starshade.audit.reproduction.sr.study import bench_of
 from starshade.audit.reproduction.sr.work import count_cells, count_tree
 from starshade.audit.reproduction.sr.worked import worked_tables
@@ -199,6 +201,14 @@ def test_what_is_said_of_movielens_is_judged_on_movielens_alone() -> None:
     about = {claim.number for claim in CLAIMS if claim.about == "MovieLens 100K"}
     assert about >= {"sr-03", "sr-04", "sr-33", "sr-40", "sr-46"}
     assert "sr-05" not in about  # §2 says it of rating data
+
+
+def test_three_numbers_are_held_against_three() -> None:
+    (found,) = judged_of([{0: 3.0, 1: 4.0}, {0: 3.0}], ("sr-03",), 2).values()
+    assert found.found is not None
+    assert (found.found.value, found.met) == (0, False)
+    bench = SimpleNamespace(ratings=SimpleNamespace(n_users=943, n_items=1, n_ratings=100_000))
+    assert sizes(users=943, items=1682, ratings=100_000)(bench, "").value == 2  # type: ignore[arg-type]
 
 
 def test_issue_3_is_not_sensitive() -> None:

@@ -24,6 +24,7 @@ _SAME = (
     ("sr-31", "sq-10", "§4 on Fig. 2(a)", ""),
     ("sr-32", "sq-12", "§4", ""),
     ("sr-46", "sq-14", "§4", ""),
+    ("sr-47", "sq-15", "§5", ""),
 )
 _BY_NUMBER = {claim.number: claim for claim in _OF_SR}
 _OWN = (
@@ -33,6 +34,10 @@ _OWN = (
     Claim("sq-13", "§5", "slicing is fast in practice", "seconds of a check on MovieLens",
           None, 60, "a minute", "as-read",
           lost="it names no time, and no claim here rests on seconds"),
+    Claim("sq-16", "§4", "with ε the search for who is near takes less time",
+          "greatest ratio of the work of slicing, with no search within the cube, at an ε to that "
+          "at the ε before", None, 1, "never more", "as-printed", m.search_over_eps,
+          ("most rated", "ignore", "zero", "first failing", "below R")),
 )  # fmt: skip
 _REPEATED = (
     replace(_BY_NUMBER[of], number=number, place=place, says=says or _BY_NUMBER[of].says)

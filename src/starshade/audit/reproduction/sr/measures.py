@@ -28,6 +28,13 @@ def size(name: str) -> Measure:
     return lambda bench, way: Estimate.exact(getattr(bench.ratings, f"n_{name}"))
 
 
+def sizes(**said: int) -> Measure:
+    """Count the sizes that are as said."""
+    return lambda bench, way: Estimate.exact(
+        sum(getattr(bench.ratings, f"n_{name}") == number for name, number in said.items())
+    )
+
+
 def fewest_ratings(bench: Bench, way: str) -> Estimate:
     """Count the ratings of the user with fewest."""
     return Estimate.exact(int(np.diff(bench.ratings.indptr).min()))
@@ -170,6 +177,14 @@ middle_times = _ratios(_eps, median)
 least_over_eps = _ratios(_eps, min)
 
 
+search_over_eps = _slicing(
+    _eps, lambda course: max(_steps(course)), replace(PRINTED, cliques=False)
+)
+elasticity_of_records = _slicing(
+    _shares(*SHARES), lambda course: float(np.polyfit(np.log(SHARES), np.log(course), 1)[0])
+)
+
+
 def least_times(bench: Bench, way: str) -> Estimate:
     """Return the least ratio over k and l."""
     two = 2 * bench.grid.star
@@ -262,6 +277,12 @@ def loss_at_end(bench: Bench, way: str) -> Estimate:
     """Return what ε = R costs."""
     runs = _releases(bench, way, _over_eps(bench)[-1:], "distortion")
     return bench.over(runs, lambda mean: mean["0"])
+
+
+def error_of_means(bench: Bench, way: str) -> Estimate:
+    """Return by how much items' means are off in a release, in stars."""
+    runs = _releases(bench, way, [(K, 2 * bench.grid.star)], "means")
+    return bench.over(runs, lambda mean: mean["0"] / bench.grid.star)
 
 
 def cluster_beyond_whole(bench: Bench, way: str) -> Estimate:
