@@ -149,10 +149,8 @@ def averaging(place: Path) -> Any:
         for name, more in kinds.items()
     }
     factors = RegularizedSVD(factors=2, sweeps=2, holdout=0).fit(people(), rng=2)
-    cells = [
-        [row.level, row.before, row.after] for row in histogram_of(Padded(people(), factors), 0)
-    ]
-    return [written_each(place, made), plain(cells)]
+    cells = histogram_of(Padded(people(), factors), 0)
+    return [written_each(place, made), plain({name: cells[name].tolist() for name in cells})]
 
 
 def moving(place: Path) -> Any:

@@ -87,6 +87,7 @@ BESIDE = {
 }
 #: tried small by a test of their own
 ELSEWHERE = {
+    "audit.reproduction.pa.looks:_CELLS": "tests/unit/audit/test_pa.py",
     "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
