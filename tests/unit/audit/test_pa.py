@@ -403,13 +403,37 @@ def test_the_small_examples_are_the_paper_s() -> None:
 
 
 @pytest.mark.parametrize("dependent", [True, False])
-def test_theorems_on_links_are_tested_where_ratings_are_independent(dependent: bool) -> None:
+def test_theorems_on_links_are_judged_where_ratings_are_independent(dependent: bool) -> None:
     rng, share = np.random.default_rng(2), np.linspace(0.04, 0.4, 20)
-    eager = np.where(np.arange(80) % 2, 1.9, 0.1)[:, None] if dependent else np.ones((80, 1))
+    # one in ten rates all the more, so that who rated an item rated others: 6.3 then fails
+    eager = np.where(np.arange(80) % 10, 0.1, 9)[:, None] if dependent else np.ones((80, 1))
     rated = rng.random((80, 20)) < share * eager
     rows = [{int(i): float(rng.integers(1, 6)) for i in np.flatnonzero(r)} for r in rated]
     bench = Bench(table(rows, Scale(1, 5, 1)), (4,), (3,), 0.1, Parts(), tuple(LINES))
-    judged = judge([c for c in CLAIMS if c.number in ("pa-40", "pa-41")], bench, data="", ways=WAYS)
-    for each in judged:
-        assert (each.found is None) == dependent
-        assert ("drawn anew" in each.reason) == dependent
+    asked = [claim for claim in CLAIMS if claim.number in ("pa-40", "pa-41")]
+    link, prior = judge(asked, bench, data="", ways=WAYS)
+    assert (link.verdict, prior.met) == ("does not hold", True)
+    assert link.cause.startswith("holds as the proof reads it: with at least 1/k: 0")
+    as_they_are = looks.links(bench, SIMPLE, 4, 3)
+    assert (as_they_are["rare_true"] > as_they_are["rare_bound"]) == dependent
+
+
+@pytest.mark.parametrize(
+    ("halves", "right"),
+    [
+        (({0: 3.0, 1: 3.0}, {0: 3.0, 1: 3.0}), 1),
+        (({0: 5.0, 1: 1.0}, {0: 1.0, 1: 5.0}), 0),  # 3 is nobody's rating
+        (({0: 3.0}, {1: 3.0}), 1),  # of two links shown each has one
+    ],
+)
+def test_what_simple_shows_is_so_where_link_and_rating_are(halves: Any, right: int) -> None:
+    ratings = table([halves[u % 2] for u in range(40)], Scale(1, 5, 1))
+    bench = Bench(ratings, (30,), (3,), 0.1, Parts(), tuple(LINES))
+    train = bench.held(3)[0]
+    shown = 2 * int((train.user_support > 0).sum())  # both items, of all in the one group
+    (claim,) = (claim for claim in CLAIMS if claim.number == "pa-57")
+    assert claim.measure is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Bench, "judged_ks", (30,))  # one group of all
+        found = claim.measure(bench, "").value
+    assert found == pytest.approx(1 - right * train.n_ratings / shown)

@@ -218,7 +218,7 @@ def links(bench: Bench, name: str, k: int, seed: int, way: str = "") -> Part:
 def _linked(rows: Ints, indptr: Ints, columns: Any, sizes: Ints, train: Ratings) -> Part:
     """Count shown links (`rows`: of users; `indptr`, `columns`: who rated what), some at a time."""
     n, share = train.n_items, train.item_support / train.n_users
-    names = ("links", "above", "rare_true", "rare_bound", "true")
+    names = ("links", "above", "below", "rare_true", "rare_bound", "true")
     sums, groups = dict.fromkeys(names, 0.0), np.zeros(n)
     order, some = np.argsort(rows, kind="stable"), max(1, _CELLS // n)
     for first in range(0, len(sizes), some):
@@ -235,6 +235,7 @@ def _linked(rows: Ints, indptr: Ints, columns: Any, sizes: Ints, train: Ratings)
         groups += np.bincount(item, minlength=n)
         sums["links"] += float(g.sum())
         sums["above"] += float(g[j > 1].sum())  # of whom more than 1 / group
+        sums["below"] += float(g[j < 1].sum())
         sums["rare_true"] += float(j[rare].sum())
         bound = link_existence_bound(share[item[rare]], g[rare])
         sums["rare_bound"] += float((bound * g[rare]).sum())

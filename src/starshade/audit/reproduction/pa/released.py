@@ -186,9 +186,11 @@ def _actual(release: Release, profiles: Profiles, train: Ratings, seed: int) -> 
     said = np.append(train.scale.null_level, profiles.ratings)[
         profiles.levels[rows[users][owner], columns]
     ]
-    off = (said - part.values()) ** 2
+    off = np.abs(said - part.values())
+    right = off <= (train.scale.step or 0) / 2
     return {
-        "actual": np.bincount(owner, off, part.n_users),
+        "actual": np.bincount(owner, off**2, part.n_users),
+        "actual_right": np.bincount(owner, right, part.n_users),
         "actual_n": part.user_support.astype(np.float64),
     }
 
