@@ -16,7 +16,7 @@ from starshade.audit.reproduction.sq.configurations import CHOICES as SQ_CHOICES
 from starshade.audit.reproduction.sr.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.sr.configurations import CHOICES
 from starshade.audit.reproduction.sr.graphs import SENSITIVE, tables
-from starshade.audit.reproduction.sr.measures import sizes
+from starshade.audit.reproduction.sr.measures import chance_over_k, sizes
 from starshade.audit.reproduction.sr.study import bench_of
 from starshade.audit.reproduction.sr.work import count_cells, count_tree
 from starshade.audit.reproduction.sr.worked import worked_tables
@@ -192,9 +192,21 @@ def test_one_instance_suffices_for_what_may_be() -> None:
 def test_the_adversary_knows_preferences_and_no_ratings() -> None:
     people = [{0: 4.0 if u else 3.0, 1: 3.0} for u in range(40)]
     (found,) = judged_of(people, ("sr-09",), 2).values()
-    # at ε = 1 nothing is moved: one person of 40 alone has a 3, and all are the same by ε;
-    # a ball is counted no further than k
-    assert (found.verdict, found.ours) == ("holds", "1")
+    # at ε = 1 nothing is moved: one person of 40 alone has a 3, and all are the same by ε: 20 / 40
+    assert (found.verdict, found.ours) == ("holds", "0.5")
+
+
+def test_a_larger_k_protects_better_where_no_smallest_ball_shrinks() -> None:
+    smallest = dict(zip((10, 20, 30, 40, 50, 60), (25, 22, 30, 44, 50, 66), strict=True))
+    bench = SimpleNamespace(
+        seeds=(0,),
+        grid=SimpleNamespace(star=1.0),
+        release=lambda nulls, partition, k, eps, seed: {"ball": np.array([smallest[k]])},
+        over=lambda runs, statistic: statistic({name: each[0] for name, each in runs[0].items()}),
+    )
+    assert chance_over_k(bench, "") == pytest.approx(25 / 22)  # type: ignore[arg-type]
+    smallest[10] = 20
+    assert chance_over_k(bench, "") == pytest.approx(20 / 22)  # type: ignore[arg-type]
 
 
 def test_what_is_said_of_movielens_is_judged_on_movielens_alone() -> None:

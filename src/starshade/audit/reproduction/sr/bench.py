@@ -181,7 +181,8 @@ class Bench:
         try:
             with silence(), plainly():
                 release = self.method(nulls, partition, k, eps).anonymize(ratings, rng=seed)
-                verdict = KEpsAnonymity(k, eps, self.top.sensitive, nulls).check(release)
+                model = KEpsAnonymity(k, eps, self.top.sensitive, nulls, full=True)
+                verdict = model.check(release)
         except StarshadeError as error:
             return {"refused": np.array(error.message)}
         rows, after = released_values(release, ratings)

@@ -50,7 +50,7 @@ CLAIMS: tuple[Claim, ...] = (
           "may: one instance is enough, and none refutes nothing", _READ, g.most_neighbours),
     Claim("sr-09", "§4.1", "nobody is identifiable with more than 1/k",
           "k times the best chance against a (k, ε) release, by who takes all within ε of a record "
-          "for the same (counted up to k)", None, 1,
+          "for the same", None, 1,
           "a guarantee has no margin; §4 gives the adversary preferences, not ratings", _PRINTED,
           m.best_chance),
     Claim("sr-10", "§4.1", "the larger ε is, the better protected",
@@ -175,6 +175,10 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("sr-48", "§8", "what is published is “useful”",
           "error of items' means in a (20, 2 stars) release, in stars", None, 0.5,
           "a mean is off by half a star at most", _READ, m.error_of_means, ("cluster", "ignore")),
+    Claim("sr-49", "§4.1", "the larger k is, the better protected",
+          "greatest ratio of the best chance against a (k, ε) release at a k to that at the k "
+          "before, by who takes all within ε of a record for the same", None, 1, "never worse",
+          _PRINTED, m.chance_over_k, ("cluster", "ignore")),
     Claim("sr-ours", "ours", "clusters never distort more than whole groups",
           "greatest distortion of clusters beyond that of whole groups, points per record", None, 0,
           "a promise", "ours", m.cluster_beyond_whole, ours=True),

@@ -329,6 +329,12 @@ def best_chance(bench: Bench, way: str) -> Estimate:
     return bench.over(runs, lambda mean: K / mean["0"])
 
 
+def chance_over_k(bench: Bench, way: str) -> Estimate:
+    """Hold that adversary's best chance at each k against that at the k before."""
+    runs = _releases(bench, way, _over_ks(bench), "ball")
+    return bench.over(runs, lambda mean: max(1 / step for step in _steps([*mean.values()])))
+
+
 # -- what ratings tell of a person
 
 
