@@ -170,7 +170,7 @@ def explained(paper: Paper) -> RenderableType:
 
 def _explained(claim: Claim, ways: Sequence[str]) -> RenderableType:
     about = f"; judged on {claim.about} alone" if claim.about else ""
-    whose = " (ours)" if claim.ours else ""
+    whose = " (ours)" if claim.ours else f" (as {claim.same})" if claim.same else ""
     rows = [
         ("holds if", None if claim.lost else f"{claim.holds_if}{about}"),
         ("cannot be tested", claim.lost or None),

@@ -70,6 +70,19 @@ def test_pages_load_nothing_and_lead_only_to_each_other(pages: dict[str, str]) -
             assert not anchor or f'id="{anchor}"' in pages[file or name], link
 
 
+def test_a_sentence_of_two_papers_is_counted_once() -> None:
+    found = everything()
+    (study,) = found.studies
+    other: Any = replace(
+        study, claims=tuple(replace(e, claim=replace(e.claim, same="xx-01")) for e in study.claims)
+    )
+    first = replace(found, studies=(study, other)).summary[0]
+    assert first.startswith("Of 7 claims in 2 papers 1 hold on these ratings, 2 do not")
+    assert "Counted once: 7 claims of two papers." in first
+    (alone, _) = replace(found, studies=(replace(other, claims=other.claims[1:]),)).summary[:2]
+    assert alone.startswith("Of 6 claims in 1 paper")  # the other is not here
+
+
 def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
     found = everything()
     assert len(found.summary) <= 10

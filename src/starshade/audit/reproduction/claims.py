@@ -188,6 +188,7 @@ class Claim:
     about: str = ""
     lost: str = ""  # why nobody can test it; nothing is measured then
     ours: bool = False  # a promise of ours, not counted among the paper's
+    same: str = ""  # the claim of another paper that this one repeats
 
     @property
     def holds_if(self) -> str:
@@ -272,6 +273,7 @@ class Judged:
             "configuration": claim.configuration,
             "about": claim.about,
             "ours": claim.ours,
+            "same": claim.same,
             **_figures(self.found),
             "met": self.met,
             "verdict": self.verdict,

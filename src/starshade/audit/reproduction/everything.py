@@ -64,9 +64,13 @@ class Everything:
         """What holds of the papers, in ten lines at most."""
         judged = [each for study in self.studies for each in study.claims]
         ours = [each for each in judged if each.claim.ours]
-        papers = [each for each in judged if not each.claim.ours]
+        known = {each.claim.number for each in judged}
+        papers = [e for e in judged if not e.claim.ours and e.claim.same not in known]
+        again = len(judged) - len(ours) - len(papers)
         lines = (
-            f"{_counted(papers, counted(len(self.studies), 'paper'))} Data: {self.called}."
+            f"{_counted(papers, counted(len(self.studies), 'paper'))} "
+            + (f"Counted once: {counted(again, 'claim')} of two papers. " if again else "")
+            + f"Data: {self.called}."
             + (
                 f" Only {counted(self.runs, 'run')}: verdicts want {ENOUGH}."
                 if self.runs < ENOUGH

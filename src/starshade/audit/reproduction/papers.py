@@ -67,7 +67,7 @@ class Paper:
 
 def told(claim: Claim) -> dict[str, Any]:
     """Return a claim and its criterion as plain JSON values."""
-    names = ("place", "says", "holds_if", "why", "configuration", "about", "lost", "ours")
+    names = ("place", "says", "holds_if", "why", "configuration", "about", "lost", "ours", "same")
     return {"claim": claim.number} | {name: getattr(claim, name) for name in names}
 
 

@@ -40,7 +40,8 @@ _OWN = (
           ("most rated", "ignore", "zero", "first failing", "below R")),
 )  # fmt: skip
 _REPEATED = (
-    replace(_BY_NUMBER[of], number=number, place=place, says=says or _BY_NUMBER[of].says)
+    replace(claim, number=number, place=place, says=says or claim.says, same=claim.number)
     for of, number, place, says in _SAME
+    for claim in [_BY_NUMBER[of]]
 )
 CLAIMS: tuple[Claim, ...] = tuple(sorted((*_REPEATED, *_OWN), key=lambda claim: claim.number))
