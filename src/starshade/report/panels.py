@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +14,7 @@ from starshade.report.dossier_charts import CONFIG, PALETTE, inline, palette_css
 
 _WIDTH, _HEIGHT = 400, 250  # of a panel, without its legend
 _ROW = 19  # height of a line of the legend
+_LETTERS = 46  # in such a line
 _DARK = ["#58b4f0", "#ff8b45", "#2ccb9c", "#e8a3cb", "#f2b63c", "#a5dcff", "#dd6fa5", "#a9a9a9"]
 #: what else charts are drawn in → its name in the palette
 _PLAIN = {"black": "ink", "#555": "muted", "#777": "limit"}
@@ -46,7 +49,7 @@ def _panel(figure: Figure, measure: str) -> Spec:
     mistakes = {series.mistakes for series in figure.series} - {""}
     marks = [mark for mark in figure.marks if measure in mark.measures]
     named = 1 + len({mark.label for mark in figure.marks}) if marks else 0
-    rows = len(labels) + len(mistakes) + named
+    rows = sum(map(len, map(_wrapped, labels))) + len(mistakes) + named
     described = f"Fig. {figure.number}, {measure}: {figure.title}. Lines: {'; '.join(labels)}."
     if marks:
         described += " The paper: " + "; ".join(f"{m.label} ({m.y:g})" for m in marks) + "."
@@ -66,7 +69,7 @@ _LEGEND = {
     "orient": "bottom",
     "direction": "vertical",
     "columns": 1,
-    "labelLimit": _WIDTH - 105,
+    "labelLimit": 0,
     "labelFontSize": 12.5,
     "titleFontSize": 12,
     "titleFontWeight": "normal",
@@ -77,6 +80,10 @@ _LEGEND = {
 }
 
 
+def _wrapped(label: str) -> list[str]:
+    return textwrap.wrap(label, _LETTERS)
+
+
 def _legends(drawn: Any, labels: list[str]) -> Any:
     """Leave out of the legend what is in other panels; colours stay those of the whole figure."""
     if isinstance(drawn, list):
@@ -84,5 +91,7 @@ def _legends(drawn: Any, labels: list[str]) -> Any:
     if not isinstance(drawn, Mapping):
         return drawn
     if drawn.get("field") == "line" and drawn.get("legend"):
-        return {**drawn, "legend": {**drawn["legend"], "values": labels}}
+        lines = json.dumps({label: _wrapped(label) for label in labels}, ensure_ascii=False)
+        own = {"values": labels, "labelExpr": f"({lines})[datum.label]"}
+        return {**drawn, "legend": drawn["legend"] | own}
     return {key: each if key == "data" else _legends(each, labels) for key, each in drawn.items()}

@@ -142,6 +142,14 @@ def test_a_line_has_one_colour_in_all_panels_and_the_legend_of_its_own() -> None
     assert first not in strokes["right"]
 
 
+def test_a_long_name_stands_whole_in_the_legend() -> None:
+    words = [f"word{i}" for i in range(12)]
+    line = Series.of(" ".join(words), "", (2, 4), (1, 2), configuration="as-read")
+    (svg,) = pictures(Figure("1", "A title", "k", "error", "number", (line,))).values()
+    shown = re.findall(r">([^<>]+)<", svg)
+    assert re.findall(r"word\d+", " ".join(shown)) == words
+
+
 def test_seconds_stand_among_the_times_alone(pages: dict[str, str], tmp_path: Path) -> None:
     save_site(everything(seconds=9.75), tmp_path / "slow")
     differ = [n for n in pages if (tmp_path / "slow" / n).read_text("utf-8") != pages[n]]
