@@ -437,3 +437,14 @@ def test_what_simple_shows_is_so_where_link_and_rating_are(halves: Any, right: i
         patch.setattr(Bench, "judged_ks", (30,))  # one group of all
         found = claim.measure(bench, "").value
     assert found == pytest.approx(1 - right * train.n_ratings / shown)
+
+
+def test_ratings_as_sparse_as_netflix_s() -> None:
+    full = table([dict.fromkeys(range(60), 3.0)] * 60, Scale(1, 5, 1))
+    bench = Bench(full, (5,), (3,), 0.1, Parts(), tuple(LINES))
+    sparse = bench.changed("sparse")
+    # 100,480,507 of 480,189 x 17,770 cells are rated: 42.4 of 3,600
+    assert sparse.ratings.n_ratings in (42, 43)
+    assert sparse.ratings.n_users == 60
+    with pytest.raises(Untestable, match="as sparse"):
+        sparse.changed("sparse")

@@ -133,12 +133,14 @@ def points_of(
     return tuple(Point(at, middle(own), min(own), max(own)) for at, own in ys.items())
 
 
+NETFLIX = "the Netflix Prize's ratings"
+NETFLIX_USERS, NETFLIX_ITEMS, NETFLIX_RATINGS = 480_189, 17_770, 100_480_507
 #: a data set that papers speak of → users, items, and how many of each rating there are
 _KNOWN = {
     "MovieLens 100K": (943, 1_682, (6_110, 11_370, 27_145, 34_174, 21_201)),
-    "the Netflix Prize's ratings": (
-        480_189,
-        17_770,
+    NETFLIX: (
+        NETFLIX_USERS,
+        NETFLIX_ITEMS,
         (4_617_990, 10_132_080, 28_811_247, 33_750_958, 23_168_232),
     ),
 }

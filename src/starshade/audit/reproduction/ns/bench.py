@@ -28,10 +28,10 @@ from starshade.attack.view import View, look
 from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.configurations import Name, settings_of
 from starshade.audit.reproduction.ns.configurations import CHOICES, READ
-from starshade.audit.reproduction.ns.plan import NETFLIX_ITEMS
 from starshade.audit.reproduction.ns.samples import CHANGED, FEWEST, Tenth, drawn
 from starshade.audit.reproduction.ns.scorer import Narrow, Reading, scored
 from starshade.audit.reproduction.parts import Part, Parts
+from starshade.audit.reproduction.study import NETFLIX_ITEMS
 from starshade.figure import Rate
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.fingerprint import keyed_numbers

@@ -119,7 +119,6 @@ _LINES = {
 }
 
 
-NETFLIX_RECORDS, NETFLIX_ITEMS = 480_189, 17_770  # §5; the prize's own
 NETFLIX_BITS = 19  # §5, "with no auxiliary information, this number is 19 bits"
 
 #: §5, table: % of subscribers who rated ≥ 1, 5, 10 movies not in the X most rated

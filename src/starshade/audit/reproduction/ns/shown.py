@@ -14,7 +14,8 @@ from starshade.audit.reproduction.figures import Figure, Level, Point, Series
 from starshade.audit.reproduction.ns.bench import Bench
 from starshade.audit.reproduction.ns.configurations import PRINTED, READ
 from starshade.audit.reproduction.ns.of_data import EPS, LINEUP
-from starshade.audit.reproduction.ns.plan import NETFLIX_BITS, NETFLIX_RECORDS
+from starshade.audit.reproduction.ns.plan import NETFLIX_BITS
+from starshade.audit.reproduction.study import NETFLIX_USERS
 from starshade.ratings.describe import users_by_activity
 from starshade.ratings.table import Ratings
 from starshade.stats import share
@@ -105,7 +106,7 @@ def theorem_rows(records: int) -> list[dict[str, float | int | str]]:
         ({"theorem": "1, its proof: m without ε"}, _without_eps),
         ({"theorem": "3", "lineup": LINEUP}, lambda n, delta: lineup_facts(n, LINEUP, delta)),
     ]
-    both = {"facts": records, "facts_netflix": NETFLIX_RECORDS}
+    both = {"facts": records, "facts_netflix": NETFLIX_USERS}
     return [
         row | {"delta": delta} | {name: of(n, delta) for name, n in both.items()}
         for delta in _DELTAS

@@ -9,7 +9,7 @@ import numpy as np
 
 from starshade.attack.sparsity.few_facts import sample_sparsity
 from starshade.attack.sparsity.sparsity import Sparsity
-from starshade.audit.reproduction.ns.plan import NETFLIX_RECORDS
+from starshade.audit.reproduction.study import NETFLIX_USERS
 from starshade.audit.reproduction.worked import Worked
 from starshade.ratings.table import Ratings
 
@@ -20,7 +20,7 @@ def worked_tables() -> tuple[Worked, ...]:
 
 
 def _bits() -> Worked:
-    bits = math.log2(NETFLIX_RECORDS)
+    bits = math.log2(NETFLIX_USERS)
     return Worked(
         "§5, entropy",
         "Bits that single out one of 480,189 records",

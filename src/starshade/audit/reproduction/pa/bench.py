@@ -14,6 +14,7 @@ from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.pa.configurations import COMPARED, LINES, Kept, Line, Studied
 from starshade.audit.reproduction.pa.released import measure_release
 from starshade.audit.reproduction.parts import Part, Parts
+from starshade.audit.reproduction.study import NETFLIX_ITEMS, NETFLIX_RATINGS, NETFLIX_USERS
 from starshade.errors import UnmetError, UserError
 from starshade.naming import speak
 from starshade.progress import note, silence
@@ -124,8 +125,8 @@ class Bench:
             raise Untestable("nothing is changed about so many ratings")
         if way not in self._changed:
             seed = self.seeds[0]
-            make = {"thinned": _thinned, "dense": _dense, "few items": _few_items}[way]
-            self._changed[way] = replace(self, ratings=make(self.ratings, seed), name=way)
+            changed = CHANGES[way](self.ratings, seed)
+            self._changed[way] = replace(self, ratings=changed, name=way)
         return self._changed[way]
 
     @property
@@ -168,6 +169,14 @@ def _thinned(ratings: Ratings, seed: int) -> Ratings:
     return hold_out(ratings, 0.5, rng=generator(seed, "thinned"))[0]
 
 
+def _sparse(ratings: Ratings, seed: int) -> Ratings:
+    wanted = NETFLIX_RATINGS / (NETFLIX_USERS * NETFLIX_ITEMS)
+    share = wanted * ratings.n_users * ratings.n_items / ratings.n_ratings
+    if share >= 1:
+        raise Untestable("they are as sparse as they are")
+    return hold_out(ratings, 1 - share, rng=generator(seed, "thinned"))[0]
+
+
 def _dense(ratings: Ratings, seed: int) -> Ratings:
     support = ratings.user_support
     return ratings.keep_users(np.flatnonzero(support >= np.median(support)))
@@ -177,3 +186,7 @@ def _few_items(ratings: Ratings, seed: int) -> Ratings:
     if ratings.n_items <= _FEW_ITEMS:
         raise Untestable(f"there are {ratings.n_items:,} items in all")
     return top_items(_FEW_ITEMS).apply(ratings).drop_empty_users()
+
+
+#: what may be changed about the ratings alone
+CHANGES = {"thinned": _thinned, "sparse": _sparse, "dense": _dense, "few items": _few_items}

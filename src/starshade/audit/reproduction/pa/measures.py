@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
-from starshade.audit.reproduction.pa.bench import FEWEST, Bench
+from starshade.audit.reproduction.pa.bench import CHANGES, FEWEST, Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,
     EXCHANGED,
@@ -56,7 +56,7 @@ class View:
     def of(cls, bench: Bench, way: str) -> View:
         """Apply an intervention."""
         ks = bench.judged_ks
-        if way in ("thinned", "dense", "few items"):
+        if way in CHANGES:
             return cls(bench.changed(way), enough=ks)
         lines = {"to the letter": PRINTED, "ours": OURS, "factors": MORE_FACTORS}
         if way == "large k":

@@ -11,6 +11,7 @@ from starshade.attack.candidates.candidates import Hunt, judge
 from starshade.attack.knowledge import Known
 from starshade.attack.link_existence import link_existence_bound
 from starshade.attack.view import look
+from starshade.audit.reproduction.study import NETFLIX_ITEMS, NETFLIX_USERS
 from starshade.audit.reproduction.worked import Worked
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.attack.postings import NO_DAY
@@ -187,7 +188,7 @@ def _bounds() -> Worked:
 
 
 def _sizes() -> Worked:
-    users, items = 480_189, 17_770
+    users, items = NETFLIX_USERS, NETFLIX_ITEMS
     ours = (
         ("padded table, four bytes a cell, GB", f"{4e-9 * users * items:.0f}"),
         ("bins, √m rounded down", str(isqrt(users))),
