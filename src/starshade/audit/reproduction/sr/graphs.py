@@ -13,11 +13,11 @@ from starshade.audit.reproduction.parts import Part
 from starshade.audit.reproduction.sr.bench import Bench, fits
 from starshade.audit.reproduction.sr.measured import KS, K
 from starshade.audit.reproduction.sr.work import reading_of
+from starshade.audit.reproduction.worked import small_table
 from starshade.kernels.balls.cliques import seek_cliques
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.privacy.proximity.balls import count_balls
 from starshade.privacy.proximity.graph_result import ProximityGraph
-from starshade.progress import silence
 from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.scale import Scale
@@ -219,12 +219,13 @@ SENSITIVE = ("4",)
 
 def survey(rows: tuple[tuple[int, ...], ...], maximum: int) -> Ratings:
     """Return rows of numbers as ratings, users and items numbered from 1; 0 is null."""
-    cells = [(u, i, v) for u, row in enumerate(rows, 1) for i, v in enumerate(row, 1) if v != NULL]
-    users, items, values = zip(*cells, strict=True)
-    with silence():
-        return Ratings.from_arrays(
-            [str(u) for u in users], [str(i) for i in items], values, scale=Scale(1, maximum, 1)
-        )
+    cells = [
+        (str(u), str(i), v)
+        for u, row in enumerate(rows, 1)
+        for i, v in enumerate(row, 1)
+        if v != NULL
+    ]
+    return small_table(cells, Scale(1, maximum, 1))
 
 
 def tables() -> tuple[Ratings, Ratings, Ratings]:
