@@ -19,8 +19,13 @@ def test_a_part_is_made_once_in_memory_and_on_disk(tmp_path):
         first = parts.of("one", make)
         assert parts.of("one", make) is first
         assert len(made) == 1
-    again = Parts(tmp_path / "parts", {"seed": 1}).of("one", make)
+    resumed = Parts(tmp_path / "parts", {"seed": 1})
+    again = resumed.of("one", make)
     assert len(made) == 1
+    assert resumed.times(str.upper) == parts.times(str.upper)
+    assert [*resumed.times(str.upper)] == ["ONE"]
+    assert resumed.times(lambda name: "") == {}
+    assert set(again) == {"a", "why"}
     assert again["a"].tolist() == [0, 1, 2]
     assert str(again["why"]) == "refused"
 

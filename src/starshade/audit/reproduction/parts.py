@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +25,7 @@ from starshade.ratings.places.atomic import atomic_file
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
 _REQUEST, _PART = "request.json", ".part"
+_SECONDS = "seconds to make it"
 _DIGEST = 32  # bytes before the arrays: of them and of the part's name
 
 
@@ -39,6 +42,7 @@ class Parts:
         self._folder = folder
         self._prefix = ""
         self._held: dict[str, Part] = {}
+        self._seconds: dict[str, float] = {}
         if folder is not None:
             _begin(folder, dict(request or {}))
 
@@ -64,8 +68,21 @@ class Parts:
     def of(self, name: str, make: Callable[[], Part]) -> Part:
         """Return a part; `make` it where it is not there yet."""
         if name not in self._held:
-            self._held[name] = self._kept(name, make)
+            part = dict(self._kept(name, lambda: _timed(make)))
+            self._seconds[name] = part.pop(_SECONDS).item()
+            self._held[name] = part
         return self._held[name]
+
+    def times(self, what: Callable[[str], str]) -> dict[str, float]:
+        """Sum the seconds that the parts asked for took when they were made, by `what` each is.
+
+        What is "" is left out.
+        """
+        found: dict[str, float] = defaultdict(float)
+        for name, each in self._seconds.items():
+            found[what(name)] += each
+        found.pop("", None)
+        return dict(found)
 
     def _kept(self, name: str, make: Callable[[], Part]) -> Part:
         if self._folder is None:
@@ -86,6 +103,12 @@ class Parts:
             )
         with np.load(BytesIO(kept[_DIGEST:]), allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
+
+
+def _timed(make: Callable[[], Part]) -> Part:
+    started = perf_counter()
+    made = make()
+    return {**made, _SECONDS: np.array(perf_counter() - started)}
 
 
 @contextmanager

@@ -64,7 +64,9 @@ def same_value(bench: Bench, way: str) -> Estimate:
         middle = [np.median(np.bincount(own)[own]) for own in codes]
         return {"least": np.quantile(middle, [_RAREST], method="lower")}
 
-    return Estimate.exact(float(bench.part("users with the same value, by item", make)["least"][0]))
+    return Estimate.exact(
+        float(bench.parts.of("users with the same value, by item", make)["least"][0])
+    )
 
 
 def has_near(eps: float) -> Measure:

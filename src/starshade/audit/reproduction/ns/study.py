@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,7 +75,7 @@ class Reproduction(PaperStudy):
     runs : int
         Each with other users, as far as there are, and other cells known of them.
     times : dict
-        Seconds by what was measured in this call.
+        Seconds by what was measured, in this call or in those before that it went on from.
     seed : int
     digest : str
     version : str
@@ -192,7 +191,7 @@ def reproduce_ns(
         skipped=(*skipped(bench), _IMDB),
         targets=targets,
         runs=runs,
-        times=_times(bench),
+        times=bench.parts.times(lambda name: name.split(":", 1)[0]),
         seed=bench.seed,
         digest=digest_of(ratings),
     )
@@ -211,13 +210,6 @@ def _say_memory(bench: Bench) -> None:
         f"memory: about {budget.amount(needed)} beside Python itself and what a store has on disk: "
         "the data, a changed copy of them, attacks"
     )
-
-
-def _times(bench: Bench) -> dict[str, float]:
-    seconds: dict[str, float] = defaultdict(float)
-    for name, each in bench.seconds.items():
-        seconds[name.split(":", 1)[0]] += each
-    return dict(seconds)
 
 
 _IMDB = Skipped(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -44,7 +44,6 @@ class Bench:
     parts: Parts
     lines: Sequence[str]
     name: str = ""
-    times: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._held: tuple[Any, tuple[Ratings, Ratings], Kept] | None = None
@@ -107,8 +106,7 @@ class Bench:
             return {"refused": np.array(str(why))}
         with silence():
             found = measure_release(release, train, probe, method, seed, near=name in COMPARED)
-        self.times[f"{name}, k = {k}"] = seconds = perf_counter() - started
-        if seconds > _LONG:
+        if (seconds := perf_counter() - started) > _LONG:
             note(f"{name}, k = {k}: made and measured in {seconds:.0f} s")
         return found
 

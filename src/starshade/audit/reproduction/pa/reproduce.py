@@ -145,10 +145,15 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
         skipped=(*skipped, *left, *missing),
         runs=len(bench.seeds),
         share=bench.share,
-        times=bench.times,
+        times=bench.parts.times(_release_of),
         seed=seed,
         digest=digest_of(ratings),
     )
+
+
+def _release_of(part: str) -> str:
+    name = part.removeprefix("all: ").rpartition(", seed ")[0]
+    return name if name.rpartition(", k = ")[0] in LINES else ""
 
 
 def _levels(bench: Bench, left: list[Skipped]) -> Iterator[LevelRow]:

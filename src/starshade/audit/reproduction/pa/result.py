@@ -102,7 +102,7 @@ class PredictiveStudy(PaperStudy):
     share : float
         Of the ratings, held out.
     times : dict
-        Seconds of the releases and what is measured of them, of the last run.
+        Seconds of the releases and what is measured of them, in all runs.
     seed : int
     digest : str
     version : str
