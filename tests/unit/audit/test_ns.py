@@ -395,7 +395,7 @@ def test_on_few_items_what_nobody_meets_is_left_out() -> None:
     found = reproduce_ns(table(rows, STARS, days=days), targets=30, runs=1, rng=0)
     assert "8" not in [figure.number for figure in found.figures]
     reasons = {entry.reason for entry in found.skipped if entry.figure == "8"}
-    assert reasons == {"there are only 7 items"}
+    assert reasons == {"the data have only 7 items"}
     few = {entry.figure for entry in found.skipped if "there is no sample" in entry.reason}
     assert few == {"1b", "5c"} == {"1b", "5c"} - {figure.number for figure in found.figures}
     eight = [entry for entry in found.skipped if entry.what.endswith("of 8")]

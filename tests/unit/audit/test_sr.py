@@ -384,8 +384,11 @@ def test_what_cannot_be_reproduced_is_refused(
 
 
 def test_one_item_or_one_user_is_too_little() -> None:
-    for rows in ([{0: 1.0}, {0: 2.0}], [{0: 1.0, 1: 2.0}]):
-        with pytest.raises(ConfigError, match="needs two of each"):
+    for rows, said in (
+        ([{0: 1.0}, {0: 2.0}], "2 users on 1 item: the study needs two of each"),
+        ([{0: 1.0, 1: 2.0}], "1 user on 2 items: the study"),
+    ):
+        with pytest.raises(ConfigError, match=said):
             reproduce_sr(table(rows, STARS))
 
 

@@ -19,7 +19,9 @@ def refuse_repeated(what: str, names: tuple[str, ...]) -> None:
     """Refuse a name that is given twice."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ConfigError(f"{called(what)}: {', '.join(repeated)} given more than once", setting=what)
+        raise ConfigError(
+            f"{called(what)}: {', '.join(repeated)} given more than once", setting=what
+        )
 
 
 def hierarchies_of(hierarchies: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:

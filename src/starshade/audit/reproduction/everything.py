@@ -15,7 +15,7 @@ from starshade.audit.reproduction.claims import ENOUGH, Judged, counts
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, sized
 from starshade.errors import ConfigError, OutputError, UnmetError, UserError
 from starshade.figure import Table
 from starshade.naming import called
@@ -56,8 +56,7 @@ class Everything:
     def called(self) -> str:
         """What the data are called."""
         data = self.data
-        size = f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
-        return data["known"] or ("made-up ratings, " if data["synthetic"] else "") + size
+        return data["known"] or ("made-up ratings, " if data["synthetic"] else "") + sized(data)
 
     @property
     def summary(self) -> tuple[str, ...]:

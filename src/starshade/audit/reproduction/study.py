@@ -56,11 +56,8 @@ class PaperStudy:
     @property
     def size(self) -> str:
         """How much data was looked at."""
-        data = self.data
-        made = f"{self.made_up}, " if data.get("synthetic") else ""
-        return (
-            f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
-        )
+        made = f"{self.made_up}, " if self.data.get("synthetic") else ""
+        return made + sized(self.data)
 
     def rests_on(self, figure: Figure) -> str:
         """Say on what a figure rests beside the size of the data; empty: on a count of all."""
@@ -97,6 +94,11 @@ class PaperStudy:
         rows = [(f"Fig. {figure.number}", figure.title) for figure in self.figures]
         shown = table(("figure", "what it shows"), rows) if rows else ""
         return block(f"{self.authors}, on these ratings", paragraph(str(self)), shown)
+
+
+def sized(data: Row) -> str:
+    """Say how much data there is."""
+    return ", ".join(counted(data[f"{each}s"], each) for each in ("user", "item", "rating"))
 
 
 def attempts(

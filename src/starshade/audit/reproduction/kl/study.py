@@ -97,12 +97,11 @@ class GeneralizationStudy(PaperStudy):
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
-        of_paper = " These are the paper's own data." if data["paper_data"] else ""
+        numbers = ", ".join(figure.number for figure in self.figures)
+        of_paper = " These are the paper's own data." if self.data["paper_data"] else ""
         left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
         return (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings: figures {numbers}.{of_paper} {told(self.claims)} Points "
+            f"{self.whose} on {self.size}: figures {numbers}.{of_paper} {told(self.claims)} Points "
             f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
             f"machine.{left}"
         )

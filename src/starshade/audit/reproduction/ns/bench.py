@@ -34,6 +34,7 @@ from starshade.audit.reproduction.parts import Part, Parts
 from starshade.figure import Rate
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.fingerprint import keyed_numbers
+from starshade.plain import counted
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import stream_key
@@ -355,7 +356,7 @@ def found_in(view: View, known: Known) -> Part:
 def why_impossible(ratings: Ratings, knowledge: Knowledge) -> str:
     """Say why nobody can be attacked so; empty if somebody can."""
     if knowledge.outside_top >= ratings.n_items:
-        return f"there are only {ratings.n_items:,} items"
+        return f"the data have only {counted(ratings.n_items, 'item')}"
     if knowledge.eligible_users(ratings).any():
         return ""
     return f"no user has what is to be known ({knowledge.name})"

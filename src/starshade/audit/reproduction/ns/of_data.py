@@ -16,6 +16,7 @@ from starshade.audit.reproduction.ns.bench import Bench, Runs, beside
 from starshade.audit.reproduction.ns.plan import OFF_TOP
 from starshade.audit.reproduction.ns.under import FEWEST_CASES, Measure, mean_of, ratio_of
 from starshade.audit.reproduction.parts import Part
+from starshade.plain import counted
 from starshade.ratings.describe import rated_outside_top
 from starshade.ratings.table import Ratings
 from starshade.stats import share
@@ -55,7 +56,7 @@ def same_value(bench: Bench, way: str) -> Estimate:
     """Count, of each item, the users who gave it the same rating; all items but the rarest."""
     table = bench.ratings
     if table.n_users < _LARGE:
-        raise Untestable(f"{table.n_users:,} people are no large database ({_LARGE:,})")
+        raise Untestable(f"no large database ({_LARGE:,}): {counted(table.n_users, 'user')}")
 
     def make() -> Part:
         by_item = table.by_item
@@ -108,7 +109,7 @@ def rates_rare(bench: Bench, way: str) -> Estimate:
     top = {"off-100": 100, "top-share": bench.as_large(500)}.get(way, 500)
     (row,) = rated_outside_top(bench.ratings, top=(top,), at_least=(5,))
     if not row.items:
-        raise Untestable(f"there are only {bench.ratings.n_items:,} items")
+        raise Untestable(f"the data have only {counted(bench.ratings.n_items, 'item')}")
     return Estimate.exact(row.at_least[5])
 
 

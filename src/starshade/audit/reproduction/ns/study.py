@@ -109,9 +109,7 @@ class Reproduction(PaperStudy):
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
         text = (
-            f"Narayanan and Shmatikov's study on {counted(self.data['users'], 'user')}, "
-            f"{counted(self.data['items'], 'item')} and "
-            f"{counted(self.data['ratings'], 'rating')}: figures {numbers}, each point from "
+            f"Narayanan and Shmatikov's study on {self.size}: figures {numbers}, each point from "
             f"{counted(self.runs, 'run')}. {told(self.claims)}"
         )
         if self.data["one_star"] != 1:

@@ -16,6 +16,7 @@ from starshade.audit.reproduction.pa.released import measure_release
 from starshade.audit.reproduction.parts import Part, Parts
 from starshade.errors import UnmetError, UserError
 from starshade.naming import speak
+from starshade.plain import counted
 from starshade.progress import note, silence
 from starshade.ratings.holdout import hold_out, sample_users
 from starshade.ratings.select import top_items
@@ -173,5 +174,5 @@ def _dense(ratings: Ratings, seed: int) -> Ratings:
 
 def _few_items(ratings: Ratings, seed: int) -> Ratings:
     if ratings.n_items <= _FEW_ITEMS:
-        raise Untestable(f"there are {ratings.n_items:,} items in all")
+        raise Untestable(f"the data have {counted(ratings.n_items, 'item')} in all")
     return top_items(_FEW_ITEMS).apply(ratings).drop_empty_users()

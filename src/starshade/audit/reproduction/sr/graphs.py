@@ -15,6 +15,7 @@ from starshade.audit.reproduction.sr.measured import KS, K
 from starshade.audit.reproduction.sr.work import reading_of
 from starshade.audit.reproduction.worked import small_table
 from starshade.kernels.balls.cliques import seek_cliques
+from starshade.plain import counted
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.privacy.proximity.balls import count_balls
 from starshade.privacy.proximity.graph_result import ProximityGraph
@@ -286,7 +287,7 @@ def beyond_n_log_n(bench: Bench, way: str) -> Estimate:
     """Hold the work of Algorithm 1 over mn log n, of all people, against that of a tenth."""
     dense, n = bench.top.ratings.dense(), bench.top.ratings.n_users
     if n < 20:
-        raise Untestable(f"{n} people: too few to take a tenth of them")
+        raise Untestable(f"{counted(n, 'person', 'people')}: too few to take a tenth of them")
     runs = []
     for seed in bench.seeds:
         order = np.random.default_rng(seed).permutation(n)

@@ -100,10 +100,9 @@ class CheckStudy(PaperStudy):
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        data, left = self.data, len(self.skipped)
+        left = len(self.skipped)
         return (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings. {told(self.claims)} Claims on speed rest on work, in "
+            f"{self.whose} on {self.size}. {told(self.claims)} Claims on speed rest on work, in "
             f"cells touched; seconds depend on the machine. Left out, with the reason: {left}."
         )
 
