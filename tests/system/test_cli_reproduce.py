@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -129,9 +131,11 @@ def test_a_run_that_was_cut_short_goes_on(ratings_csv: Path, tmp_path: Path, by:
     assert "--resume" in message
     assert "remove that folder" in message
     message = refused("reproduce", *request, "--out", out, "--resume", "--seed", 8)
-    assert "parts of another run" in message
-    message = refused("reproduce", *request, "--out", out, "--resume", "--runs", 4)
-    assert "parts of another run" in message
+    assert "parts of another run, unlike this one in seed\n" in message
+    message = refused("reproduce", *request, "--out", out, "--resume", "--runs", 4, "--draws", 3)
+    assert "parts of another run, unlike this one in draws, runs\n" in message
+    message = refused("reproduce", "kl", "--out", out, "--resume")
+    assert "parts of another run, unlike this one in data\n" in message
     found = told("reproduce", *request, "--out", out, "--resume")
     assert found["seed"] == 7
     assert contents(out) == contents(tmp_path / "whole")
@@ -167,6 +171,12 @@ def test_what_is_no_parts_is_left_alone(ratings_csv: Path, tmp_path: Path) -> No
     (kept / "request.json").write_text("{")
     assert "damaged" in refused(*request, "--resume")
     assert (kept / "letter.txt").read_text() == "dear"
+    shutil.rmtree(kept)
+    for lay in (kept.mkdir, kept.touch, lambda: kept.symlink_to(tmp_path / "nowhere")):
+        lay()
+        assert "no parts of a run" in refused(*request, "--resume")
+        assert os.path.lexists(kept)
+        kept.rmdir() if kept.is_dir() else kept.unlink()
 
 
 @pytest.mark.usefixtures("stubbed")

@@ -36,6 +36,20 @@ def test_parts_of_another_request_are_refused(tmp_path):
         Parts(tmp_path / "parts", {"seed": 2})
 
 
+def test_the_folder_names_no_item(tmp_path):
+    request = {"data": "f00d", "seed": 1, "sensitive": ["film-17"], "top": 20}
+    Parts(tmp_path / "parts", request)
+    text = (tmp_path / "parts" / "request.json").read_text()
+    assert "film" not in text
+    assert "f00d" not in text
+    Parts(tmp_path / "parts", request)
+    with pytest.raises(ConfigError, match="unlike this one in sensitive\n") as refused:
+        Parts(tmp_path / "parts", request | {"sensitive": ["film-18"]})
+    assert "film" not in str(refused.value)
+    with pytest.raises(ConfigError, match="unlike this one in data\n"):
+        Parts(tmp_path / "parts", request | {"data": "beef", "top": 7})
+
+
 def test_studies_share_a_folder_and_no_part(tmp_path):
     parts = Parts(tmp_path / "parts", {"seed": 1})
     for value, key in enumerate(("kl", "ns")):
