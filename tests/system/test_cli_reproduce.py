@@ -244,9 +244,11 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     found = told("reproduce", "compare", data, made_up, "--out", out)
     assert len(found["data"]) == 2
     assert len(found["claims"]) == 2 * len(PAPER.claims)
+    assert found["claims"][0]["says"] == PAPER.claims[0].says
     assert {row["low"] for row in found["claims"] if row["claim"] == "xx-04"} == {None}
     with (out / "claims.csv").open(newline="") as file:
         rows = {row["claim"]: row for row in csv.DictReader(file)}
+    assert rows["xx-01"]["says"] == PAPER.claims[0].says
     assert rows["xx-01"][found["data"][0]].startswith("holds: 0.9")
     assert rows["xx-04"][found["data"][1]] == "cannot be tested"
     assert "1 / 2 / 4" in (out / "README.md").read_text("utf-8")
@@ -260,13 +262,13 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     [
         (None, "No such file"),
         ("", "the file is empty"),
-        ("paper,claim\nkl,1\n", "the columns are not paper, claim, whose"),
-        ("{head}\nkl,kl-1,ours,perhaps,,,,,x\n", "'perhaps' is no verdict"),
-        ("{head}\nkl,kl-1,ours,holds,much,,,,x\n", "could not convert"),
-        ("{head}\nkl,kl-1,ours,holds\n", "the columns"),
-        ("{head}\nkl,kl-1,ours,holds,1,,1,,x\n", "could not convert"),
-        ("{head}\nkl,kl-1,ours,holds,nan,nan,nan,,x\n", "no interval"),
-        ("{head}\nkl,kl-1,ours,holds,1,2,3,,x\n", "no interval"),
+        ("paper,claim\nkl,1\n", "the columns are not paper, claim, says, whose"),
+        ("{head}\nkl,kl-1,it is,ours,perhaps,,,,,x\n", "'perhaps' is no verdict"),
+        ("{head}\nkl,kl-1,it is,ours,holds,much,,,,x\n", "could not convert"),
+        ("{head}\nkl,kl-1,it is,ours,holds\n", "the columns"),
+        ("{head}\nkl,kl-1,it is,ours,holds,1,,1,,x\n", "could not convert"),
+        ("{head}\nkl,kl-1,it is,ours,holds,nan,nan,nan,,x\n", "no interval"),
+        ("{head}\nkl,kl-1,it is,ours,holds,1,2,3,,x\n", "no interval"),
     ],
 )
 def test_a_folder_without_claims_is_refused(tmp_path: Path, content: str | None, said: str) -> None:

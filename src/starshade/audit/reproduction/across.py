@@ -67,14 +67,13 @@ class Across:
             for claim, found in own.items()
             if not unlike or len({row["verdict"] for row in found.values()}) > 1
         }
-        said = {claim.number: claim for paper in PAPERS.values() for claim in paper.claims}
         return Table(
             "Claims on which the data differ" if unlike else "Each claim on each data set",
-            ("claim", "what", *self.data),
+            ("claim", "says", *self.data),
             tuple(
                 (
                     claim,
-                    said[claim].says if claim in said else "",
+                    next(iter(found.values()))["says"],
                     *(_found(found.get(data)) for data in self.data),
                 )
                 for claim, found in chosen.items()

@@ -122,7 +122,7 @@ class Everything:
 
 
 #: of ``claims.csv``
-COLUMNS = ("paper", "claim", "whose", "verdict", "value", "low", "high", "cause", "data")
+COLUMNS = ("paper", "claim", "says", "whose", "verdict", "value", "low", "high", "cause", "data")
 
 
 def claim_rows(study: PaperStudy, data: str) -> list[Row]:
@@ -137,6 +137,7 @@ def _cells_of(judged: Judged) -> tuple[Any, ...]:
     found, claim = judged.found, judged.claim
     return (
         claim.number,
+        claim.says,
         "ours" if claim.ours else "the paper's",
         judged.verdict,
         *((None, None, None) if found is None else (found.value, found.low, found.high)),
