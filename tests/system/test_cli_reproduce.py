@@ -254,7 +254,19 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     assert "1 / 2 / 4" in (out / "README.md").read_text("utf-8")
     message = refused("reproduce", "compare", data, data)
     assert "claim xx-01" in message
-    assert "stands in another folder" in message
+    assert "a second time" in message
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_data_of_equal_size_are_not_taken_for_one(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, seed in ((one, 3), (other, 4)):
+        told("reproduce", "kl", "--seed", seed, "--out", folder)
+    content = (other / "claims.csv").read_text("utf-8")
+    (other / "claims.csv").write_text(content.replace("xx-", "yy-"), "utf-8")
+    found = told("reproduce", "compare", one, other)
+    assert [data.partition(" (")[2] for data in found["data"]] == [f"{one})", f"{other})"]
+    assert {row["data"] for row in found["claims"]} == {*found["data"]}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ class Across:
     Attributes
     ----------
     data : tuple of str
-        What the data sets are called.
+        What the data sets are called, a column each.
     rows : tuple of dict
         Of `claims.csv`, from all folders.
     """
@@ -102,18 +102,25 @@ def claims_across(folders: Sequence[Where]) -> Across:
     InputError
         A folder without claims, or with other columns.
     ConfigError
-        Two folders tell of the same claim on the same data.
+        A folder is named twice, or has a claim twice.
+
+    Notes
+    -----
+    Other folders are other data; those that are called the same bear the names of their folders.
     """
+    places = [Path(folder) for folder in folders]
+    read = [_read(place / FILE) for place in places]
+    times = Counter(data for own in read for data in {row["data"] for row in own})
     rows: dict[tuple[str, str], Row] = {}
-    for folder in folders:
-        for row in _read(Path(folder) / FILE):
-            key = row["claim"], row["data"]
-            if key in rows:
+    for place, own in zip(places, read, strict=True):
+        for row in own:
+            data = row["data"] + (f" ({place})" if times[row["data"]] > 1 else "")
+            if (row["claim"], data) in rows:
                 raise ConfigError(
-                    f"{folder}: claim {key[0]} on {key[1]} stands in another folder too",
-                    advice="Name one folder for each paper and data set.",
+                    f"{place}: claim {row['claim']} on {data} comes a second time",
+                    advice="Name each folder once.",
                 )
-            rows[key] = row
+            rows[row["claim"], data] = row | {"data": data}
     return Across(tuple(dict.fromkeys(data for _, data in rows)), tuple(rows.values()))
 
 
