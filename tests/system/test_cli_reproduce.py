@@ -111,6 +111,7 @@ def test_a_person_reads_what_holds_and_why_not(ratings_csv: Path) -> None:
     assert "Of 7 claims of the paper 1 hold, 2 do not, 4 cannot be tested here." in shown
     assert "What we claim of our own methods" in shown
     assert re.search(r"Table 4 +3 of 4 cells", result.stdout)
+    assert re.search(r"\n  verdict +does not hold *\n  cause +holds with half", result.stdout)
     for number in range(1, 9):
         assert f"xx-0{number}" in shown
 
