@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -14,7 +14,7 @@ from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.pa.configurations import COMPARED, LINES, Kept, Line, Studied
 from starshade.audit.reproduction.pa.released import measure_release
 from starshade.audit.reproduction.parts import Part, Parts
-from starshade.errors import UnmetError, UserError
+from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.naming import speak
 from starshade.plain import counted
 from starshade.progress import note, silence
@@ -50,9 +50,16 @@ class Bench:
         self._held: tuple[Any, tuple[Ratings, Ratings], Kept] | None = None
         self._changed: dict[str, Bench] = {}
 
-    def of(self, name: str, make: Any) -> Part:
+    def of(self, name: str, make: Callable[[], Part]) -> Part:
         """Return a part of these ratings; a refusal, which is kept as one, is raised."""
-        part = self.parts.of(f"{self.name or 'all'}: {name}", make)
+
+        def made() -> Part:
+            try:
+                return make()
+            except (ConfigError, UnmetError) as error:
+                return {"refused": np.array(error.message)}
+
+        part = self.parts.of(f"{self.name or 'all'}: {name}", made)
         if "refused" in part:
             raise Untestable(str(part["refused"]))
         return part
