@@ -451,3 +451,12 @@ def test_movielens_beside_the_reference(ml100k_dir: Path) -> None:
         runs = bench.attacked(knowledge)
         assert bench.rate(runs, "success").rate == pytest.approx(success, abs=0.02)
         assert bench.rate(runs, "top1").rate == pytest.approx(top1, abs=0.02)
+
+
+def test_of_few_strangers_no_theorem_holds() -> None:
+    found = reproduce_ns(table([{0: 3.0}, {1: 4.0}], STARS), runs=1, rng=0)
+    told = {each.claim.number: each.reason for each in found.claims}
+    assert told["ns-19"] == "no record has half of another one's items"
+    assert (
+        told["ns-22"] == told["ns-23"] == "no more than 10 records are a line-up whatever is known"
+    )

@@ -217,6 +217,8 @@ def matching(table: Ratings, items: NDArray[np.int32]) -> NDArray[np.int64]:
 def lemma(bench: Bench, way: str) -> Estimate:
     """Seek records that another one covers, and none is like."""
     curve = bench.sparsity.neighbours[0]
+    if not (curve.covered >= 1 - DELTA).any():
+        raise Untestable("no record has half of another one's items")
     like = curve.covered if way == "cover" else curve.similarity
     return _of_records(bench, (curve.covered >= 1 - DELTA) & (like <= 1 - EPS - DELTA))
 
@@ -253,6 +255,8 @@ def theorem_3_bits(bench: Bench, way: str) -> Estimate:
 
 def _lineups(bench: Bench, way: str) -> list[Floats]:
     """Return how many match; with coverage only those are false that do not cover the target."""
+    if bench.ratings.n_users <= LINEUP:
+        raise Untestable(f"no more than {LINEUP} records are a line-up whatever is known")
     runs = matched(bench, Facts.of(bench).lineup)
     return [1 + run["false"] if way == "cover" else run["candidates"] for run in runs]
 
