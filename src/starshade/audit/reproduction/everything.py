@@ -15,7 +15,7 @@ from starshade.audit.reproduction.claims import ENOUGH, Judged, counts
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import PaperStudy, known_data, sized
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few, sized
 from starshade.errors import ConfigError, OutputError, UnmetError, UserError
 from starshade.figure import Table
 from starshade.naming import called
@@ -242,15 +242,14 @@ def reproduce_all(
     Raises
     ------
     ConfigError
-        `runs` below 1, or no ratings.
+        `runs` below 1, or fewer than two users or items.
     """
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
     seed, kept, synthetic = resolve_seed(rng), parts or Parts(), ratings is None
     if ratings is None:
         ratings = synthesize(rng=generator(seed, "made-up ratings"))
-    if not ratings.n_ratings:
-        raise ConfigError("without ratings there is nothing to reproduce")
+    refuse_few(ratings)
     studies: list[PaperStudy] = []
     skipped: list[Skipped] = []
     with task("papers", len(PAPERS)) as step:

@@ -30,7 +30,7 @@ from starshade.audit.reproduction.ns.shown import (
 )
 from starshade.audit.reproduction.ns.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
 from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
@@ -161,8 +161,7 @@ def reproduce_ns(
     On other scales than 1-5 the paper's ±1 is a quarter of the scale's width. Figures that need
     dates are left out where there are none, and settings that nobody meets, with the reason.
     """
-    if not ratings.n_ratings:
-        raise ConfigError("without ratings there is nothing to reproduce")
+    refuse_few(ratings)
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
     check_targets(targets)

@@ -16,7 +16,6 @@ import numpy as np
 from starshade.audit.reproduction.figures import Point, Skipped
 from starshade.errors import ConfigError
 from starshade.naming import called, speak
-from starshade.plain import counted
 from starshade.privacy.k_eps import KEpsLAnonymity
 from starshade.progress import silence, task
 from starshade.ratings.holdout import sample_users
@@ -215,11 +214,6 @@ def workloads_of(ratings: Ratings, top: int, sensitive: Sequence[str] = ()) -> t
     """
     if top < 2:
         raise ConfigError(f"{called('top')} {top}: at least 2, one of which is sensitive")
-    if ratings.n_items < 2 or ratings.n_users < 2:
-        raise ConfigError(
-            f"{counted(ratings.n_users, 'user')} on {counted(ratings.n_items, 'item')}: the study "
-            "needs two of each"
-        )
     ranking = ratings.most_rated(top)
     if len(sensitive):
         keys = tuple(str(key) for key in sensitive)

@@ -41,7 +41,7 @@ from starshade.audit.reproduction.sr.measured import (
 )
 from starshade.audit.reproduction.sr.prediction import draw_trials
 from starshade.audit.reproduction.sr.worked import worked_tables
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
 from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
@@ -265,6 +265,7 @@ def bench_of(
         ratings = synthesize("survey", n_users=RESPONDENTS, rng=generator(seed, "made-up survey"))
         if not len(sensitive):
             sensitive = [key for key in ratings.items if key.startswith("s")]
+    refuse_few(ratings)
     if attribute is not None:
         labels_of(ratings, attribute)  # refused before the long work
     workloads = workloads_of(ratings, top, sensitive)
