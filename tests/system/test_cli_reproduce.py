@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -109,6 +111,7 @@ def test_a_person_reads_what_holds_and_why_not(ratings_csv: Path) -> None:
     assert "Of 7 claims of the paper 1 hold, 2 do not, 4 cannot be tested here." in shown
     assert "What we claim of our own methods" in shown
     assert re.search(r"Table 4 +3 of 4 cells", result.stdout)
+    assert re.search(r"\n  verdict +does not hold *\n  cause +holds with half", result.stdout)
     for number in range(1, 9):
         assert f"xx-0{number}" in shown
 
@@ -129,9 +132,11 @@ def test_a_run_that_was_cut_short_goes_on(ratings_csv: Path, tmp_path: Path, by:
     assert "--resume" in message
     assert "remove that folder" in message
     message = refused("reproduce", *request, "--out", out, "--resume", "--seed", 8)
-    assert "parts of another run" in message
-    message = refused("reproduce", *request, "--out", out, "--resume", "--runs", 4)
-    assert "parts of another run" in message
+    assert "parts of another run, unlike this one in seed\n" in message
+    message = refused("reproduce", *request, "--out", out, "--resume", "--runs", 4, "--draws", 3)
+    assert "parts of another run, unlike this one in draws, runs\n" in message
+    message = refused("reproduce", "kl", "--out", out, "--resume")
+    assert "parts of another run, unlike this one in data\n" in message
     found = told("reproduce", *request, "--out", out, "--resume")
     assert found["seed"] == 7
     assert contents(out) == contents(tmp_path / "whole")
@@ -167,6 +172,12 @@ def test_what_is_no_parts_is_left_alone(ratings_csv: Path, tmp_path: Path) -> No
     (kept / "request.json").write_text("{")
     assert "damaged" in refused(*request, "--resume")
     assert (kept / "letter.txt").read_text() == "dear"
+    shutil.rmtree(kept)
+    for lay in (kept.mkdir, kept.touch, lambda: kept.symlink_to(tmp_path / "nowhere")):
+        lay()
+        assert "no parts of a run" in refused(*request, "--resume")
+        assert os.path.lexists(kept)
+        kept.rmdir() if kept.is_dir() else kept.unlink()
 
 
 @pytest.mark.usefixtures("stubbed")
@@ -234,15 +245,29 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     found = told("reproduce", "compare", data, made_up, "--out", out)
     assert len(found["data"]) == 2
     assert len(found["claims"]) == 2 * len(PAPER.claims)
+    assert found["claims"][0]["says"] == PAPER.claims[0].says
     assert {row["low"] for row in found["claims"] if row["claim"] == "xx-04"} == {None}
     with (out / "claims.csv").open(newline="") as file:
         rows = {row["claim"]: row for row in csv.DictReader(file)}
+    assert rows["xx-01"]["says"] == PAPER.claims[0].says
     assert rows["xx-01"][found["data"][0]].startswith("holds: 0.9")
     assert rows["xx-04"][found["data"][1]] == "cannot be tested"
     assert "1 / 2 / 4" in (out / "README.md").read_text("utf-8")
     message = refused("reproduce", "compare", data, data)
     assert "claim xx-01" in message
-    assert "stands in another folder" in message
+    assert "a second time" in message
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_data_of_equal_size_are_not_taken_for_one(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, seed in ((one, 3), (other, 4)):
+        told("reproduce", "kl", "--seed", seed, "--out", folder)
+    content = (other / "claims.csv").read_text("utf-8")
+    (other / "claims.csv").write_text(content.replace("xx-", "yy-"), "utf-8")
+    found = told("reproduce", "compare", one, other)
+    assert [data.partition(" (")[2] for data in found["data"]] == [f"{one})", f"{other})"]
+    assert {row["data"] for row in found["claims"]} == {*found["data"]}
 
 
 @pytest.mark.parametrize(
@@ -250,13 +275,13 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     [
         (None, "No such file"),
         ("", "the file is empty"),
-        ("paper,claim\nkl,1\n", "the columns are not paper, claim, whose"),
-        ("{head}\nkl,kl-1,ours,perhaps,,,,,x\n", "'perhaps' is no verdict"),
-        ("{head}\nkl,kl-1,ours,holds,much,,,,x\n", "could not convert"),
-        ("{head}\nkl,kl-1,ours,holds\n", "the columns"),
-        ("{head}\nkl,kl-1,ours,holds,1,,1,,x\n", "could not convert"),
-        ("{head}\nkl,kl-1,ours,holds,nan,nan,nan,,x\n", "no interval"),
-        ("{head}\nkl,kl-1,ours,holds,1,2,3,,x\n", "no interval"),
+        ("paper,claim\nkl,1\n", "the columns are not paper, claim, says, whose"),
+        ("{head}\nkl,kl-1,it is,ours,perhaps,,,,,x\n", "'perhaps' is no verdict"),
+        ("{head}\nkl,kl-1,it is,ours,holds,much,,,,x\n", "could not convert"),
+        ("{head}\nkl,kl-1,it is,ours,holds\n", "the columns"),
+        ("{head}\nkl,kl-1,it is,ours,holds,1,,1,,x\n", "could not convert"),
+        ("{head}\nkl,kl-1,it is,ours,holds,nan,nan,nan,,x\n", "no interval"),
+        ("{head}\nkl,kl-1,it is,ours,holds,1,2,3,,x\n", "no interval"),
     ],
 )
 def test_a_folder_without_claims_is_refused(tmp_path: Path, content: str | None, said: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from starshade.anonymize.generalize import generalize
+from starshade.anonymize.personal.settings import refuse_repeated
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, StarshadeError
 from starshade.naming import called, named
@@ -111,7 +112,8 @@ def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
         raise ConfigError(
             f"{called('k')} = {list(ks)}: at least one, each 2 or more (1 is the original)"
         )
-    return tuple(sorted(set(ks)))
+    refuse_repeated("ks", tuple(map(str, ks)))
+    return tuple(sorted(ks))
 
 
 def seeds_of(seed: int, runs: int) -> list[int]:

@@ -124,30 +124,25 @@ def _widest(texts: Iterable[str]) -> int:
 def judged(claims: Sequence[Judged]) -> RenderableType:
     """Show a paper's claims and whether they hold, then ours."""
     titles = ("What the paper claims", "What we claim of our own methods")
-    head = ("claim", "what is said", "holds if", "here", "verdict")
+    whose = [[each for each in claims if each.claim.ours is ours] for ours in (False, True)]
     return page(
         *(
-            columns(head, [_judged(each) for each in own], title=title, align="left", names=True)
-            for title, own in zip(titles, _whose(claims), strict=True)
+            _titled(title, page(*map(_judged, own)))
+            for title, own in zip(titles, whose, strict=True)
             if own
         ),
     )
 
 
-def _whose(claims: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
-    papers = [each for each in claims if not each.claim.ours]
-    return papers, [each for each in claims if each.claim.ours]
-
-
-def _judged(each: Judged) -> tuple[str, ...]:
-    claim, why = each.claim, each.cause or each.reason
-    return (
-        claim.number,
-        f"{claim.place}: {claim.says}",
-        claim.holds_if,
-        each.ours,
-        f"{each.verdict}: {why}" if why else each.verdict,
-    )
+def _judged(each: Judged) -> RenderableType:
+    claim = each.claim
+    rows = [
+        ("holds if", claim.holds_if),
+        ("here", each.found and each.found.text),
+        ("verdict", each.verdict),
+        ("cause" if each.cause else "why", each.cause or each.reason or None),
+    ]
+    return _titled(f"{claim.number}  {claim.place}: {claim.says}", figures(rows))
 
 
 def worked(tables: Sequence[Worked]) -> RenderableType:

@@ -183,6 +183,14 @@ def test_without_a_number_to_average_there_are_no_queries(ratings: Ratings) -> N
     assert found.queries == []
 
 
+def test_what_only_one_k_shows_holds_of_no_k() -> None:
+    found = reproduce_kl(table([{0: 3.0, 1: 4.0}, {1: 2.0}], Scale(1, 5, 1)), runs=1, rng=1)
+    told = {each.claim.number: (each.verdict, each.reason) for each in found.claims}
+    for number in ("kl-19", "kl-22", "kl-32"):
+        verdict = "cannot be tested", "released at k = 2 alone: one point is no curve"
+        assert told[number] == verdict
+
+
 def test_another_scale_has_two_halves_in_the_place_of_dgh_b() -> None:
     lines, skipped = lines_of(Scale(0.5, 5, 0.5))
     assert [line.name for line in lines] == [*NAMES[:6], PRINTED]
@@ -191,7 +199,7 @@ def test_another_scale_has_two_halves_in_the_place_of_dgh_b() -> None:
     half_stars = table(
         [{0: 0.5 * (1 + u % 10), 1: 0.5 * (1 + u % 3)} for u in range(12)], Scale(0.5, 5, 0.5)
     )
-    found = reproduce_kl(half_stars, ks=[2], runs=1, rng=1)
+    found = reproduce_kl(half_stars, ks=[2, 3], runs=1, rng=1)
     assert {row["line"] for row in found.losses} >= {DGH_B, PRINTED}
     reasons = {each.claim.number: each.reason for each in found.claims}
     assert "scale 1-5" in reasons["kl-20"]

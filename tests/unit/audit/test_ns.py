@@ -395,7 +395,7 @@ def test_on_few_items_what_nobody_meets_is_left_out() -> None:
     found = reproduce_ns(table(rows, STARS, days=days), targets=30, runs=1, rng=0)
     assert "8" not in [figure.number for figure in found.figures]
     reasons = {entry.reason for entry in found.skipped if entry.figure == "8"}
-    assert reasons == {"there are only 7 items"}
+    assert reasons == {"the data have only 7 items"}
     few = {entry.figure for entry in found.skipped if "there is no sample" in entry.reason}
     assert few == {"1b", "5c"} == {"1b", "5c"} - {figure.number for figure in found.figures}
     eight = [entry for entry in found.skipped if entry.what.endswith("of 8")]
@@ -451,3 +451,12 @@ def test_movielens_beside_the_reference(ml100k_dir: Path) -> None:
         runs = bench.attacked(knowledge)
         assert bench.rate(runs, "success").rate == pytest.approx(success, abs=0.02)
         assert bench.rate(runs, "top1").rate == pytest.approx(top1, abs=0.02)
+
+
+def test_of_few_strangers_no_theorem_holds() -> None:
+    found = reproduce_ns(table([{0: 3.0}, {1: 4.0}], STARS), runs=1, rng=0)
+    told = {each.claim.number: each.reason for each in found.claims}
+    assert told["ns-19"] == "no record has half of another one's items"
+    assert (
+        told["ns-22"] == told["ns-23"] == "no more than 10 records are a line-up whatever is known"
+    )

@@ -391,6 +391,15 @@ def test_without_ratings_there_is_nothing() -> None:
         reproduce_pa(table([{}, {}], Scale(1, 5, 1), n_items=2))
 
 
+def test_where_everybody_rated_one_item_nothing_is_predicted_and_nobody_attacked() -> None:
+    rated = table([{u % 5: 1.0 + u % 4} for u in range(30)], Scale(1, 5, 1))
+    found = reproduce_pa(rated, ks=[2, 40], runs=1, rng=3)
+    left = {entry.what: entry.reason for entry in found.skipped}
+    assert left["attacks"].startswith("nobody can be attacked")
+    assert left["ours, k = 40"].startswith("records = ")
+    assert "original" not in {row.line for row in found.tables}
+
+
 def test_without_data_ratings_are_made_up() -> None:
     found = reproduce_pa(n_users=60, n_items=40, ks=[5], runs=1, rng=1)
     assert found.data["synthetic"] is True

@@ -19,8 +19,13 @@ def test_a_part_is_made_once_in_memory_and_on_disk(tmp_path):
         first = parts.of("one", make)
         assert parts.of("one", make) is first
         assert len(made) == 1
-    again = Parts(tmp_path / "parts", {"seed": 1}).of("one", make)
+    resumed = Parts(tmp_path / "parts", {"seed": 1})
+    again = resumed.of("one", make)
     assert len(made) == 1
+    assert resumed.times(str.upper) == parts.times(str.upper)
+    assert [*resumed.times(str.upper)] == ["ONE"]
+    assert resumed.times(lambda name: "") == {}
+    assert set(again) == {"a", "why"}
     assert again["a"].tolist() == [0, 1, 2]
     assert str(again["why"]) == "refused"
 
@@ -29,6 +34,20 @@ def test_parts_of_another_request_are_refused(tmp_path):
     Parts(tmp_path / "parts", {"seed": 1})
     with pytest.raises(ConfigError, match="parts of another run"):
         Parts(tmp_path / "parts", {"seed": 2})
+
+
+def test_the_folder_names_no_item(tmp_path):
+    request = {"data": "f00d", "seed": 1, "sensitive": ["film-17"], "top": 20}
+    Parts(tmp_path / "parts", request)
+    text = (tmp_path / "parts" / "request.json").read_text()
+    assert "film" not in text
+    assert "f00d" not in text
+    Parts(tmp_path / "parts", request)
+    with pytest.raises(ConfigError, match="unlike this one in sensitive\n") as refused:
+        Parts(tmp_path / "parts", request | {"sensitive": ["film-18"]})
+    assert "film" not in str(refused.value)
+    with pytest.raises(ConfigError, match="unlike this one in data\n"):
+        Parts(tmp_path / "parts", request | {"data": "beef", "top": 7})
 
 
 def test_studies_share_a_folder_and_no_part(tmp_path):

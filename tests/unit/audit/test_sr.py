@@ -384,8 +384,11 @@ def test_what_cannot_be_reproduced_is_refused(
 
 
 def test_one_item_or_one_user_is_too_little() -> None:
-    for rows in ([{0: 1.0}, {0: 2.0}], [{0: 1.0, 1: 2.0}]):
-        with pytest.raises(ConfigError, match="needs two of each"):
+    for rows, said in (
+        ([{0: 1.0}, {0: 2.0}], "2 users, 1 item, 2 ratings: nothing to reproduce"),
+        ([{0: 1.0, 1: 2.0}], "1 user, 2 items, 2 ratings: nothing"),
+    ):
+        with pytest.raises(ConfigError, match=said):
             reproduce_sr(table(rows, STARS))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
 from starshade.errors import ConfigError
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, plain_attributes
 from starshade.release.identifying import Addresses, Shared, addresses_in, named_in, shared_by
@@ -19,7 +19,9 @@ def refuse_repeated(what: str, names: tuple[str, ...]) -> None:
     """Refuse a name that is given twice."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ConfigError(f"{what}: {', '.join(repeated)} given more than once", setting=what)
+        raise ConfigError(
+            f"{called(what)}: {', '.join(repeated)} given more than once", setting=what
+        )
 
 
 def hierarchies_of(hierarchies: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:

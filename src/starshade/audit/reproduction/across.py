@@ -28,7 +28,7 @@ class Across:
     Attributes
     ----------
     data : tuple of str
-        What the data sets are called.
+        What the data sets are called, a column each.
     rows : tuple of dict
         Of `claims.csv`, from all folders.
     """
@@ -67,14 +67,13 @@ class Across:
             for claim, found in own.items()
             if not unlike or len({row["verdict"] for row in found.values()}) > 1
         }
-        said = {claim.number: claim for paper in PAPERS.values() for claim in paper.claims}
         return Table(
             "Claims on which the data differ" if unlike else "Each claim on each data set",
-            ("claim", "what", *self.data),
+            ("claim", "says", *self.data),
             tuple(
                 (
                     claim,
-                    said[claim].says if claim in said else "",
+                    next(iter(found.values()))["says"],
                     *(_found(found.get(data)) for data in self.data),
                 )
                 for claim, found in chosen.items()
@@ -103,18 +102,25 @@ def claims_across(folders: Sequence[Where]) -> Across:
     InputError
         A folder without claims, or with other columns.
     ConfigError
-        Two folders tell of the same claim on the same data.
+        A folder is named twice, or has a claim twice.
+
+    Notes
+    -----
+    Other folders are other data; those that are called the same bear the names of their folders.
     """
+    places = [Path(folder) for folder in folders]
+    read = [_read(place / FILE) for place in places]
+    times = Counter(data for own in read for data in {row["data"] for row in own})
     rows: dict[tuple[str, str], Row] = {}
-    for folder in folders:
-        for row in _read(Path(folder) / FILE):
-            key = row["claim"], row["data"]
-            if key in rows:
+    for place, own in zip(places, read, strict=True):
+        for row in own:
+            data = row["data"] + (f" ({place})" if times[row["data"]] > 1 else "")
+            if (row["claim"], data) in rows:
                 raise ConfigError(
-                    f"{folder}: claim {key[0]} on {key[1]} stands in another folder too",
-                    advice="Name one folder for each paper and data set.",
+                    f"{place}: claim {row['claim']} on {data} comes a second time",
+                    advice="Name each folder once.",
                 )
-            rows[key] = row
+            rows[row["claim"], data] = row | {"data": data}
     return Across(tuple(dict.fromkeys(data for _, data in rows)), tuple(rows.values()))
 
 

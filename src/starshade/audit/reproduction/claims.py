@@ -85,6 +85,8 @@ def estimate(
     2.0
     """
     names = list(runs[0])
+    if not all(len(figures) for run in runs for figures in run.values()):
+        raise Untestable("nobody is left of whom it could be measured")
     sizes = tuple(max(len(run[name]) for name in names) for run in runs)
     again = _again(seed, sizes, draws)
     blocks = [_blocks(run, names, own) for run, own in zip(runs, again.block, strict=True)]

@@ -15,7 +15,7 @@ from starshade.audit.reproduction.claims import ENOUGH, Judged, counts
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few, sized
 from starshade.errors import ConfigError, OutputError, UnmetError, UserError
 from starshade.figure import Table
 from starshade.naming import called
@@ -56,8 +56,7 @@ class Everything:
     def called(self) -> str:
         """What the data are called."""
         data = self.data
-        size = f"{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
-        return data["known"] or ("made-up ratings, " if data["synthetic"] else "") + size
+        return data["known"] or ("made-up ratings, " if data["synthetic"] else "") + sized(data)
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -127,7 +126,7 @@ class Everything:
 
 
 #: of ``claims.csv``
-COLUMNS = ("paper", "claim", "whose", "verdict", "value", "low", "high", "cause", "data")
+COLUMNS = ("paper", "claim", "says", "whose", "verdict", "value", "low", "high", "cause", "data")
 
 
 def claim_rows(study: PaperStudy, data: str) -> list[Row]:
@@ -142,6 +141,7 @@ def _cells_of(judged: Judged) -> tuple[Any, ...]:
     found, claim = judged.found, judged.claim
     return (
         claim.number,
+        claim.says,
         "ours" if claim.ours else "the paper's",
         judged.verdict,
         *((None, None, None) if found is None else (found.value, found.low, found.high)),
@@ -246,15 +246,14 @@ def reproduce_all(
     Raises
     ------
     ConfigError
-        `runs` below 1, or no ratings.
+        `runs` below 1, or fewer than two users or items.
     """
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
     seed, kept, synthetic = resolve_seed(rng), parts or Parts(), ratings is None
     if ratings is None:
         ratings = synthesize(rng=generator(seed, "made-up ratings"))
-    if not ratings.n_ratings:
-        raise ConfigError("without ratings there is nothing to reproduce")
+    refuse_few(ratings)
     studies: list[PaperStudy] = []
     skipped: list[Skipped] = []
     with task("papers", len(PAPERS)) as step:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,14 +25,15 @@ from starshade.ratings.places.atomic import atomic_file
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
 _REQUEST, _PART = "request.json", ".part"
+_SECONDS = "seconds to make it"
 _DIGEST = 32  # bytes before the arrays: of them and of the part's name
 
 
 class Parts:
     """Parts by name; `folder`: where they are kept, None: in memory alone.
 
-    `request`: what all of them rest on (digest of the data, seed, options, version); a folder that
-    was begun for another is refused.
+    `request`: what all of them rest on (digest of the data, seed, options, version), by name; a
+    folder that was begun for another is refused, and tells none of it but the seed.
     """
 
     def __init__(
@@ -39,8 +42,9 @@ class Parts:
         self._folder = folder
         self._prefix = ""
         self._held: dict[str, Part] = {}
+        self._seconds: dict[str, float] = {}
         if folder is not None:
-            _begin(folder, dict(request or {}))
+            _begin(folder, request or {})
 
     def within(self, name: str) -> Parts:
         """Return the parts of one of several studies that share a folder."""
@@ -64,8 +68,21 @@ class Parts:
     def of(self, name: str, make: Callable[[], Part]) -> Part:
         """Return a part; `make` it where it is not there yet."""
         if name not in self._held:
-            self._held[name] = self._kept(name, make)
+            part = dict(self._kept(name, lambda: _timed(make)))
+            self._seconds[name] = part.pop(_SECONDS).item()
+            self._held[name] = part
         return self._held[name]
+
+    def times(self, what: Callable[[str], str]) -> dict[str, float]:
+        """Sum the seconds that the parts asked for took when they were made, by `what` each is.
+
+        What is "" is left out.
+        """
+        found: dict[str, float] = defaultdict(float)
+        for name, each in self._seconds.items():
+            found[what(name)] += each
+        found.pop("", None)
+        return dict(found)
 
     def _kept(self, name: str, make: Callable[[], Part]) -> Part:
         if self._folder is None:
@@ -86,6 +103,12 @@ class Parts:
             )
         with np.load(BytesIO(kept[_DIGEST:]), allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
+
+
+def _timed(make: Callable[[], Part]) -> Part:
+    started = perf_counter()
+    made = make()
+    return {**made, _SECONDS: np.array(perf_counter() - started)}
 
 
 @contextmanager
@@ -115,14 +138,28 @@ def request_of(folder: Path) -> dict[str, Any] | None:
     return kept
 
 
-def _begin(folder: Path, request: dict[str, Any]) -> None:
+def _begin(folder: Path, request: Mapping[str, Any]) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place, text = folder / _REQUEST, json.dumps(request, sort_keys=True, indent=1)
-    if not place.is_file():
-        with atomic_file(place, 0o600) as path:
-            path.write_text(text, encoding="utf-8")
-    elif place.read_text(encoding="utf-8") != text:
+    asked, kept = _unnamed(request), request_of(folder)
+    if kept is None:
+        with atomic_file(folder / _REQUEST, 0o600) as path:
+            path.write_text(json.dumps(asked, sort_keys=True, indent=1), encoding="utf-8")
+    elif kept != asked:
+        unlike = sorted(name for name in {*kept, *asked} if kept.get(name) != asked.get(name))
         raise ConfigError(
-            f"{folder}: parts of another run: other data, seed, options or version",
+            f"{folder}: parts of another run, unlike this one in "
+            + ("data" if "data" in unlike else ", ".join(unlike)),
             advice="Give the same request again, or remove the folder to begin anew.",
         )
+
+
+def _unnamed(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return digests, as sensitive items may be named; with the data, or ids could be guessed."""
+    return {
+        name: value
+        if name == "seed"
+        else sha256(
+            json.dumps([request.get("data"), name, value], sort_keys=True).encode()
+        ).hexdigest()
+        for name, value in request.items()
+    }

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from starshade.audit.attempts import Attempt, attempt
+from starshade.audit.attempts import Attempt, attempt, size_of
 from starshade.audit.make import Anonymizer
 from starshade.audit.reproduction.claims import Judged
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Point, Skipped
 from starshade.audit.reproduction.worked import Worked
-from starshade.errors import UnmetError, UserError
+from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.figure import Table, payload
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
@@ -56,11 +56,8 @@ class PaperStudy:
     @property
     def size(self) -> str:
         """How much data was looked at."""
-        data = self.data
-        made = f"{self.made_up}, " if data.get("synthetic") else ""
-        return (
-            f"{made}{data['users']:,} users, {data['items']:,} items, {data['ratings']:,} ratings"
-        )
+        made = f"{self.made_up}, " if self.data.get("synthetic") else ""
+        return made + sized(self.data)
 
     def rests_on(self, figure: Figure) -> str:
         """Say on what a figure rests beside the size of the data; empty: on a count of all."""
@@ -97,6 +94,19 @@ class PaperStudy:
         rows = [(f"Fig. {figure.number}", figure.title) for figure in self.figures]
         shown = table(("figure", "what it shows"), rows) if rows else ""
         return block(f"{self.authors}, on these ratings", paragraph(str(self)), shown)
+
+
+def sized(data: Row) -> str:
+    """Say how much data there is."""
+    return ", ".join(counted(data[f"{each}s"], each) for each in ("user", "item", "rating"))
+
+
+def refuse_few(ratings: Ratings) -> None:
+    """Refuse ratings on which claims would hold for want of anybody to contradict them."""
+    if min(ratings.n_users, ratings.n_items) < 2 or not ratings.n_ratings:
+        raise ConfigError(
+            f"{sized(size_of(ratings))}: nothing to reproduce with fewer than two users or items"
+        )
 
 
 def attempts(

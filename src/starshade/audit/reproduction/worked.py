@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from starshade.progress import silence
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
 
 Cells = Sequence[Sequence[str]]
 
@@ -48,3 +52,10 @@ class Worked:
             "equal": self.equal,
             "note": self.note,
         }
+
+
+def small_table(cells: Iterable[tuple[str | int, str | int, float]], scale: str | Scale) -> Ratings:
+    """Return users, items and what they rated as a small table; how it was read is not told."""
+    users, items, values = map(list, zip(*cells, strict=True))
+    with silence():
+        return Ratings.from_arrays(users, items, values, scale=scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, is_dataclass
@@ -13,7 +14,7 @@ import click
 
 from starshade._version import __version__
 from starshade.cli.options.shared import Reading, ensure_free, reading
-from starshade.cli.options.spelling import Whole
+from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import keeps
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, explained, figures, judged, page, words, worked
@@ -68,21 +69,22 @@ class Asked:
 
         folder = self._folder(self.out)
         kept = request_of(folder)
-        if kept is not None:
-            with alone(folder):
-                pass
-        elif self.resume:
-            note(f"no finished parts in {folder}: beginning anew")
-        if kept is not None and not self.resume:
+        if kept is None:
+            if os.path.lexists(folder):  # a link that leads nowhere too
+                raise ConfigError(
+                    f"{folder}: is there, and holds no parts of a run", advice="Move it away first."
+                )
+            if self.resume:
+                note(f"no finished parts in {folder}: beginning anew")
+            return
+        with alone(folder):
+            pass
+        if not self.resume:
             raise ConfigError(
                 f"{folder}: finished parts of a run that was cut short",
                 advice="Go on from them with --resume, or remove that folder to begin anew.",
             )
-        if kept is None and folder.exists():
-            raise ConfigError(
-                f"{folder}: is there, and holds no parts of a run", advice="Move it away first."
-            )
-        if kept is not None and self.run.given_seed is None:
+        if self.run.given_seed is None:
             self.run.given_seed = kept.get("seed")
 
     @contextmanager
@@ -95,8 +97,8 @@ class Asked:
             yield Parts()
             return
         digest = None if ratings is None else digest_of(ratings)
-        options = {"runs": self.runs} | {name: _plain(each) for name, each in settings.items()}
-        request = {"study": self.key, "data": digest, "seed": self.run.seed, "options": options}
+        request = {"study": self.key, "data": digest, "seed": self.run.seed, "runs": self.runs}
+        request |= {as_option(name)[2:]: _plain(each) for name, each in settings.items()}
         folder = self._folder(self.out)
         parts = Parts(folder, request | {"version": __version__})
         try:

@@ -22,6 +22,7 @@ from starshade.audit.reproduction.kl.work import Work, work_of
 from starshade.audit.reproduction.parts import Part, Parts
 from starshade.errors import StarshadeError, UnmetError, UserError
 from starshade.kernels.arrays import Ints
+from starshade.plain import counted
 from starshade.progress import silence
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
@@ -76,7 +77,7 @@ class Bench:
         """Return the bench on so many of the most rated items."""
         ratings = self.table if items <= self.table.n_items else self.ratings
         if items > ratings.n_items:
-            raise Untestable(f"there are {ratings.n_items} items, not {items}")
+            raise Untestable(f"the data have {counted(ratings.n_items, 'item')}, not {items}")
         with silence():
             table = top_items(items).apply(ratings)
         return replace(self, table=table, changed=f"{self.changed} top {items}")

@@ -27,7 +27,7 @@ from starshade.audit.reproduction.kl.grid import code_times, grids, in_the_same_
 from starshade.audit.reproduction.kl.lines import KS, lines_of
 from starshade.audit.reproduction.kl.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
 from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
@@ -97,12 +97,11 @@ class GeneralizationStudy(PaperStudy):
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
-        of_paper = " These are the paper's own data." if data["paper_data"] else ""
+        numbers = ", ".join(figure.number for figure in self.figures)
+        of_paper = " These are the paper's own data." if self.data["paper_data"] else ""
         left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
         return (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings: figures {numbers}.{of_paper} {told(self.claims)} Points "
+            f"{self.whose} on {self.size}: figures {numbers}.{of_paper} {told(self.claims)} Points "
             f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
             f"machine.{left}"
         )
@@ -155,7 +154,7 @@ def reproduce_kl(
     Raises
     ------
     ConfigError
-        A parameter out of range, an unknown item or attribute, no ratings.
+        A parameter out of range, an unknown item or attribute, fewer than two users or items.
 
     Notes
     -----
@@ -167,8 +166,7 @@ def reproduce_kl(
     synthetic = ratings is None
     if ratings is None:
         ratings = synthesize(rng=generator(seed, "made-up ratings"))
-    if not ratings.n_ratings:
-        raise ConfigError("without ratings there is nothing to reproduce")
+    refuse_few(ratings)
     table = (top_items(min(_TOP, ratings.n_items)) if items is None else items).apply(ratings)
     numeric = numeric_attribute(table, attribute)  # refused before the long work
     lines, unfit = lines_of(table.scale)

@@ -11,9 +11,8 @@ import numpy as np
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.audit.reproduction.kl.theorem import FIGURE_7, table_of
-from starshade.audit.reproduction.worked import Worked
+from starshade.audit.reproduction.worked import Worked, small_table
 from starshade.kernels.arrays import Ints
-from starshade.progress import silence
 from starshade.query.query import Query
 from starshade.ratings.table import Ratings
 from starshade.release.build import Provenance, generalized_release
@@ -88,12 +87,8 @@ def table_1() -> Ratings:
     """Return Table 1: ratings with item names and personal attributes."""
     import pyarrow as pa
 
-    cells = [(u, i, r) for u, row in enumerate(TABLE_1) for i, r in enumerate(row) if r]
-    users, items, ratings = zip(*cells, strict=True)
-    numbers = [float(rating) for rating in ratings]
-    arrays = (np.array(users), np.array(items), np.array(numbers))
-    with silence():
-        made = Ratings.from_arrays(*arrays, scale="1:5:1")
+    cells = [(u, i, float(r)) for u, row in enumerate(TABLE_1) for i, r in enumerate(row) if r]
+    made = small_table(cells, "1:5:1")
     columns = [
         pa.array([float(v) for v in values] if name in ("Salary", "Age") else list(values))
         for name, values in zip(PEOPLE, zip(*KNOWN, strict=True), strict=True)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
-from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +34,7 @@ from starshade.audit.reproduction.study import NETFLIX_ITEMS
 from starshade.figure import Rate
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.fingerprint import keyed_numbers
+from starshade.plain import counted
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.rng import stream_key
@@ -57,8 +57,6 @@ class Bench:
     runs: int
     seed: int
     parts: Parts = field(default_factory=Parts)
-    # seconds of what was measured now and not before
-    seconds: dict[str, float] = field(default_factory=dict)
     _views: dict[str, View] = field(default_factory=dict)
     _tenths: dict[str, Tenth] = field(default_factory=dict)  # one at a time
     _people: dict[tuple[Any, ...], NDArray[np.int64]] = field(default_factory=dict)
@@ -125,17 +123,6 @@ class Bench:
             numbers = keyed_numbers(table.users.fingerprints[eligible], key)
         return eligible[np.argsort(numbers, kind="stable")]
 
-    def part(self, name: str, make: Callable[[], Part]) -> Part:
-        """Return a part, and keep what it cost."""
-
-        def timed() -> Part:
-            started = perf_counter()
-            made = make()
-            self.seconds[name] = perf_counter() - started
-            return made
-
-        return self.parts.of(name, timed)
-
     def each(
         self,
         kind: str,
@@ -152,7 +139,7 @@ class Bench:
             who = self.people(among or knowledge, run, way)
             told = blake2b(who.tobytes(), digest_size=8).hexdigest()
             name = f"{kind}: {knowledge.name}; {way or 'as they are'}; run {run}, {told}"
-            runs.append(self.part(name, partial(self._made, way, knowledge, who, run, make)))
+            runs.append(self.parts.of(name, partial(self._made, way, knowledge, who, run, make)))
         return runs
 
     def _made(
@@ -248,7 +235,7 @@ class Bench:
         under = f"{knowledge.name}; {way or 'as they are'}; {reading or READ}"
         return [
             {
-                who: self.part(
+                who: self.parts.of(
                     f"tenth, {who}: {under}; run {run}",
                     partial(self._tenth, knowledge, who, run, reading, way),
                 )
@@ -314,7 +301,7 @@ class Bench:
                 "records": np.array(found.records),
             }
 
-        part = self.part(name, make)
+        part = self.parts.of(name, make)
         rows = zip(part["names"].tolist(), part["similarity"], part["covered"], strict=True)
         return SparsityResult(
             records=int(part["records"]),
@@ -369,7 +356,7 @@ def found_in(view: View, known: Known) -> Part:
 def why_impossible(ratings: Ratings, knowledge: Knowledge) -> str:
     """Say why nobody can be attacked so; empty if somebody can."""
     if knowledge.outside_top >= ratings.n_items:
-        return f"there are only {ratings.n_items:,} items"
+        return f"the data have only {counted(ratings.n_items, 'item')}"
     if knowledge.eligible_users(ratings).any():
         return ""
     return f"no user has what is to be known ({knowledge.name})"

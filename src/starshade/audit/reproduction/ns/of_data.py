@@ -16,6 +16,7 @@ from starshade.audit.reproduction.ns.bench import Bench, Runs, beside
 from starshade.audit.reproduction.ns.plan import OFF_TOP
 from starshade.audit.reproduction.ns.under import FEWEST_CASES, Measure, mean_of, ratio_of
 from starshade.audit.reproduction.parts import Part
+from starshade.plain import counted
 from starshade.ratings.describe import rated_outside_top
 from starshade.ratings.table import Ratings
 from starshade.stats import share
@@ -55,7 +56,7 @@ def same_value(bench: Bench, way: str) -> Estimate:
     """Count, of each item, the users who gave it the same rating; all items but the rarest."""
     table = bench.ratings
     if table.n_users < _LARGE:
-        raise Untestable(f"{table.n_users:,} people are no large database ({_LARGE:,})")
+        raise Untestable(f"no large database ({_LARGE:,}): {counted(table.n_users, 'user')}")
 
     def make() -> Part:
         by_item = table.by_item
@@ -64,7 +65,9 @@ def same_value(bench: Bench, way: str) -> Estimate:
         middle = [np.median(np.bincount(own)[own]) for own in codes]
         return {"least": np.quantile(middle, [_RAREST], method="lower")}
 
-    return Estimate.exact(float(bench.part("users with the same value, by item", make)["least"][0]))
+    return Estimate.exact(
+        float(bench.parts.of("users with the same value, by item", make)["least"][0])
+    )
 
 
 def has_near(eps: float) -> Measure:
@@ -106,7 +109,7 @@ def rates_rare(bench: Bench, way: str) -> Estimate:
     top = {"off-100": 100, "top-share": bench.as_large(500)}.get(way, 500)
     (row,) = rated_outside_top(bench.ratings, top=(top,), at_least=(5,))
     if not row.items:
-        raise Untestable(f"there are only {bench.ratings.n_items:,} items")
+        raise Untestable(f"the data have only {counted(bench.ratings.n_items, 'item')}")
     return Estimate.exact(row.at_least[5])
 
 
@@ -214,6 +217,8 @@ def matching(table: Ratings, items: NDArray[np.int32]) -> NDArray[np.int64]:
 def lemma(bench: Bench, way: str) -> Estimate:
     """Seek records that another one covers, and none is like."""
     curve = bench.sparsity.neighbours[0]
+    if not (curve.covered >= 1 - DELTA).any():
+        raise Untestable("no record has half of another one's items")
     like = curve.covered if way == "cover" else curve.similarity
     return _of_records(bench, (curve.covered >= 1 - DELTA) & (like <= 1 - EPS - DELTA))
 
@@ -250,6 +255,8 @@ def theorem_3_bits(bench: Bench, way: str) -> Estimate:
 
 def _lineups(bench: Bench, way: str) -> list[Floats]:
     """Return how many match; with coverage only those are false that do not cover the target."""
+    if bench.ratings.n_users <= LINEUP:
+        raise Untestable(f"no more than {LINEUP} records are a line-up whatever is known")
     runs = matched(bench, Facts.of(bench).lineup)
     return [1 + run["false"] if way == "cover" else run["candidates"] for run in runs]
 

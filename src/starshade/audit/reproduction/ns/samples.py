@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.view import View, look
 from starshade.audit.reproduction.claims import Untestable
+from starshade.plain import counted
 from starshade.ratings.holdout import hold_out, sample_users
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import generator
@@ -52,7 +53,7 @@ def altered(ratings: Ratings, seed: int, share: float = 5 / 229) -> Ratings:
 def drawn(ratings: Ratings, share: float, seed: int) -> Ratings:
     """Draw a share of the users."""
     if ratings.n_users < FEWEST:
-        raise Untestable(f"of {ratings.n_users:,} users there is no sample")
+        raise Untestable(f"of {counted(ratings.n_users, 'user')} there is no sample")
     return ratings.keep_users(_some(ratings, share, seed))
 
 

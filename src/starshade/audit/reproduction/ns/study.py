@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +30,7 @@ from starshade.audit.reproduction.ns.shown import (
 )
 from starshade.audit.reproduction.ns.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
 from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
@@ -76,7 +75,7 @@ class Reproduction(PaperStudy):
     runs : int
         Each with other users, as far as there are, and other cells known of them.
     times : dict
-        Seconds by what was measured in this call.
+        Seconds by what was measured, in this call or in those before that it went on from.
     seed : int
     digest : str
     version : str
@@ -110,9 +109,7 @@ class Reproduction(PaperStudy):
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)
         text = (
-            f"Narayanan and Shmatikov's study on {counted(self.data['users'], 'user')}, "
-            f"{counted(self.data['items'], 'item')} and "
-            f"{counted(self.data['ratings'], 'rating')}: figures {numbers}, each point from "
+            f"Narayanan and Shmatikov's study on {self.size}: figures {numbers}, each point from "
             f"{counted(self.runs, 'run')}. {told(self.claims)}"
         )
         if self.data["one_star"] != 1:
@@ -164,8 +161,7 @@ def reproduce_ns(
     On other scales than 1-5 the paper's ±1 is a quarter of the scale's width. Figures that need
     dates are left out where there are none, and settings that nobody meets, with the reason.
     """
-    if not ratings.n_ratings:
-        raise ConfigError("without ratings there is nothing to reproduce")
+    refuse_few(ratings)
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
     check_targets(targets)
@@ -192,7 +188,7 @@ def reproduce_ns(
         skipped=(*skipped(bench), _IMDB),
         targets=targets,
         runs=runs,
-        times=_times(bench),
+        times=bench.parts.times(lambda name: name.split(":", 1)[0]),
         seed=bench.seed,
         digest=digest_of(ratings),
     )
@@ -211,13 +207,6 @@ def _say_memory(bench: Bench) -> None:
         f"memory: about {budget.amount(needed)} beside Python itself and what a store has on disk: "
         "the data, a changed copy of them, attacks"
     )
-
-
-def _times(bench: Bench) -> dict[str, float]:
-    seconds: dict[str, float] = defaultdict(float)
-    for name, each in bench.seconds.items():
-        seconds[name.split(":", 1)[0]] += each
-    return dict(seconds)
 
 
 _IMDB = Skipped(

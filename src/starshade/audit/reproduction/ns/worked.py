@@ -10,7 +10,7 @@ import numpy as np
 from starshade.attack.sparsity.few_facts import sample_sparsity
 from starshade.attack.sparsity.sparsity import Sparsity
 from starshade.audit.reproduction.study import NETFLIX_USERS
-from starshade.audit.reproduction.worked import Worked
+from starshade.audit.reproduction.worked import Worked, small_table
 from starshade.ratings.table import Ratings
 
 
@@ -34,9 +34,8 @@ def _bits() -> Worked:
 def hub() -> Ratings:
     """Return four records of which three are like the first and not like each other."""
     rows = {"hub": "abc", "ab": "ab", "bc": "bc", "ac": "ac"}
-    cells = [(user, item) for user, items in rows.items() for item in items]
-    users, items = zip(*cells, strict=True)
-    return Ratings.from_arrays(list(users), list(items), [3.0] * len(cells), scale="1:5:1")
+    cells = [(user, item, 3.0) for user, items in rows.items() for item in items]
+    return small_table(cells, "1:5:1")
 
 
 def _theorem_5() -> Worked:

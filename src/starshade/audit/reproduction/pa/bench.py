@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -15,8 +15,9 @@ from starshade.audit.reproduction.pa.configurations import COMPARED, LINES, Kept
 from starshade.audit.reproduction.pa.released import measure_release
 from starshade.audit.reproduction.parts import Part, Parts
 from starshade.audit.reproduction.study import NETFLIX_ITEMS, NETFLIX_RATINGS, NETFLIX_USERS
-from starshade.errors import UnmetError, UserError
+from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.naming import speak
+from starshade.plain import counted
 from starshade.progress import note, silence
 from starshade.ratings.holdout import hold_out, sample_users
 from starshade.ratings.select import top_items
@@ -45,15 +46,21 @@ class Bench:
     parts: Parts
     lines: Sequence[str]
     name: str = ""
-    times: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._held: tuple[Any, tuple[Ratings, Ratings], Kept] | None = None
         self._changed: dict[str, Bench] = {}
 
-    def of(self, name: str, make: Any) -> Part:
+    def of(self, name: str, make: Callable[[], Part]) -> Part:
         """Return a part of these ratings; a refusal, which is kept as one, is raised."""
-        part = self.parts.of(f"{self.name or 'all'}: {name}", make)
+
+        def made() -> Part:
+            try:
+                return make()
+            except (ConfigError, UnmetError) as error:
+                return {"refused": np.array(error.message)}
+
+        part = self.parts.of(f"{self.name or 'all'}: {name}", made)
         if "refused" in part:
             raise Untestable(str(part["refused"]))
         return part
@@ -108,8 +115,7 @@ class Bench:
             return {"refused": np.array(str(why))}
         with silence():
             found = measure_release(release, train, probe, method, seed, near=name in COMPARED)
-        self.times[f"{name}, k = {k}"] = seconds = perf_counter() - started
-        if seconds > _LONG:
+        if (seconds := perf_counter() - started) > _LONG:
             note(f"{name}, k = {k}: made and measured in {seconds:.0f} s")
         return found
 
@@ -184,7 +190,7 @@ def _dense(ratings: Ratings, seed: int) -> Ratings:
 
 def _few_items(ratings: Ratings, seed: int) -> Ratings:
     if ratings.n_items <= _FEW_ITEMS:
-        raise Untestable(f"there are {ratings.n_items:,} items in all")
+        raise Untestable(f"the data have {counted(ratings.n_items, 'item')} in all")
     return top_items(_FEW_ITEMS).apply(ratings).drop_empty_users()
 
 

@@ -66,7 +66,8 @@ def measured(bench: Bench) -> tuple[list[tuple[str, int]], list[Skipped]]:
                 for seed in bench.seeds:
                     bench.release(line, k, seed)
             except Untestable as why:
-                skipped.append(Skipped("1, 3", f"{line}, k = {k}", str(why)))
+                what = f"{line}, k = {k}"
+                skipped.append(Skipped("1, 3", what, str(why).removeprefix(f"{what}: ")))
             else:
                 ways.append((line, k))
     return ways, skipped
@@ -77,8 +78,9 @@ def rows_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Row]:
     if ways:
         line, k = next(((line, k) for line, k in ways if line == READ), ways[0])
         runs = bench.runs(line, k, "original", "n")
-        own = tuple(_rmse(run, "original", "n") for run in runs)
-        yield Row("1", ORIGINAL, None, "original", own, own, ORIGINAL_RMSE)
+        if all(run["n"].sum() for run in runs):  # else nothing of what was set aside is predicted
+            own = tuple(_rmse(run, "original", "n") for run in runs)
+            yield Row("1", ORIGINAL, None, "original", own, own, ORIGINAL_RMSE)
     for (table, reading), (off, count, base) in _SOURCES.items():
         for line, k in ways:
             parts = [bench.release(line, k, seed) for seed in bench.seeds]
@@ -149,7 +151,7 @@ def rank_figure(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Figur
     series = []
     for line, k in ways:
         part = bench.release(line, k, bench.seeds[0])
-        if "rank" in part:
+        if "rank" in part and part["asked"].any():
             shares = within(part["rank"][part["asked"] > 0])
             ys = [100 * share for share in shares]
             series.append(Series.of(f"k = {k}", line, range(1, 101), ys, configuration=line))

@@ -280,7 +280,7 @@ def work(bench: Bench, name: str, k: int, seed: int, share: int = 1) -> Part:
             return {"refused": np.array(f"not counted on more than {_COUNTED:,} users")}
         some, counted = train.keep_users(np.arange(0, train.n_users, share)), [0]
         if some.n_users < k:
-            return {"refused": np.array(f"{some.n_users} users are no group of {k}")}
+            return {"refused": np.array(f"fewer than {k} users are no group")}
         method = LINES[name].at(k)
         with silence():
             padded = method.padded(some, seed)

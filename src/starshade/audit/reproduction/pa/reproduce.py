@@ -28,7 +28,7 @@ from starshade.audit.reproduction.pa.released import REFIT_CELLS
 from starshade.audit.reproduction.pa.result import LevelRow, PredictiveStudy
 from starshade.audit.reproduction.pa.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
-from starshade.audit.reproduction.study import known_data
+from starshade.audit.reproduction.study import known_data, refuse_few
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import announced, note
@@ -84,7 +84,7 @@ def reproduce_pa(
     Raises
     ------
     ConfigError
-        A parameter out of range, no ratings, or too few to hold any out.
+        A parameter out of range, fewer than two users or items, or too few to hold any out.
     """
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
@@ -93,8 +93,7 @@ def reproduce_pa(
     if ratings is None:
         size = {"n_users": n_users or _USERS, "n_items": n_items or _ITEMS}
         ratings = synthesize("netflix", **size, rng=generator(seed, "made-up ratings"))
-    if not ratings.n_ratings:
-        raise ConfigError("without ratings there is nothing to reproduce")
+    refuse_few(ratings)
     lines = LARGE if ratings.n_ratings > _LARGE else tuple(LINES)
     _say_memory(ratings, tried)
     bench = Bench(
@@ -145,10 +144,15 @@ def _studied(bench: Bench, synthetic: bool, seed: int) -> PredictiveStudy:
         skipped=(*skipped, *left, *missing),
         runs=len(bench.seeds),
         share=bench.share,
-        times=bench.times,
+        times=bench.parts.times(_release_of),
         seed=seed,
         digest=digest_of(ratings),
     )
+
+
+def _release_of(part: str) -> str:
+    name = part.removeprefix("all: ").rpartition(", seed ")[0]
+    return name if name.rpartition(", k = ")[0] in LINES else ""
 
 
 def _levels(bench: Bench, left: list[Skipped]) -> Iterator[LevelRow]:

@@ -102,7 +102,7 @@ class PredictiveStudy(PaperStudy):
     share : float
         Of the ratings, held out.
     times : dict
-        Seconds of the releases and what is measured of them, of the last run.
+        Seconds of the releases and what is measured of them, in all runs.
     seed : int
     digest : str
     version : str
@@ -130,11 +130,10 @@ class PredictiveStudy(PaperStudy):
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        data, numbers = self.data, ", ".join(figure.number for figure in self.figures)
+        numbers = ", ".join(figure.number for figure in self.figures)
         left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
         return (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings: figures {numbers}. {self.share:.0%} of the ratings were "
+            f"{self.whose} on {self.size}: figures {numbers}. {self.share:.0%} of the ratings were "
             f"held out. {told(self.claims)} Figures are means of {counted(self.runs, 'run')}.{left}"
         )
 

@@ -12,7 +12,7 @@ from starshade.attack.knowledge import Known
 from starshade.attack.link_existence import link_existence_bound
 from starshade.attack.view import look
 from starshade.audit.reproduction.study import NETFLIX_ITEMS, NETFLIX_USERS
-from starshade.audit.reproduction.worked import Worked
+from starshade.audit.reproduction.worked import Worked, small_table
 from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.privacy.item_diversity import Diversity
@@ -49,9 +49,8 @@ def worked_tables() -> tuple[Worked, ...]:
 
 
 def _ratings() -> Ratings:
-    triples = [(user, item, r) for user, own in _RATED.items() for item, r in own.items()]
-    users, items, values = zip(*triples, strict=True)
-    return Ratings.from_arrays(list(users), list(items), list(values), scale=_STARS)
+    cells = [(user, item, r) for user, own in _RATED.items() for item, r in own.items()]
+    return small_table(cells, _STARS)
 
 
 def _released(ratings: Ratings) -> Release:

@@ -13,11 +13,12 @@ from starshade.audit.reproduction.parts import Part
 from starshade.audit.reproduction.sr.bench import Bench, fits
 from starshade.audit.reproduction.sr.measured import KS, K
 from starshade.audit.reproduction.sr.work import reading_of
+from starshade.audit.reproduction.worked import small_table
 from starshade.kernels.balls.cliques import seek_cliques
+from starshade.plain import counted
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
 from starshade.privacy.proximity.balls import count_balls
 from starshade.privacy.proximity.graph_result import ProximityGraph
-from starshade.progress import silence
 from starshade.ratings.proximity.balls import ball_sizes
 from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.scale import Scale
@@ -219,12 +220,13 @@ SENSITIVE = ("4",)
 
 def survey(rows: tuple[tuple[int, ...], ...], maximum: int) -> Ratings:
     """Return rows of numbers as ratings, users and items numbered from 1; 0 is null."""
-    cells = [(u, i, v) for u, row in enumerate(rows, 1) for i, v in enumerate(row, 1) if v != NULL]
-    users, items, values = zip(*cells, strict=True)
-    with silence():
-        return Ratings.from_arrays(
-            [str(u) for u in users], [str(i) for i in items], values, scale=Scale(1, maximum, 1)
-        )
+    cells = [
+        (str(u), str(i), v)
+        for u, row in enumerate(rows, 1)
+        for i, v in enumerate(row, 1)
+        if v != NULL
+    ]
+    return small_table(cells, Scale(1, maximum, 1))
 
 
 def tables() -> tuple[Ratings, Ratings, Ratings]:
@@ -285,7 +287,7 @@ def beyond_n_log_n(bench: Bench, way: str) -> Estimate:
     """Hold the work of Algorithm 1 over mn log n, of all people, against that of a tenth."""
     dense, n = bench.top.ratings.dense(), bench.top.ratings.n_users
     if n < 20:
-        raise Untestable(f"{n} people: too few to take a tenth of them")
+        raise Untestable(f"{counted(n, 'person', 'people')}: too few to take a tenth of them")
     runs = []
     for seed in bench.seeds:
         order = np.random.default_rng(seed).permutation(n)

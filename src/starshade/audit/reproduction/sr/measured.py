@@ -214,10 +214,6 @@ def workloads_of(ratings: Ratings, top: int, sensitive: Sequence[str] = ()) -> t
     """
     if top < 2:
         raise ConfigError(f"{called('top')} {top}: at least 2, one of which is sensitive")
-    if ratings.n_items < 2 or ratings.n_users < 2:
-        raise ConfigError(
-            f"{ratings.n_users:,} users on {ratings.n_items:,} items: the study needs two of each"
-        )
     ranking = ratings.most_rated(top)
     if len(sensitive):
         keys = tuple(str(key) for key in sensitive)

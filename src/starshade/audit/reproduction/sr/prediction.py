@@ -111,7 +111,7 @@ class Prediction:
             f"ratings in {self.original}, from the anonymized ones in {self.anonymized} of cases "
             f"({100 * d.rate:+.1f} points [{100 * d.low:+.1f}, {100 * d.high:+.1f}]); always "
             f"guessing the most frequent class is right in {self.majority}. Means of "
-            f"{self.trials} trials, {counted(self.users, 'user')} to learn from "
+            f"{counted(self.trials, 'trial')}, {counted(self.users, 'user')} to learn from "
             "and as many to predict; "
             "intervals over trials."
         )
@@ -129,7 +129,7 @@ class Prediction:
         """Draw how often the attribute is guessed right, before and after."""
         return dot_chart(
             f"What ratings tell of {self.attribute}",
-            f"{self.trials} trials of {counted(self.users, 'user')}",
+            f"{counted(self.trials, 'trial')} of {counted(self.users, 'user')}",
             [Dot(name, rate.rate, rate.low, rate.high) for name, rate in self._rates()],
             Axis("guessed right, share of the users", share=True),
         )

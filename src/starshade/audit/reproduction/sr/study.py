@@ -41,7 +41,7 @@ from starshade.audit.reproduction.sr.measured import (
 )
 from starshade.audit.reproduction.sr.prediction import draw_trials
 from starshade.audit.reproduction.sr.worked import worked_tables
-from starshade.audit.reproduction.study import PaperStudy, known_data
+from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
 from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
@@ -100,10 +100,9 @@ class CheckStudy(PaperStudy):
     version: str = field(default=__version__)
 
     def __str__(self) -> str:
-        data, left = self.data, len(self.skipped)
+        left = len(self.skipped)
         return (
-            f"{self.whose} on {data['users']:,} users, {data['items']:,} items and "
-            f"{data['ratings']:,} ratings. {told(self.claims)} Claims on speed rest on work, in "
+            f"{self.whose} on {self.size}. {told(self.claims)} Claims on speed rest on work, in "
             f"cells touched; seconds depend on the machine. Left out, with the reason: {left}."
         )
 
@@ -266,6 +265,7 @@ def bench_of(
         ratings = synthesize("survey", n_users=RESPONDENTS, rng=generator(seed, "made-up survey"))
         if not len(sensitive):
             sensitive = [key for key in ratings.items if key.startswith("s")]
+    refuse_few(ratings)
     if attribute is not None:
         labels_of(ratings, attribute)  # refused before the long work
     workloads = workloads_of(ratings, top, sensitive)
