@@ -252,6 +252,10 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     assert rows["xx-01"]["says"] == PAPER.claims[0].says
     assert rows["xx-01"][found["data"][0]].startswith("holds: 0.9")
     assert rows["xx-04"][found["data"][1]] == "cannot be tested"
+    with (out / "failures.csv").open(newline="") as file:
+        failed = list(csv.DictReader(file))
+    assert [row["claim"] for row in failed] == ["xx-02", "xx-02", "xx-03", "xx-03"]
+    assert failed[0]["cause"].startswith("unknown")
     assert "1 / 2 / 4" in (out / "README.md").read_text("utf-8")
     message = refused("reproduce", "compare", data, data)
     assert "claim xx-01" in message

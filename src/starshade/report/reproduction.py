@@ -63,7 +63,7 @@ def save_study(study: PaperStudy, folder: Where) -> tuple[str, ...]:
 
 @typed
 def save_across(across: Across, folder: Where) -> tuple[str, ...]:
-    """Write claims on several data sets: a page, and both tables as CSV; all of it or nothing.
+    """Write claims on several data sets: a page, and its tables as CSV; all of it or nothing.
 
     Parameters
     ----------
@@ -74,14 +74,19 @@ def save_across(across: Across, folder: Where) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Names of the files: ``README.md``, ``across.json``, ``counts.csv`` and ``claims.csv``.
+        Names of the files: ``README.md``, ``across.json``, ``counts.csv``, ``failures.csv`` and
+        ``claims.csv``.
 
     Raises
     ------
     OutputError
         The folder exists or cannot be written; nothing is left behind.
     """
-    tables = {"counts": across.counts, "claims": across.table()}
+    tables = {
+        "counts": across.counts,
+        "failures": across.failures,
+        "claims": across.table(),
+    }
     page = ["# The papers' claims on several data sets\n", *chain(*map(_titled, tables.values()))]
     return save_folder(folder, Leaf("across", across.to_dict(), page), tables=tables)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from starshade.audit.reproduction.claims import Estimate, Verdict
-from starshade.audit.reproduction.everything import COLUMNS
+from starshade.audit.reproduction.everything import COLUMNS, PAPERS_OWN
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.errors import ConfigError, InputError
 from starshade.figure import Table
@@ -43,7 +43,7 @@ class Across:
         count = Counter(
             (row["paper"], row["data"], row["verdict"])
             for row in self.rows
-            if row["whose"] != "ours"
+            if row["whose"] == PAPERS_OWN
         )
 
         def cell(paper: str, data: str) -> str:
@@ -78,6 +78,18 @@ class Across:
                 )
                 for claim, found in chosen.items()
             ),
+        )
+
+    @property
+    def failures(self) -> Table:
+        """Each claim of a paper that does not hold, on which data, and the cause."""
+        papers = (row for row in self.rows if row["whose"] == PAPERS_OWN)
+        failed = (row for row in papers if row["verdict"] == "does not hold")
+        rows = sorted(failed, key=lambda row: row["claim"])
+        return Table(
+            "What does not hold, and why",
+            ("claim", "says", "data", "here", "cause"),
+            tuple((r["claim"], r["says"], r["data"], _measured(r), r["cause"]) for r in rows),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,4 +176,8 @@ def _found(row: Row | None) -> str:
         return "–"
     if row["value"] is None:
         return str(row["verdict"])
-    return f"{row['verdict']}: {Estimate(*(row[name] for name in _NUMBERS)).text}"
+    return f"{row['verdict']}: {_measured(row)}"
+
+
+def _measured(row: Row) -> str:
+    return Estimate(*(row[name] for name in _NUMBERS)).text

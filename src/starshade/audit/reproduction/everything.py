@@ -125,6 +125,7 @@ class Everything:
         return self.summary[0]
 
 
+PAPERS_OWN = "the paper's"
 #: of ``claims.csv``
 COLUMNS = ("paper", "claim", "says", "whose", "verdict", "value", "low", "high", "cause", "data")
 
@@ -142,7 +143,7 @@ def _cells_of(judged: Judged) -> tuple[Any, ...]:
     return (
         claim.number,
         claim.says,
-        "ours" if claim.ours else "the paper's",
+        "ours" if claim.ours else PAPERS_OWN,
         judged.verdict,
         *((None, None, None) if found is None else (found.value, found.low, found.high)),
         judged.cause or judged.reason,
