@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Claim, Estimate, Judged, Untestable, judge, told
+from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, judge, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series, Skipped
@@ -20,6 +19,7 @@ from starshade.figure import Table
 from starshade.progress import task
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
 
 WAYS = {"thinned": "with a third of the ratings", "whole": "with half stars made whole"}
 
@@ -143,25 +143,12 @@ class StubPaper(Paper):
 PAPER = StubPaper("xx", "Nobody & Sons", "On Nothing (1999)", f"{__name__}:reproduce")
 
 
-@dataclass(frozen=True)
 class StubStudy(PaperStudy):
     """Nobody's experiments."""
 
     key = "xx"
     authors = "Nobody & Sons"
     whose = "The experiments of Nobody and Sons"
-
-    data: dict[str, Any]
-    claims: tuple[Judged, ...]
-    worked: tuple[Worked, ...]
-    choices: tuple[Choice, ...]
-    grids: tuple[Table, ...]
-    figures: tuple[Figure, ...]
-    skipped: tuple[Skipped, ...]
-    times: dict[str, Any]
-    runs: int
-    seed: int
-    version: str = field(default="1.2.3")
 
     def __str__(self) -> str:
         return f"Nobody's experiments on what there is. {told(self.claims)}"
@@ -189,16 +176,18 @@ def reproduce(
             step(1)
     mean = sum(found) / runs
     return StubStudy(
-        {**size_of(ratings), "synthetic": False},
-        judge(CLAIMS, mean / 1000, data=known_data(ratings), ways=WAYS),
-        WORKED,
-        CHOICES,
-        (Table("Work", ("way", "pairs", "pairs"), (("a|b", "1", "2"),)),),
-        figures(mean, seconds),
-        (Skipped("7", "days", "the data have no dates"),),
-        {"whole": seconds, "steps": [{"run": 1, "seconds": seconds}]},
-        runs,
-        rng,
+        data={**size_of(ratings), "synthetic": False},
+        claims=judge(CLAIMS, mean / 1000, data=known_data(ratings), ways=WAYS),
+        worked=WORKED,
+        choices=CHOICES,
+        grids=(Table("Work", ("way", "pairs", "pairs"), (("a|b", "1", "2"),)),),
+        figures=figures(mean, seconds),
+        skipped=(Skipped("7", "days", "the data have no dates"),),
+        times={"whole": seconds, "steps": [{"run": 1, "seconds": seconds}]},
+        runs=runs,
+        seed=rng,
+        digest=digest_of(ratings),
+        version="1.2.3",
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from starshade._version import __version__
 from starshade.audit.attempts import Attempt, attempt, size_of
 from starshade.audit.make import Anonymizer
 from starshade.audit.reproduction.claims import Judged
@@ -25,23 +27,53 @@ Row = dict[str, Any]
 _Way = TypeVar("_Way")
 
 
+@dataclass(frozen=True, kw_only=True)
 class PaperStudy:
-    """What every study is beside what it holds; each is a frozen dataclass of its own."""
+    """A paper's experiments on other data: what every study holds.
+
+    Attributes
+    ----------
+    data : dict
+        Size and scale of what was looked at; ``synthetic``: whether it was made up.
+    claims : tuple of Judged
+        The paper's claims, and ours, held against what was measured.
+    figures : tuple of Figure
+        In the paper's order.
+    worked : tuple of Worked
+        The tables and examples that the paper works by hand, ours beside each cell.
+    choices : tuple of Choice
+        Where the three configurations differ.
+    grids : tuple of Table
+        What was tried of the paper's open questions.
+    skipped : tuple of Skipped
+        What the data could not give, and why.
+    runs : int
+        Of everything, each with a seed of its own.
+    times : dict
+        Seconds; nothing else depends on the clock but figures in seconds.
+    seed : int
+    digest : str
+        SHA-256 over the ratings.
+    version : str
+    """
 
     key: ClassVar[str]
     authors: ClassVar[str]
     whose: ClassVar[str]  # how its paragraph begins
     made_up: ClassVar[str] = "made-up ratings"
+
     data: dict[str, Any]
     claims: tuple[Judged, ...]
+    figures: tuple[Figure, ...]
     worked: tuple[Worked, ...]
     choices: tuple[Choice, ...]
     grids: tuple[Table, ...]
-    figures: tuple[Figure, ...]
     skipped: tuple[Skipped, ...]
-    times: dict[str, Any]  # seconds, of whatever was timed
+    runs: int
+    times: dict[str, Any]
     seed: int
-    version: str
+    digest: str
+    version: str = field(default=__version__)
 
     @property
     def clocked(self) -> tuple[Figure, ...]:
@@ -67,12 +99,12 @@ class PaperStudy:
             least, most = min(targets), max(targets)
             of = f"{least:,}" if least == most else f"{least:,} to {most:,}"
             return f"{of} targets per point, 95 % intervals"
-        runs = getattr(self, "runs", None)
-        if runs is None or all(point.low is None for point in points):
+        if all(point.low is None for point in points):
             return ""
+        runs = counted(self.runs, "run")
         if figure.unit == "seconds":
-            return f"medians of {counted(runs, 'run')}, from the fastest to the slowest"
-        return f"means of {counted(runs, 'run')}, from the least to the greatest"
+            return f"medians of {runs}, from the fastest to the slowest"
+        return f"means of {runs}, from the least to the greatest"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""

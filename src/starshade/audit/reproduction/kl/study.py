@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, compile_first, numeric_attribute, seeds_of, size_of
-from starshade.audit.reproduction.claims import Judged, judge, told
-from starshade.audit.reproduction.configurations import Choice
-from starshade.audit.reproduction.figures import Figure, Skipped
+from starshade.audit.reproduction.claims import judge, told
 from starshade.audit.reproduction.kl.bench import Bench
 from starshade.audit.reproduction.kl.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.kl.configurations import CHOICES
@@ -28,9 +25,7 @@ from starshade.audit.reproduction.kl.lines import KS, lines_of
 from starshade.audit.reproduction.kl.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
-from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
-from starshade.figure import Table
 from starshade.naming import called
 from starshade.plain import counted
 from starshade.progress import announced
@@ -41,60 +36,27 @@ from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GeneralizationStudy(PaperStudy):
     """KL §5 on other data.
 
     Attributes
     ----------
-    data : dict
-        Size and scale of what was anonymized; ``paper_data``: whether it is the paper's own.
-    figures : tuple of Figure
-        In the paper's order.
     losses : list of dict
         Behind Figs 10-12: a row per line, k and run.
     queries : list of dict
         Behind Figs 13-15: a row per line, k, kind, size and run.
-    claims : tuple of Judged
-        What the paper claims, and k-exchange promises, held against what was measured.
-    worked : tuple of Worked
-        The paper's tables, ours beside each cell.
-    choices : tuple of Choice
-        What the three configurations run with.
-    grids : tuple of Table
-        Readings of k-Likeness and k-Member; the work of each algorithm; losses and errors.
-    skipped : tuple of Skipped
-        What the data could not give, and why.
     attribute : str or None
         What queries averaged.
-    runs : int
-        Of everything, each with a seed of its own.
-    times : dict
-        Seconds; nothing else here depends on the clock, but Fig 16.
-    seed : int
-    digest : str
-    version : str
     """
 
     key = "kl"
     authors = "Riyana & Natwichai"
     whose = "The experiments of Riyana and Natwichai"
 
-    data: dict[str, Any]
-    figures: tuple[Figure, ...]
     losses: list[dict[str, Any]]
     queries: list[dict[str, Any]]
-    claims: tuple[Judged, ...]
-    worked: tuple[Worked, ...]
-    choices: tuple[Choice, ...]
-    grids: tuple[Table, ...]
-    skipped: tuple[Skipped, ...]
     attribute: str | None
-    runs: int
-    times: dict[str, Any]
-    seed: int
-    digest: str
-    version: str = field(default=__version__)
 
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numba
 
 from starshade import budget
-from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.attack.knowledge import Knowledge, bytes_held, bytes_needed
 from starshade.attack.sparsity.few_facts import FewFacts
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Judged, judge, told
-from starshade.audit.reproduction.configurations import Choice
-from starshade.audit.reproduction.figures import Figure, Skipped
+from starshade.audit.reproduction.claims import judge, told
+from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.ns.bench import Bench
 from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.ns.configurations import CHOICES
@@ -31,9 +29,7 @@ from starshade.audit.reproduction.ns.shown import (
 from starshade.audit.reproduction.ns.worked import worked_tables
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
-from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
-from starshade.figure import Table
 from starshade.naming import called
 from starshade.plain import counted
 from starshade.progress import announced, note
@@ -44,62 +40,29 @@ from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, resolve_seed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reproduction(PaperStudy):
     """NS on other data. Internal: Figs 2 and 3 count single users.
 
     Attributes
     ----------
-    data : dict
-        Size, scale, dates, and what ±1 on 1-5 comes to.
-    figures : tuple of Figure
-        In the paper's order.
-    claims : tuple of Judged
-        What the paper says, and whether it holds here.
     off_top : tuple of OffTop
         The table of §5.
     theorems : list of dict
         Facts that the theorems ask for, ours and Netflix's.
     few_facts : tuple of FewFacts
         What this data's sparsity makes of them.
-    grids : tuple of Table
-        These as texts, random tenths, as printed against as read, ρ0 and d0, φ, cells looked at.
-    worked : tuple of Worked
-        What can be worked by hand.
-    choices : tuple of Choice
-        The three configurations.
-    skipped : tuple of Skipped
-        What the data could not give, and why.
     targets : int or None
         Users attacked in each run of a setting, at most; None: all.
-    runs : int
-        Each with other users, as far as there are, and other cells known of them.
-    times : dict
-        Seconds by what was measured, in this call or in those before that it went on from.
-    seed : int
-    digest : str
-    version : str
     """
 
     key = "ns"
     authors = "Narayanan & Shmatikov"
 
-    data: dict[str, Any]
-    figures: tuple[Figure, ...]
-    claims: tuple[Judged, ...]
     off_top: tuple[OffTop, ...]
     theorems: list[dict[str, float | int | str]]
     few_facts: tuple[FewFacts, ...]
-    grids: tuple[Table, ...]
-    worked: tuple[Worked, ...]
-    choices: tuple[Choice, ...]
-    skipped: tuple[Skipped, ...]
     targets: int | None
-    runs: int
-    times: dict[str, float]
-    seed: int
-    digest: str
-    version: str = field(default=__version__)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole as plain JSON values; no user and no item is named."""

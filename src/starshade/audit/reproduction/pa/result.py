@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from starshade._version import __version__
-from starshade.audit.reproduction.claims import Judged, told
-from starshade.audit.reproduction.configurations import Choice
-from starshade.audit.reproduction.figures import Figure, Skipped
+from starshade.audit.reproduction.claims import told
 from starshade.audit.reproduction.study import PaperStudy
-from starshade.audit.reproduction.worked import Worked
-from starshade.figure import Table
 from starshade.plain import counted
 
 
@@ -71,63 +66,30 @@ class LevelRow:
     paper_after: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PredictiveStudy(PaperStudy):
     """PA on other data.
 
     Attributes
     ----------
-    data : dict
-        Size and scale.
-    claims : tuple of Judged
-        The paper's claims, and ours.
     tables : tuple of Row
         Tables 1 and 3.
     histogram : tuple of LevelRow
         Table 2.
     releases : list of dict
         Every line at every k: groups, share of null cells and of cells that rest on one rater.
-    figures : tuple of Figure
-        In the paper's order.
-    grids : tuple of Table
-        What each change is worth, open questions, attacks and diversity over k.
-    worked : tuple of Worked
-        The paper's small examples.
-    choices : tuple of Choice
-        The three configurations.
-    skipped : tuple of Skipped
-        What the data could not give, and why.
-    runs : int
-        Each with a seed of its own.
     share : float
         Of the ratings, held out.
-    times : dict
-        Seconds of the releases and what is measured of them, in all runs.
-    seed : int
-    digest : str
-    version : str
     """
 
     key = "pa"
     authors = "Chang, Thompson, Wang & Yao"
     whose = "The experiments of Chang, Thompson, Wang and Yao"
 
-    data: dict[str, Any]
-    claims: tuple[Judged, ...]
     tables: tuple[Row, ...]
     histogram: tuple[LevelRow, ...]
     releases: list[dict[str, Any]]
-    figures: tuple[Figure, ...]
-    grids: tuple[Table, ...]
-    worked: tuple[Worked, ...]
-    choices: tuple[Choice, ...]
-    skipped: tuple[Skipped, ...]
-    runs: int
     share: float
-    times: dict[str, float]
-    seed: int
-    digest: str
-    version: str = field(default=__version__)
 
     def __str__(self) -> str:
         numbers = ", ".join(figure.number for figure in self.figures)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Claim, Judged, judge, told
-from starshade.audit.reproduction.configurations import Choice
+from starshade.audit.reproduction.claims import Claim, judge, told
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
@@ -42,7 +40,6 @@ from starshade.audit.reproduction.sr.measured import (
 from starshade.audit.reproduction.sr.prediction import draw_trials
 from starshade.audit.reproduction.sr.worked import worked_tables
 from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few
-from starshade.audit.reproduction.worked import Worked
 from starshade.errors import ConfigError
 from starshade.figure import Table
 from starshade.naming import called
@@ -60,44 +57,13 @@ class CheckStudy(PaperStudy):
 
     Attributes
     ----------
-    data : dict
-        Size and scale, and the parts of the data that were looked at.
-    claims : tuple of Judged
-        The paper's claims held against what was measured.
-    figures : tuple of Figure
-        In the paper's order.
-    worked : tuple of Worked
-        The tables and examples that the paper works by hand.
-    choices : tuple of Choice
-        Where the configurations differ.
-    grids : tuple of Table
-        What the check says, and what was tried of the paper's open questions.
-    skipped : tuple of Skipped
-        What the data could not give, and why.
-    times : dict
-        Seconds of each check, and nothing else.
-    repeats, runs : int
+    repeats : int
         Runs of each timed check, and seeds.
-    seed : int
-    digest : str
-    version : str
     """
 
     made_up = "made-up survey"
 
-    data: dict[str, Any]
-    claims: tuple[Judged, ...]
-    figures: tuple[Figure, ...]
-    worked: tuple[Worked, ...]
-    choices: tuple[Choice, ...]
-    grids: tuple[Table, ...]
-    skipped: tuple[Skipped, ...]
-    times: dict[str, Any]
     repeats: int
-    runs: int
-    seed: int
-    digest: str
-    version: str = field(default=__version__)
 
     def __str__(self) -> str:
         left = len(self.skipped)
