@@ -276,7 +276,7 @@ def test_the_same_value_is_counted_item_by_item(monkeypatch: pytest.MonkeyPatch)
     rows = [{0: 5.0, 10: 2.0}, {0: 5.0}, {0: 5.0}, {0: 1.0}]
     rows += [dict.fromkeys(range(1, 10), 4.0)] * 2
     bench = Bench(table_of(rows, STARS), None, 1, 0)
-    with pytest.raises(Untestable, match="6 people"):
+    with pytest.raises(Untestable, match="6 users"):
         measured("05", bench)
     monkeypatch.setattr(of_data, "_LARGE", 6)
     assert measured("05", bench).value == 2
