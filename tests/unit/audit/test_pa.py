@@ -422,3 +422,12 @@ def test_theorems_on_links_are_tested_where_ratings_are_independent(dependent: b
     for each in judged:
         assert (each.found is None) == dependent
         assert ("drawn anew" in each.reason) == dependent
+
+
+def test_of_constant_ratings_nothing_is_divided_by_no_error() -> None:
+    rated = table([dict.fromkeys(range(u % 4, 9), 3.0) for u in range(30)], Scale(1, 5, 1))
+    found = reproduce_pa(rated, ks=[2], runs=1, rng=3)
+    assert "6" not in {figure.number for figure in found.figures}
+    assert found.tables == ()
+    left = {entry.figure: entry.reason for entry in found.skipped}
+    assert left["4"] == "all rows are alike: no two users are apart"
