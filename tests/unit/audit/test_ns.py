@@ -341,16 +341,16 @@ def test_the_same_seed_gives_the_same_and_a_kill_costs_nothing(
     class KilledError(Exception):
         pass
 
-    make = Bench.part
+    make = Parts.of
     left = [25]
 
-    def until(bench: Bench, name: str, measure: Callable[[], Any]) -> Any:
+    def until(parts: Parts, name: str, measure: Callable[[], Any]) -> Any:
         left[0] -= 1
         if not left[0]:
             raise KilledError
-        return make(bench, name, measure)
+        return make(parts, name, measure)
 
-    monkeypatch.setattr(Bench, "part", until)
+    monkeypatch.setattr(Parts, "of", until)
     with pytest.raises(KilledError):
         told(Parts(tmp_path / "parts", {"seed": 1}))
     monkeypatch.undo()
@@ -406,11 +406,11 @@ def test_on_few_items_what_nobody_meets_is_left_out() -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        [{0: 3.0}],
+        [{0: 3.0}, {1: 3.0}],
         [{0: 3.0, 1: 3.0, 2: 3.0}] * 3,
         [{}, {0: 1.0, 1: 5.0}, {}, dict.fromkeys(range(12), 2.0)],
     ],
-    ids=["one user", "equal users", "empty and giant users"],
+    ids=["two strangers", "equal users", "empty and giant users"],
 )
 def test_odd_data_come_through(rows: list[dict[int, float]]) -> None:
     days = [{i: 10 * i for i in row} for row in rows]

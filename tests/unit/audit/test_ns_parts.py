@@ -276,7 +276,7 @@ def test_the_same_value_is_counted_item_by_item(monkeypatch: pytest.MonkeyPatch)
     rows = [{0: 5.0, 10: 2.0}, {0: 5.0}, {0: 5.0}, {0: 1.0}]
     rows += [dict.fromkeys(range(1, 10), 4.0)] * 2
     bench = Bench(table_of(rows, STARS), None, 1, 0)
-    with pytest.raises(Untestable, match="6 people"):
+    with pytest.raises(Untestable, match="6 users"):
         measured("05", bench)
     monkeypatch.setattr(of_data, "_LARGE", 6)
     assert measured("05", bench).value == 2
@@ -307,6 +307,12 @@ def test_those_with_less_similar_peers_are_set_against_the_others() -> None:
     alike = Bench(table_of([rows[0]] * 4, STARS, days=[days[0]] * 4), None, 1, 0)
     with pytest.raises(Untestable, match="as similar"):
         measured("69", alike)
+    kin = [dict.fromkeys([*range(80, 84), *range(n, n + 8)], 3.0) for n in (100, 110, 120)]
+    days = [dict.fromkeys(row, 50) for row in (*loners, *kin)]
+    found = Bench(table_of([*loners, *kin], STARS, days=days), None, 2, 0)
+    for number in ("69", "71"):
+        with pytest.raises(Untestable, match="both halves are the same"):
+            measured(number, found)
 
 
 def test_one_item_leaves_its_raters() -> None:

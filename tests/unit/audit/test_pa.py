@@ -457,3 +457,12 @@ def test_ratings_as_sparse_as_netflix_s() -> None:
     assert sparse.ratings.n_users == 60
     with pytest.raises(Untestable, match="as sparse"):
         sparse.changed("sparse")
+
+
+def test_of_constant_ratings_nothing_is_divided_by_no_error() -> None:
+    rated = table([dict.fromkeys(range(u % 4, 9), 3.0) for u in range(30)], Scale(1, 5, 1))
+    found = reproduce_pa(rated, ks=[2], runs=1, rng=3)
+    assert "6" not in {figure.number for figure in found.figures}
+    assert found.tables == ()
+    left = {entry.figure: entry.reason for entry in found.skipped}
+    assert left["4"] == "all rows are alike: no two users are apart"

@@ -328,7 +328,7 @@ def _apart(mean: Mapping[str, float], name: str) -> float:
 def sparse_are_found(bench: Bench, way: str) -> Estimate:
     """Compare success on people with less and with more similar peers."""
     runs = _halves(bench, found=(u.present(bench, u.WELL, way), u.key_of(way)))
-    return bench.estimate(runs, lambda mean: _apart(mean, "found"))
+    return _unlike(bench.estimate(runs, lambda mean: _apart(mean, "found")))
 
 
 def sparse_need_less(bench: Bench, way: str) -> Estimate:
@@ -363,4 +363,10 @@ def sparse_bear_errors(bench: Bench, way: str) -> Estimate:
         wrong, right, near = (_apart(mean, name) for name in ("wrong", "right", "near"))
         return max(right - wrong, near - right)
 
-    return bench.estimate(runs, lost)
+    return _unlike(bench.estimate(runs, lost))
+
+
+def _unlike(found: Estimate) -> Estimate:
+    if found.low == found.high == 0:
+        raise Untestable("both halves are the same, whoever is drawn")
+    return found

@@ -74,17 +74,17 @@ def measured(bench: Bench) -> tuple[list[tuple[str, int]], list[Skipped]]:
 
 
 def rows_of(bench: Bench, ways: Sequence[tuple[str, int]]) -> Iterator[Row]:
-    """Make Tables 1 and 3, the original first."""
+    """Make Tables 1 and 3, the original first; where that has no error there is no ratio to it."""
     if ways:
         line, k = next(((line, k) for line, k in ways if line == READ), ways[0])
         runs = bench.runs(line, k, "original", "n")
-        if all(run["n"].sum() for run in runs):  # else nothing of what was set aside is predicted
+        if all(run["original"].sum() for run in runs):
             own = tuple(_rmse(run, "original", "n") for run in runs)
             yield Row("1", ORIGINAL, None, "original", own, own, ORIGINAL_RMSE)
     for (table, reading), (off, count, base) in _SOURCES.items():
         for line, k in ways:
             parts = [bench.release(line, k, seed) for seed in bench.seeds]
-            if all(off in part and part[count].sum() for part in parts):
+            if all(off in part and part[base].sum() for part in parts):
                 yield Row(
                     table,
                     line,

@@ -64,6 +64,8 @@ def pairs(bench: Bench, name: str, k: int, seed: int) -> Part:
             measure = PairwiseDissimilarity(metric, users=_PAIRED, recommender=model, seed=seed)
             with silence():
                 found = measure.measure(release, original=train, probe=probe)
+            if not found.figures["dissimilarity_all"]:
+                return {"refused": np.array("all rows are alike: no two users are apart")}
             for where, shares, figure in (
                 ("before", found.all_pairs, "dissimilarity_all"),
                 ("within", found.within, "dissimilarity_within"),
