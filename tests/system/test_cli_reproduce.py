@@ -268,6 +268,7 @@ def test_data_of_equal_size_are_not_taken_for_one(tmp_path: Path) -> None:
     found = told("reproduce", "compare", one, other)
     assert [data.partition(" (")[2] for data in found["data"]] == [f"{one})", f"{other})"]
     assert {row["data"] for row in found["claims"]} == {*found["data"]}
+    assert "differ" not in call("reproduce", "compare", one, other).stdout
 
 
 @pytest.mark.parametrize(
