@@ -272,6 +272,7 @@ def test_data_of_equal_size_are_not_taken_for_one(tmp_path: Path) -> None:
     found = told("reproduce", "compare", one, other)
     assert [data.partition(" (")[2] for data in found["data"]] == [f"{one})", f"{other})"]
     assert {row["data"] for row in found["claims"]} == {*found["data"]}
+    assert "differ" not in call("reproduce", "compare", one, other).stdout
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,9 @@ def test_a_damaged_part_ends_the_whole_and_keeps_the_others(
     assert not kept.exists()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("starshade.report.site.save_site", _no_room)
-        assert "no space left" in refused(*request, "--runs", 2)
+        message = refused(*request, "--runs", 2)
+    assert "no space left" in message
+    assert f"finished parts stay in {kept}: --resume" in message
     parts = sorted(kept.glob("*.part"))
     assert len(parts) == 2
     parts[0].write_bytes(b"hello")

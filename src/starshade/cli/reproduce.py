@@ -219,6 +219,7 @@ def reproduce_compare(folders: tuple[str, ...], out: str | None, run: Run) -> No
             *(
                 columns(t.head, t.rows, title=t.title, align="left")
                 for t in (found.counts, found.table(unlike=True))
+                if t.rows
             ),
             words(f"{out}: {len(files)} files; begin with README.md") if out else None,
         ),

@@ -68,7 +68,7 @@ def _leave(error: BaseException, interrupt: Interrupt) -> int:
         error.show()
         return 2
     message, code = describe_error(error)
-    _say(message)
+    _say(f"{message}\n({written_so_far()}.)" if _kept else message)
     return code
 
 
@@ -166,6 +166,7 @@ class _Delivered(KeyboardInterrupt):
 def interruptible(interrupt: Interrupt) -> Iterator[None]:
     """Turn SIGINT and SIGTERM into KeyboardInterrupt, and make sure that they work."""
     _written.clear()
+    _kept.clear()
     if threading.current_thread() is not threading.main_thread():
         yield  # signals belong to the main thread
         return

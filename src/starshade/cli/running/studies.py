@@ -106,10 +106,10 @@ class Asked:
                 keeps(folder)
                 yield parts
                 parts.remove()
-                keeps(None)
         finally:
             if not parts.finished:
                 parts.remove()
+                keeps(None)
 
     def _folder(self, out: str) -> Path:
         place = ensure_free(out)
