@@ -77,7 +77,9 @@ def test_a_sentence_of_two_papers_is_counted_once() -> None:
         study, claims=tuple(replace(e, claim=replace(e.claim, same="xx-01")) for e in study.claims)
     )
     first = replace(found, studies=(study, other)).summary[0]
-    assert first.startswith("Of 7 claims in 2 papers 1 hold on these ratings, 2 do not")
+    assert first.startswith(
+        "Of 7 claims in 2 papers 1 holds, 2 do not, 4 cannot be tested on these ratings"
+    )
     assert "Counted once: 7 claims of two papers." in first
     (alone, _) = replace(found, studies=(replace(other, claims=other.claims[1:]),)).summary[:2]
     assert alone.startswith("Of 6 claims in 1 paper")  # the other is not here
@@ -86,7 +88,9 @@ def test_a_sentence_of_two_papers_is_counted_once() -> None:
 def test_ten_lines_sum_up(pages: dict[str, str]) -> None:
     found = everything()
     assert len(found.summary) <= 10
-    assert found.summary[0].startswith("Of 7 claims in 1 paper 1 hold on these ratings, 2 do not")
+    assert found.summary[0].startswith(
+        "Of 7 claims in 1 paper 1 holds, 2 do not, 4 cannot be tested on these ratings"
+    )
     # the abstract's first, then the introduction's
     assert found.summary[1].endswith(
         "Holds: a record is found by <b>eight</b> ratings (share found: 0.9003). "
@@ -167,9 +171,9 @@ def test_a_claim_for_each_paper_is_enough_and_none_too(tmp_path: Path) -> None:
     found = everything()
     bare = replace(found, studies=tuple(replace(s, claims=(), worked=()) for s in found.studies))
     assert bare.summary == (
-        "Of 0 claims in 1 paper 0 hold on these ratings, 0 do not, 0 cannot be tested. "
+        "Of 0 claims in 1 paper 0 hold, 0 do not, 0 cannot be tested on these ratings. "
         "Data: 30 users, 20 items, 90 ratings.",
-        "Nobody & Sons: 0 of 0 hold, 0 do not, 0 cannot be tested.",
+        "Nobody & Sons: of 0 claims 0 hold, 0 do not, 0 cannot be tested.",
     )
     save_site(bare, tmp_path / "site")
 

@@ -344,15 +344,20 @@ def counts(judged: Iterable[Judged]) -> Counter[Verdict]:
     return Counter(each.verdict for each in judged)
 
 
+def summed(judged: Iterable[Judged]) -> str:
+    """Say how many hold, do not, and cannot be tested."""
+    count = counts(judged)
+    holds, fails = count["holds"], count["does not hold"]
+    return (
+        f"{holds:,} {'holds' if holds == 1 else 'hold'}, "
+        f"{fails:,} {'does' if fails == 1 else 'do'} not, "
+        f"{count['cannot be tested']:,} cannot be tested"
+    )
+
+
 def told(judged: Sequence[Judged]) -> str:
     """Say how many of the paper's claims hold, and how many of ours."""
     papers = [each for each in judged if not each.claim.ours]
     ours = [each for each in judged if each.claim.ours]
-    count = counts(papers)
-    text = (
-        f"Of {counted(len(papers), 'claim')} of the paper {count['holds']} hold, "
-        f"{count['does not hold']} do not, {count['cannot be tested']} cannot be tested here."
-    )
-    if ours:
-        text += f" Of our own {counts(ours)['holds']} of {len(ours)} hold."
-    return text
+    text = f"Of {counted(len(papers), 'claim')} of the paper {summed(papers)} here."
+    return f"{text} Of our own {summed(ours)}." if ours else text

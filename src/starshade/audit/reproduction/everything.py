@@ -11,7 +11,7 @@ from typing import Any
 from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import ENOUGH, Judged, counts
+from starshade.audit.reproduction.claims import ENOUGH, Judged, counts, summed
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
@@ -79,7 +79,7 @@ class Everything:
             *_causes(papers),
             *self._untested(papers),
             *_cells(self.studies),
-            *([f"Of our own claims {counts(ours)['holds']} of {len(ours)} hold."] if ours else []),
+            *([f"Of our own claims {summed(ours)}."] if ours else []),
         )
         return tuple(lines)
 
@@ -158,20 +158,12 @@ def _row(study: PaperStudy) -> tuple[str, ...]:
 
 
 def _counted(papers: Sequence[Judged], of: str) -> str:
-    count = counts(papers)
-    return (
-        f"Of {counted(len(papers), 'claim')} in {of} {count['holds']} hold on these ratings, "
-        f"{count['does not hold']} do not, {count['cannot be tested']} cannot be tested."
-    )
+    return f"Of {counted(len(papers), 'claim')} in {of} {summed(papers)} on these ratings."
 
 
 def _of_paper(study: PaperStudy) -> str:
     papers = [each for each in study.claims if not each.claim.ours]
-    count = counts(papers)
-    text = (
-        f"{study.authors}: {count['holds']} of {len(papers)} hold, {count['does not hold']} do "
-        f"not, {count['cannot be tested']} cannot be tested."
-    )
+    text = f"{study.authors}: of {counted(len(papers), 'claim')} {summed(papers)}."
     return " ".join([text, *map(_famous, foremost(papers))])
 
 
