@@ -257,22 +257,26 @@ def test_claims_on_several_data_sets(ratings_csv: Path, tmp_path: Path) -> None:
     assert [row["claim"] for row in failed] == ["xx-02", "xx-02", "xx-03", "xx-03"]
     assert failed[0]["cause"].startswith("unknown")
     assert "1 / 2 / 4" in (out / "README.md").read_text("utf-8")
-    message = refused("reproduce", "compare", data, data)
-    assert "claim xx-01" in message
-    assert "a second time" in message
+    assert "a folder is named twice" in refused("reproduce", "compare", data, data)
 
 
 @pytest.mark.usefixtures("stubbed")
-def test_data_of_equal_size_are_not_taken_for_one(tmp_path: Path) -> None:
+def test_data_of_equal_size_are_told_apart_where_they_have_a_claim_in_common(
+    tmp_path: Path,
+) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     for folder, seed in ((one, 3), (other, 4)):
         told("reproduce", "kl", "--seed", seed, "--out", folder)
-    content = (other / "claims.csv").read_text("utf-8")
-    (other / "claims.csv").write_text(content.replace("xx-", "yy-"), "utf-8")
     found = told("reproduce", "compare", one, other)
     assert [data.partition(" (")[2] for data in found["data"]] == [f"{one})", f"{other})"]
     assert {row["data"] for row in found["claims"]} == {*found["data"]}
+    # studies of two papers on the same data are one column
+    content = (other / "claims.csv").read_text("utf-8")
+    (other / "claims.csv").write_text(content.replace("xx-", "yy-"), "utf-8")
+    assert len(told("reproduce", "compare", one, other)["data"]) == 1
     assert "differ" not in call("reproduce", "compare", one, other).stdout
+    (other / "claims.csv").write_text(content + content.splitlines()[1], "utf-8")
+    assert "claim xx-01 stands there twice" in refused("reproduce", "compare", other)
 
 
 @pytest.mark.parametrize(

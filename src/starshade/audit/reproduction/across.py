@@ -112,28 +112,46 @@ def claims_across(folders: Sequence[Where]) -> Across:
     Raises
     ------
     InputError
-        A folder without claims, or with other columns.
+        A folder without claims, with other columns, or with a claim twice.
     ConfigError
-        A folder is named twice, or has a claim twice.
+        A folder is named twice.
 
     Notes
     -----
-    Other folders are other data; those that are called the same bear the names of their folders.
+    Folders whose data are called the same are taken for one data set where they have no claim in
+    common, as studies of several papers have none; else they bear the names of the folders.
     """
-    places = [Path(folder) for folder in folders]
-    read = [_read(place / FILE) for place in places]
-    times = Counter(data for own in read for data in {row["data"] for row in own})
-    rows: dict[tuple[str, str], Row] = {}
-    for place, own in zip(places, read, strict=True):
-        for row in own:
-            data = row["data"] + (f" ({place})" if times[row["data"]] > 1 else "")
-            if (row["claim"], data) in rows:
-                raise ConfigError(
-                    f"{place}: claim {row['claim']} on {data} comes a second time",
-                    advice="Name each folder once.",
-                )
-            rows[row["claim"], data] = row | {"data": data}
-    return Across(tuple(dict.fromkeys(data for _, data in rows)), tuple(rows.values()))
+    columns: list[tuple[str, Path, dict[str, Row]]] = []  # what the data are called, and where
+    for place in map(Path, folders):
+        for data, own in _by_data(_read(place / FILE), place).items():
+            same = (
+                at for called, _, at in columns if called == data and not at.keys() & own.keys()
+            )
+            found = next(same, None)
+            if found is None:
+                columns.append((data, place, own))
+            else:
+                found.update(own)
+    times = Counter(data for data, _, _ in columns)
+    names = [f"{data} ({place})" if times[data] > 1 else data for data, place, _ in columns]
+    if len(set(names)) < len(names):
+        raise ConfigError("a folder is named twice", advice="Name each folder once.")
+    rows = (
+        row | {"data": name}
+        for name, (_, _, own) in zip(names, columns, strict=True)
+        for row in own.values()
+    )
+    return Across(tuple(names), tuple(rows))
+
+
+def _by_data(rows: Sequence[Row], place: Path) -> dict[str, dict[str, Row]]:
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        own = found.setdefault(row["data"], {})
+        if row["claim"] in own:
+            raise InputError(f"{place / FILE}: claim {row['claim']} stands there twice")
+        own[row["claim"]] = row
+    return found
 
 
 def _read(path: Path) -> list[Row]:
