@@ -170,6 +170,7 @@ def _explained(claim: Claim, ways: Sequence[str]) -> RenderableType:
         ("holds if", None if claim.lost else f"{claim.holds_if}{about}"),
         ("cannot be tested", claim.lost or None),
         ("why", None if claim.lost else claim.why or None),
+        ("decided by", claim.decided or None),
         ("run", claim.configuration),
         ("if not", "; ".join(f"tried {way}" for way in ways) or None),
     ]

@@ -166,7 +166,7 @@ def _x_axis(figure: Figure, field: str) -> Spec:
     scale: Spec = {"type": "log", "nice": False} if figure.x_log else {"zero": False}
     if _is_dotted(figure):
         xs, margin = _xs(figure), _MARGIN * _step(figure)
-        axis |= {"values": xs, "format": "~r"}
+        axis |= {"values": xs, "format": "~r", "labelOverlap": "greedy", "labelSeparation": 3}
         scale |= {"domain": [xs[0] - margin, xs[-1] + margin], "nice": False}
     elif figure.x_log:
         decades = math.ceil(math.log10(max(2.0, *(p.x for s in figure.series for p in s.points))))

@@ -97,7 +97,36 @@ def test_what_is_lost_or_missing_cannot_be_tested_and_says_why():
     claims = [_claim(None, lost="stands in a picture"), _claim(undated)]
     found = judge(claims, None, data="", ways={})
     assert [each.reason for each in found] == ["stands in a picture", "the data have no dates"]
-    assert told(found).startswith("Of 2 claims of the paper 0 hold, 0 do not, 2 cannot")
+    said = told(found, "the paper", 5)
+    assert (
+        said
+        == "Of 2 claims of the paper that data decide 0 hold, 0 do not, 2 cannot be tested here."
+    )
+
+
+def test_what_proofs_and_examples_decide_is_counted_apart():
+    kinds = ["data", "proof", "example", "example"]
+    values = [2.0, 2.0, 2.0, 0.5]
+    claims = [
+        _claim(_always(at, at, at), decided_by=kind) for at, kind in zip(values, kinds, strict=True)
+    ]
+    found = judge(claims, None, data="", ways={})
+    assert told(found, "the paper", 2) == (
+        "Of 1 claim of the paper that data decide 1 holds, 0 do not, 0 cannot be tested here. "
+        "Of 3 that proofs and examples decide 2 hold, 1 does not, 0 cannot be tested. "
+        "Only 2 runs: verdicts want 5."
+    )
+
+
+def test_where_nothing_was_tried_no_cause_was_sought():
+    (found,) = judge([_claim(_always(0.5, 0.5, 0.5))], None, data="", ways={})
+    assert (found.cause, found.unexplained) == ("not sought: nothing was changed", False)
+
+
+def test_what_rounding_leaves_of_nothing_is_nothing():
+    assert Estimate.exact(-2.2e-16).text == "0"
+    assert estimate([{"a": np.array([1e-17, 2e-17])}], lambda m: m["a"], seed=0).text == "0"
+    assert Estimate.exact(1e-9).value == 1e-9
 
 
 def test_the_cause_is_every_change_under_which_it_holds():

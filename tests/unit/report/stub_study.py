@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, judge, told
+from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, judge
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series, Skipped
@@ -151,7 +151,7 @@ class StubStudy(PaperStudy):
     whose = "The experiments of Nobody and Sons"
 
     def __str__(self) -> str:
-        return f"Nobody's experiments on what there is. {told(self.claims)}"
+        return f"Nobody's experiments on what there is. {self.verdicts}"
 
 
 def reproduce(
@@ -237,4 +237,4 @@ def everything(ratings: Ratings | None = None, **settings: Any) -> Everything:
     found = reproduce(ratings, **settings)
     data = found.data | {"known": ""}
     left = (Skipped("Chang & Co.", "the whole study", "needs personal attributes"),)
-    return Everything(data, (found,), left, found.runs, found.seed, "1.2.3")
+    return Everything(data, (found,), left, found.runs, found.seed, found.digest, "1.2.3")

@@ -63,7 +63,10 @@ def test_only_times_depend_on_the_clock(folder: Path, tmp_path: Path) -> None:
 
 def test_the_page_has_claims_tables_and_what_is_left_out(folder: Path) -> None:
     page = (folder / "README.md").read_text("utf-8")
-    assert "Of 7 claims of the paper 1 holds, 2 do not, 4 cannot be tested here." in page
+    assert (
+        "Of 7 claims of the paper that data decide 1 holds, 2 do not, 4 cannot be tested here."
+        in page
+    )
     row = next(line for line in page.splitlines() if line.startswith("| xx-03"))
     assert row.startswith("| xx-03 | Abstract, §5 | the error rises with k \\| steeply |")
     assert row.endswith(

@@ -43,7 +43,7 @@ class Across:
         count = Counter(
             (row["paper"], row["data"], row["verdict"])
             for row in self.rows
-            if row["whose"] == PAPERS_OWN
+            if (row["whose"], row["decided_by"]) == (PAPERS_OWN, "data")
         )
 
         def cell(paper: str, data: str) -> str:
@@ -52,7 +52,7 @@ class Across:
 
         papers = dict.fromkeys(row["paper"] for row in self.rows)
         return Table(
-            f"Claims of each paper: {' / '.join(verdicts)}",
+            f"Claims of each paper that data decide: {' / '.join(verdicts)}",
             ("paper", *self.data),
             tuple((_authors(p), *(cell(p, data) for data in self.data)) for p in papers),
         )
@@ -193,7 +193,7 @@ def _found(row: Row | None) -> str:
     if row is None:
         return "–"
     if row["value"] is None:
-        return str(row["verdict"])
+        return f"{row['verdict']}: {row['reason']}"
     return f"{row['verdict']}: {_measured(row)}"
 
 

@@ -32,8 +32,14 @@ Verdict = Literal["holds", "does not hold", "cannot be tested"]
 #: how an intervention begins that only leaves a part of the claim: no cause
 IN_PART = "in part: "
 ENOUGH = 5  # runs that an interval over runs wants
+_DECIDED = {
+    "proof": "a proof or a definition: any data meet it",
+    "example": "an example or arithmetic: no data are looked at",
+}
+NOT_SOUGHT = "not sought: nothing was changed"
 _BLOCKS = 400  # of users, drawn together: as good as users, and no dearer with many
 _DUST = 1e-9
+_NOTHING = 1e-12  # what rounding leaves of it
 
 
 class Untestable(Exception):  # noqa: N818  (no error: the answer)
@@ -54,6 +60,7 @@ class Estimate:
     @classmethod
     def exact(cls, value: float) -> Estimate:
         """Return what was counted and not drawn."""
+        value = _undusted(value)
         return cls(value, value, value)
 
     @property
@@ -107,7 +114,12 @@ def estimate(
     ends = [value, float(low), float(high), *map(found, _unseen(runs, names))]
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     many = max(sizes)
+    value, low, high = map(_undusted, (value, low, high))
     return Estimate(value, low, high, len(runs), many if many > 1 else None, of)
+
+
+def _undusted(value: float) -> float:
+    return 0.0 if abs(value) < _NOTHING else value
 
 
 @dataclass(frozen=True)
@@ -191,6 +203,13 @@ class Claim:
     lost: str = ""  # why nobody can test it; nothing is measured then
     ours: bool = False  # a promise of ours, not counted among the paper's
     same: str = ""  # the claim of another paper that this one repeats
+    # "proof": any data meet it, by a proof or a definition; "example": no data are looked at
+    decided_by: Literal["data", "proof", "example"] = "data"
+
+    @property
+    def decided(self) -> str:
+        """What decides it beside data, in words; empty: data alone."""
+        return _DECIDED.get(self.decided_by, "")
 
     @property
     def holds_if(self) -> str:
@@ -243,9 +262,11 @@ class Judged:
 
     @property
     def cause(self) -> str:
-        """Why it does not hold: every change under which it does; empty where it holds."""
+        """Why it does not hold: every change under which it does; empty where it does hold."""
         if self.verdict != "does not hold":
             return ""
+        if not self.tried:
+            return NOT_SOUGHT
         found = {f"{each.words}: {each.found.text}": each.met for each in self.tried if each.found}
         met = "; ".join(text for text in found if found[text])
         if met:
@@ -256,7 +277,7 @@ class Judged:
     def unexplained(self) -> bool:
         """Whether it does not hold, and nothing that was tried makes it hold as a whole."""
         whole = (each.met for each in self.tried if not each.words.startswith(IN_PART))
-        return self.verdict == "does not hold" and not any(whole)
+        return self.verdict == "does not hold" and bool(self.tried) and not any(whole)
 
     @property
     def ours(self) -> str:
@@ -276,6 +297,7 @@ class Judged:
             "about": claim.about,
             "ours": claim.ours,
             "same": claim.same,
+            "decided_by": claim.decided_by,
             **_figures(self.found),
             "met": self.met,
             "verdict": self.verdict,
@@ -355,9 +377,28 @@ def summed(judged: Iterable[Judged]) -> str:
     )
 
 
-def told(judged: Sequence[Judged]) -> str:
-    """Say how many of the paper's claims hold, and how many of ours."""
+def told(judged: Sequence[Judged], of: str, runs: int) -> str:
+    """Say how many claims of a paper (`of`) hold, by what decides them, and how many of ours."""
     papers = [each for each in judged if not each.claim.ours]
+    data, beyond = by_data(papers)
     ours = [each for each in judged if each.claim.ours]
-    text = f"Of {counted(len(papers), 'claim')} of the paper {summed(papers)} here."
-    return f"{text} Of our own {summed(ours)}." if ours else text
+    return " ".join(
+        [
+            f"Of {counted(len(data), 'claim')} of {of} that data decide {summed(data)} here.",
+            *(
+                [f"Of {len(beyond)} that proofs and examples decide {summed(beyond)}."]
+                if beyond
+                else []
+            ),
+            *([f"Of our own {summed(ours)}."] if ours else []),
+            *([f"Only {counted(runs, 'run')}: verdicts want {ENOUGH}."] if runs < ENOUGH else []),
+        ]
+    )
+
+
+def by_data(judged: Iterable[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """Return the claims that data decide, and those that proofs and examples do."""
+    parts: tuple[list[Judged], list[Judged]] = [], []
+    for each in judged:
+        parts[each.claim.decided_by != "data"].append(each)
+    return parts

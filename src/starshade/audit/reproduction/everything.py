@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 from starshade._version import __version__
 from starshade.arguments import typed
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import ENOUGH, Judged, counts, summed
+from starshade.audit.reproduction.claims import Judged, by_data, counts, summed, told
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few, sized
 from starshade.errors import ConfigError, OutputError, UnmetError, UserError
 from starshade.figure import Table
-from starshade.naming import called
+from starshade.naming import called, speak
 from starshade.plain import counted
 from starshade.progress import announced, task
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 Row = dict[str, Any]
@@ -42,6 +43,8 @@ class Everything:
     runs : int
         Of everything, each with a seed of its own.
     seed : int
+    digest : str
+        SHA-256 over the ratings.
     version : str
     """
 
@@ -50,6 +53,7 @@ class Everything:
     skipped: tuple[Skipped, ...]
     runs: int
     seed: int
+    digest: str
     version: str = field(default=__version__)
 
     @property
@@ -67,19 +71,13 @@ class Everything:
         papers = [e for e in judged if not e.claim.ours and e.claim.same not in known]
         again = len(judged) - len(ours) - len(papers)
         lines = (
-            f"{_counted(papers, counted(len(self.studies), 'paper'))} "
-            + (f"Counted once: {counted(again, 'claim')} of two papers. " if again else "")
-            + f"Data: {self.called}."
-            + (
-                f" Only {counted(self.runs, 'run')}: verdicts want {ENOUGH}."
-                if self.runs < ENOUGH
-                else ""
-            ),
+            told((*papers, *ours), counted(len(self.studies), "paper"), self.runs)
+            + (f" Counted once: {counted(again, 'claim')} of two papers." if again else "")
+            + f" Data: {self.called}.",
             *map(_of_paper, self.studies),
             *_causes(papers),
             *self._untested(papers),
             *_cells(self.studies),
-            *([f"Of our own claims {summed(ours)}."] if ours else []),
         )
         return tuple(lines)
 
@@ -101,8 +99,9 @@ class Everything:
     @property
     def table(self) -> Table:
         """How many claims of each paper hold."""
-        head = ("paper", "claims", "hold", "do not hold", "cannot be tested")
-        return Table("The claims of each paper", head, tuple(_row(study) for study in self.studies))
+        head = ("paper", "claims", "hold", "do not hold", "cannot be tested", "hold by proof")
+        title = "The claims of each paper that data decide, and those that proofs and examples do"
+        return Table(title, head, tuple(_row(study) for study in self.studies))
 
     @property
     def claims(self) -> list[Row]:
@@ -118,6 +117,7 @@ class Everything:
             "skipped": [{"paper": each.figure, "reason": each.reason} for each in self.skipped],
             "runs": self.runs,
             "seed": self.seed,
+            "digest": self.digest,
             "version": self.version,
         }
 
@@ -127,7 +127,10 @@ class Everything:
 
 PAPERS_OWN = "the paper's"
 #: of ``claims.csv``
-COLUMNS = ("paper", "claim", "says", "whose", "verdict", "value", "low", "high", "cause", "data")
+COLUMNS = (
+    *("paper", "claim", "says", "whose", "decided_by", "holds_if", "verdict", "value", "low"),
+    *("high", "runs", "users", "reason", "cause", "data"),
+)
 
 
 def claim_rows(study: PaperStudy, data: str) -> list[Row]:
@@ -144,27 +147,26 @@ def _cells_of(judged: Judged) -> tuple[Any, ...]:
         claim.number,
         claim.says,
         "ours" if claim.ours else PAPERS_OWN,
+        claim.decided_by,
+        claim.holds_if,
         judged.verdict,
-        *((None, None, None) if found is None else (found.value, found.low, found.high)),
-        judged.cause or judged.reason,
+        *([None] * 5 if found is None else astuple(found)[:5]),
+        judged.reason,
+        judged.cause,
     )
 
 
 def _row(study: PaperStudy) -> tuple[str, ...]:
-    papers = [each for each in study.claims if not each.claim.ours]
-    count = counts(papers)
-    numbers = (len(papers), *(count[v] for v in ("holds", "does not hold", "cannot be tested")))
-    return (study.authors, *map(str, numbers))
-
-
-def _counted(papers: Sequence[Judged], of: str) -> str:
-    return f"Of {counted(len(papers), 'claim')} in {of} {summed(papers)} on these ratings."
+    data, beyond = by_data(each for each in study.claims if not each.claim.ours)
+    count = counts(data)
+    numbers = (len(data), *(count[v] for v in ("holds", "does not hold", "cannot be tested")))
+    return (study.authors, *map(str, numbers), f"{counts(beyond)['holds']} of {len(beyond)}")
 
 
 def _of_paper(study: PaperStudy) -> str:
-    papers = [each for each in study.claims if not each.claim.ours]
-    text = f"{study.authors}: of {counted(len(papers), 'claim')} {summed(papers)}."
-    return " ".join([text, *map(_famous, foremost(papers))])
+    data, _ = by_data(each for each in study.claims if not each.claim.ours)
+    text = f"{study.authors}: of {counted(len(data), 'claim')} that data decide {summed(data)}."
+    return " ".join([text, *map(_famous, foremost(data))])
 
 
 def foremost(papers: Iterable[Judged]) -> list[Judged]:
@@ -194,9 +196,11 @@ def _causes(papers: Sequence[Judged]) -> Iterator[str]:
     failed = [each for each in papers if each.verdict == "does not hold"]
     if failed:
         unknown = sum(each.unexplained for each in failed)
+        unsought = sum(not each.tried for each in failed)
         yield (
             f"Of the {len(failed)} that do not hold an intervention shows the cause of "
-            f"{len(failed) - unknown}; of {unknown} it is unknown."
+            f"{len(failed) - unknown - unsought}; of {unknown} it is unknown"
+            + (f", of {unsought} it was not sought." if unsought else ".")
         )
 
 
@@ -253,7 +257,8 @@ def reproduce_all(
         for key, paper in PAPERS.items():
             settings = {"runs": runs, "parts": kept.within(key), "rng": seed}
             try:
-                study: Any = paper.function(ratings, **settings)
+                with speak(lambda setting, value: ""):  # a study's options are not ours
+                    study: Any = paper.function(ratings, **settings)
             except OutputError:  # of parts: no fault of the data
                 raise
             except (UserError, UnmetError) as error:
@@ -264,4 +269,4 @@ def reproduce_all(
             step(1)
     known = "" if synthetic else known_data(ratings)
     data = {**size_of(ratings), "synthetic": synthetic, "known": known}
-    return Everything(data, tuple(studies), tuple(skipped), runs, seed)
+    return Everything(data, tuple(studies), tuple(skipped), runs, seed, digest_of(ratings))

@@ -67,7 +67,10 @@ class Paper:
 
 def told(claim: Claim) -> dict[str, Any]:
     """Return a claim and its criterion as plain JSON values."""
-    names = ("place", "says", "holds_if", "why", "configuration", "about", "lost", "ours", "same")
+    names = (
+        *("place", "says", "holds_if", "why", "configuration", "about", "lost", "ours", "same"),
+        "decided_by",
+    )
     return {"claim": claim.number} | {name: getattr(claim, name) for name in names}
 
 

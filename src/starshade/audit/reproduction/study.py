@@ -13,7 +13,7 @@ import numpy as np
 from starshade._version import __version__
 from starshade.audit.attempts import Attempt, attempt, size_of
 from starshade.audit.make import Anonymizer
-from starshade.audit.reproduction.claims import Judged
+from starshade.audit.reproduction.claims import Judged, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Point, Skipped
 from starshade.audit.reproduction.worked import Worked
@@ -84,6 +84,11 @@ class PaperStudy:
     def steady(self) -> tuple[Figure, ...]:
         """The figures that the same request gives again, to the byte."""
         return tuple(figure for figure in self.figures if figure.unit != "seconds")
+
+    @property
+    def verdicts(self) -> str:
+        """How many claims hold."""
+        return told(self.claims, "the paper", self.runs)
 
     @property
     def size(self) -> str:

@@ -20,7 +20,7 @@ LIKENESS, DGH_A, DGH_B, DGH_C = (
     f"k-Likeness, {hierarchy}" for hierarchy in ("NDGH", "DGH (a)", "DGH (b)", "DGH (c)")
 )
 MEMBER, MONDRIAN, RELAXED = "k-Member", "Mondrian", "Mondrian relaxed"
-EXCHANGE, PRINTED = "k-exchange (ours)", "k-Likeness, NDGH, k tuples"
+EXCHANGE, PRINTED = "k-exchange", "k-Likeness, NDGH, k tuples"
 PAPERS = (LIKENESS, DGH_A, DGH_B, DGH_C, MEMBER, MONDRIAN)
 #: the “algorithms” that §5.2.1 opens with; a hierarchy is a setting of the first
 ALGORITHMS = (LIKENESS, MEMBER, MONDRIAN)

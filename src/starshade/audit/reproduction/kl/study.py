@@ -8,7 +8,7 @@ from typing import Any
 
 from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, compile_first, numeric_attribute, seeds_of, size_of
-from starshade.audit.reproduction.claims import judge, told
+from starshade.audit.reproduction.claims import judge
 from starshade.audit.reproduction.kl.bench import Bench
 from starshade.audit.reproduction.kl.claims import CLAIMS, WAYS
 from starshade.audit.reproduction.kl.configurations import CHOICES
@@ -63,7 +63,7 @@ class GeneralizationStudy(PaperStudy):
         of_paper = " These are the paper's own data." if self.data["paper_data"] else ""
         left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
         return (
-            f"{self.whose} on {self.size}: figures {numbers}.{of_paper} {told(self.claims)} Points "
+            f"{self.whose} on {self.size}: figures {numbers}.{of_paper} {self.verdicts} Points "
             f"are means of {counted(self.runs, 'run')}, times medians, which depend on the "
             f"machine.{left}"
         )

@@ -205,7 +205,7 @@ _ATTACKS = (
           a.standing_out_helps),
     Claim("ns-37", "§4, footnote 4", "a greater φ misses more and matches falsely less",
           "steps over φ at which one of both goes the other way", None, 0,
-          "it follows from the definition", READ, a.wrong_steps),
+          "it follows from the definition", READ, a.wrong_steps, decided_by="proof"),
     Claim("ns-38", "§4, footnote 4", "φ may be chosen so that both errors are equal",
           "least difference of both errors over φ, 6 of 8 right, days ±14", None, 0.02,
           "equal: two points", READ, a.errors_can_be_equal),

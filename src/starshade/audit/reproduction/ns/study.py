@@ -13,7 +13,7 @@ from starshade.attack.knowledge import Knowledge, bytes_held, bytes_needed
 from starshade.attack.sparsity.few_facts import FewFacts
 from starshade.attack.sparsity.information_gain import information_gain
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import judge, told
+from starshade.audit.reproduction.claims import judge
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.ns.bench import Bench
 from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS
@@ -73,7 +73,7 @@ class Reproduction(PaperStudy):
         numbers = ", ".join(figure.number for figure in self.figures)
         text = (
             f"Narayanan and Shmatikov's study on {self.size}: figures {numbers}, each point from "
-            f"{counted(self.runs, 'run')}. {told(self.claims)}"
+            f"{counted(self.runs, 'run')}. {self.verdicts}"
         )
         if self.data["one_star"] != 1:
             text += (

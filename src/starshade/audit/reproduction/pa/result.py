@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from starshade.audit.reproduction.claims import told
 from starshade.audit.reproduction.study import PaperStudy
 from starshade.plain import counted
 
@@ -96,7 +95,7 @@ class PredictiveStudy(PaperStudy):
         left = f" Left out, with the reason: {len(self.skipped)}." if self.skipped else ""
         return (
             f"{self.whose} on {self.size}: figures {numbers}. {self.share:.0%} of the ratings were "
-            f"held out. {told(self.claims)} Figures are means of {counted(self.runs, 'run')}.{left}"
+            f"held out. {self.verdicts} Figures are means of {counted(self.runs, 'run')}.{left}"
         )
 
 

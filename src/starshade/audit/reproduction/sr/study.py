@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from starshade.arguments import typed
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Claim, judge, told
+from starshade.audit.reproduction.claims import Claim, judge
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.sr.attribute import default_attribute, labels_of
@@ -68,8 +68,8 @@ class CheckStudy(PaperStudy):
     def __str__(self) -> str:
         left = len(self.skipped)
         return (
-            f"{self.whose} on {self.size}. {told(self.claims)} Claims on speed rest on work, in "
-            f"cells touched; seconds depend on the machine. Left out, with the reason: {left}."
+            f"{self.whose} on {self.size}. {self.verdicts} Claims on speed rest on work, in cells "
+            f"touched; seconds depend on the machine. Left out, with the reason: {left}."
         )
 
     def rests_on(self, figure: Figure) -> str:
