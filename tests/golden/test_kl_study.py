@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from starshade.audit.compare.compare import compare
-from starshade.audit.reproduction.claims import estimate
+from starshade.audit.reproduction.estimates import estimate
 from starshade.audit.reproduction.kl import grid
 from starshade.audit.reproduction.kl.lines import DGH_A, DGH_B, DGH_C, LIKENESS, MONDRIAN
 from starshade.audit.reproduction.kl.study import GeneralizationStudy, reproduce_kl

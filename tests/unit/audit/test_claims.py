@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, estimate, judge, told
+from starshade.audit.reproduction.claims import Claim, judge, told
+from starshade.audit.reproduction.estimates import Estimate, Untestable, estimate
 from starshade.stats import wilson
 
 

@@ -16,8 +16,8 @@ from starshade.anonymize.baselines import KMember, Mondrian
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.attempts import seeds_of
-from starshade.audit.reproduction.claims import Untestable, estimate
 from starshade.audit.reproduction.configurations import settings_of
+from starshade.audit.reproduction.estimates import Untestable, estimate
 from starshade.audit.reproduction.figures import Figure, Point, Series
 from starshade.audit.reproduction.kl import readings
 from starshade.audit.reproduction.kl.bench import Bench

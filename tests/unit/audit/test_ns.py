@@ -16,7 +16,8 @@ import pytest
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.audit.reproduction.claims import Claim, Estimate, Judged, Untestable
+from starshade.audit.reproduction.claims import Claim, Judged
+from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.figures import Figure, Point
 from starshade.audit.reproduction.ns.bench import Bench
 from starshade.audit.reproduction.ns.claims import CLAIMS, WAYS

@@ -14,7 +14,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.sparsity import Neighbours, Sparsity
 from starshade.attack.view import look
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
+from starshade.audit.reproduction.estimates import Estimate, Floats, Untestable
 from starshade.audit.reproduction.ns import of_data
 from starshade.audit.reproduction.ns.bench import Bench, found_in
 from starshade.audit.reproduction.ns.claims import CLAIMS

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from starshade.audit.attempts import seeds_of
-from starshade.audit.reproduction.claims import Judged, Untestable, judge
+from starshade.audit.reproduction.claims import Judged, judge
 from starshade.audit.reproduction.configurations import settings_of
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.pa import bench as bench_module
 from starshade.audit.reproduction.pa import looks, questions, released
 from starshade.audit.reproduction.pa.bench import Bench

@@ -13,7 +13,8 @@ import pytest
 
 from starshade import budget
 from starshade.anonymize.interval.interval import IntervalAnonymizer
-from starshade.audit.reproduction.claims import Untestable, judge
+from starshade.audit.reproduction.claims import judge
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.figures import Series
 from starshade.audit.reproduction.parts import Part, Parts
 from starshade.audit.reproduction.sq.study import reproduce_sq

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.attempts import size_of
-from starshade.audit.reproduction.claims import Claim, Estimate, Untestable, judge
+from starshade.audit.reproduction.claims import Claim, judge
 from starshade.audit.reproduction.configurations import Choice
+from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure, Level, Mark, Point, Series, Skipped
 from starshade.audit.reproduction.papers import Paper

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from starshade.audit.reproduction.claims import Estimate, Verdict
+from starshade.audit.reproduction.claims import Verdict
+from starshade.audit.reproduction.estimates import Estimate
 from starshade.audit.reproduction.everything import COLUMNS, PAPERS_OWN
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.errors import ConfigError, InputError

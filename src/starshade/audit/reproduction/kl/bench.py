@@ -15,7 +15,7 @@ from starshade.anonymize.points import Points, dense_levels, positions
 from starshade.anonymize.prepare import prepare
 from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.attempts import untouched
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
+from starshade.audit.reproduction.estimates import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.kl.changed import READ, as_formed, change
 from starshade.audit.reproduction.kl.lines import ALGORITHMS, Line
 from starshade.audit.reproduction.kl.work import Work, work_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from starshade.anonymize.points import dense_levels
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, Line
 from starshade.audit.reproduction.kl.readings import OF_LIKENESS, OF_MEMBER, Reading
 from starshade.ratings.table import Ratings

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from starshade.audit.reproduction.claims import Claim, Estimate
+from starshade.audit.reproduction.claims import Claim
+from starshade.audit.reproduction.estimates import Estimate
 from starshade.audit.reproduction.kl.experiments import EXPERIMENTS
 from starshade.audit.reproduction.kl.lines import ALGORITHMS, LIKENESS
 from starshade.audit.reproduction.kl.statistics import Measure, greatest, least

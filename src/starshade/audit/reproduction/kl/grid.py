@@ -13,7 +13,7 @@ import numpy as np
 from starshade.anonymize.baselines import member_groups
 from starshade.anonymize.k_likeness import likeness_groups
 from starshade.anonymize.points import dense_levels, positions
-from starshade.audit.reproduction.claims import Floats, Untestable
+from starshade.audit.reproduction.estimates import Floats, Untestable
 from starshade.audit.reproduction.kl.bench import Bench
 from starshade.audit.reproduction.kl.lines import LIKENESS, MEMBER, Line
 from starshade.audit.reproduction.kl.naive import likeness, member, warm

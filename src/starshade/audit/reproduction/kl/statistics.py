@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
+from starshade.audit.reproduction.estimates import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.kl.lines import DGH_A, DGH_B, DGH_C
 from starshade.audit.reproduction.kl.work import Work
 

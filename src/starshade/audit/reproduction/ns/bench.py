@@ -24,8 +24,8 @@ from starshade.attack.sparsity.sparsity import (
     about_one_star,
 )
 from starshade.attack.view import View, look
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.configurations import Name, settings_of
+from starshade.audit.reproduction.estimates import Estimate, Floats, Untestable, estimate
 from starshade.audit.reproduction.ns.configurations import CHOICES, READ
 from starshade.audit.reproduction.ns.samples import CHANGED, FEWEST, Tenth, drawn
 from starshade.audit.reproduction.ns.scorer import Narrow, Reading, scored

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from starshade.attack.knowledge import Knowledge
-from starshade.audit.reproduction.claims import Claim, Estimate
+from starshade.audit.reproduction.claims import Claim
+from starshade.audit.reproduction.estimates import Estimate
 from starshade.audit.reproduction.ns import of_attacks as a
 from starshade.audit.reproduction.ns import of_data as d
 from starshade.audit.reproduction.ns import under as u

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.reproduction.ns import plan
 from starshade.audit.reproduction.ns.bench import Bench, Run, Runs, why_impossible

@@ -10,8 +10,8 @@ import numpy as np
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.sparsity.few_facts import sample_sparsity
-from starshade.audit.reproduction.claims import Untestable
 from starshade.audit.reproduction.configurations import one_change
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.ns import under as u
 from starshade.audit.reproduction.ns.bench import Bench, Runs
 from starshade.audit.reproduction.ns.configurations import CHOICES, PRINTED, READ

@@ -13,7 +13,7 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.tradeoff import trade_off
 from starshade.attack.sparsity.sparsity import nearest_records
 from starshade.attack.view import View
-from starshade.audit.reproduction.claims import Estimate, Untestable
+from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.ns import under as u
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Run, Runs, beside, found_in, within
 from starshade.audit.reproduction.ns.configurations import PRINTED, READ

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.sparsity.few_facts import facts_needed, lineup_facts, sample_sparsity
 from starshade.attack.view import View
-from starshade.audit.reproduction.claims import Estimate, Floats, Untestable
+from starshade.audit.reproduction.estimates import Estimate, Floats, Untestable
 from starshade.audit.reproduction.ns.bench import Bench, Runs, beside
 from starshade.audit.reproduction.ns.plan import OFF_TOP
 from starshade.audit.reproduction.ns.under import FEWEST_CASES, Measure, mean_of, ratio_of

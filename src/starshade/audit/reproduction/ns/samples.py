@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.view import View, look
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.plain import counted
 from starshade.ratings.holdout import hold_out, sample_users
 from starshade.ratings.table import UNKNOWN_DAY, Ratings

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.tradeoff import SLACK, TradeOff, trade_off
-from starshade.audit.reproduction.claims import Estimate, Untestable
+from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.ns.bench import PHI, Bench, Runs, beside
 from starshade.audit.reproduction.ns.samples import CHANGED
 

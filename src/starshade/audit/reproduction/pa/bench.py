@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.pa.configurations import COMPARED, LINES, Kept, Line, Studied
 from starshade.audit.reproduction.pa.released import measure_release
 from starshade.audit.reproduction.parts import Part, Parts

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.figures import Figure, Point, Series, Skipped
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench

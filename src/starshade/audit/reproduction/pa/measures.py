@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.estimates import Estimate, Untestable, estimate
 from starshade.audit.reproduction.pa.bench import CHANGES, FEWEST, Bench
 from starshade.audit.reproduction.pa.configurations import (
     AT_ONCE,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.estimates import Estimate, Untestable, estimate
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import LINES, SIMPLE

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from starshade import budget
 from starshade.arguments import typed
 from starshade.audit.attempts import check_ks, seeds_of, size_of
-from starshade.audit.reproduction.claims import Untestable, judge
+from starshade.audit.reproduction.claims import judge
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.figures import Figure, Skipped
 from starshade.audit.reproduction.pa.bench import FEWEST, Bench
 from starshade.audit.reproduction.pa.claims import CLAIMS, WAYS

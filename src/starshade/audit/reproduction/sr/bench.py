@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.interval.interval import IntervalAnonymizer
-from starshade.audit.reproduction.claims import Estimate, Untestable, estimate
+from starshade.audit.reproduction.estimates import Estimate, Untestable, estimate
 from starshade.audit.reproduction.parts import Part, Parts
 from starshade.audit.reproduction.sr.measured import Grid, Partition, Workload, plainly, some_of
 from starshade.audit.reproduction.sr.prediction import Trials, draw_trials, released_values

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.figures import Figure, Level, Point, Series, Skipped
 from starshade.audit.reproduction.sr.bench import Bench
 from starshade.audit.reproduction.sr.measured import (

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.audit.reproduction.claims import Estimate, Untestable
+from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.parts import Part
 from starshade.audit.reproduction.sr.bench import Bench, fits
 from starshade.audit.reproduction.sr.measured import KS, K

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.audit.reproduction.claims import Untestable
+from starshade.audit.reproduction.estimates import Untestable
 from starshade.audit.reproduction.sr.bench import Bench
 from starshade.audit.reproduction.sr.charted import released_rules
 from starshade.audit.reproduction.sr.measured import PREDICTED_KS, Job, K, Timed

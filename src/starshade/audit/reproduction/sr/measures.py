@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.audit.reproduction.claims import Estimate, Untestable
+from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.sr.bench import Bench
 from starshade.audit.reproduction.sr.graphs import with_neighbours
 from starshade.audit.reproduction.sr.measured import KS, PREDICTED_KS, SHARES, K
