@@ -99,7 +99,7 @@ class Everything:
     @property
     def table(self) -> Table:
         """How many claims of each paper hold."""
-        head = ("paper", "claims", "hold", "do not hold", "cannot be tested", "hold by proof")
+        head = ("paper", "claims", "hold", "do not hold", "cannot be tested", "by proof or example")
         title = "The claims of each paper that data decide, and those that proofs and examples do"
         return Table(title, head, tuple(_row(study) for study in self.studies))
 
@@ -188,7 +188,8 @@ def _prominence(place: str) -> int:
 def _famous(judged: Judged) -> str:
     if judged.verdict == "holds":
         return f"Holds: {judged.claim.says} ({judged.claim.statistic}: {judged.ours})."
-    why = "cause unknown" if judged.unexplained else judged.cause
+    sought = "cause unknown" if judged.unexplained else judged.cause
+    why = sought if judged.tried else "cause not sought"
     return f"Does not hold: {judged.claim.says} ({judged.claim.statistic}: {judged.ours}; {why})."
 
 
