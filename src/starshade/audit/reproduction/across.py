@@ -162,8 +162,9 @@ def _read(path: Path) -> list[Row]:
         if not found:
             raise ValueError("the file is empty")
     except (OSError, ValueError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise InputError(
-            f"{path}: no claims can be read there: {error}",
+            f"{path}: no claims can be read there: {why}",
             advice="Name folders that `starshade reproduce … --out` wrote.",
         ) from error
     return found

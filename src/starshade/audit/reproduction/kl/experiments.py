@@ -58,7 +58,10 @@ _ANY = (*_READ, *_DATA)
 _QUERIED = (LIKENESS, DGH_B, MEMBER, MONDRIAN)
 _RISES = "the least share, over methods, of pairs of k of which the greater has the greater {}"
 _TREND = "a step or two between neighbours may go the other way"
-_SIDE = "above is above; one line lies over another when it does over all k together"
+_SIDE = (
+    "above is above; one line lies over another when it does over all k together, though they may "
+    "cross at some"
+)
 _FIVE = "“close”, “comparable” and “the same” are taken as 5 %"
 _WIDER = "GenILoss of a release of all items, less that of the most rated one alone, at k = 2"
 _ANEW = (
