@@ -81,3 +81,10 @@ def test_at_most_half_a_sentence_is_quoted(key: str) -> None:
         if len(quoted.split()) > 15
     }
     assert not long
+
+
+def test_the_page_of_what_holds_has_every_claim_as_it_is_said() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "what-holds.md").read_text(encoding="utf-8")
+    said = dict(re.findall(r"^\| ([a-z]{2}-[a-z0-9-]+) \| (.*?) \| ", page, re.M))
+    claims = {claim.number: claim.says for paper in PAPERS.values() for claim in paper.claims}
+    assert {number: text.replace("\\|", "|") for number, text in said.items()} == claims

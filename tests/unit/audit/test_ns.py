@@ -145,7 +145,7 @@ def test_it_goes_into_json(found: Reproduction) -> None:
         for series in figure["series"]:
             assert series["points"], figure["figure"]
     assert "150 users" in str(found)
-    assert re.search(r"Of \d+ claims of the paper \d+ hold", str(found))
+    assert re.search(r"Of \d+ claims of the paper that data decide \d+ hold", str(found))
 
 
 def test_along_a_line_only_the_known_cells_grow() -> None:
