@@ -5,8 +5,8 @@ the run: one statistic, and the least and the most that it may be. It *holds* wh
 interval of the statistic lies within, *does not hold* when all of it lies without, and *cannot be
 tested* where the interval reaches across, where data are missing, or where it speaks of a data
 set that this is not. Of a claim that does not hold the cause is sought by intervention: the same
-statistic under another reading, or on data of which one property was changed. The first under
-which it holds is the cause; where none is, it is unknown.
+statistic under another reading, or on data of which one property was changed. Every change under
+which it holds is a cause; where none is, it is unknown, and where nothing was tried, not sought.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ _DECIDED = {
     "proof": "a proof or a definition: any data meet it",
     "example": "an example or arithmetic: no data are looked at",
 }
-NOT_SOUGHT = "not sought: nothing was changed"
 _DUST = 1e-9
 
 
@@ -119,7 +118,7 @@ class Judged:
         if self.verdict != "does not hold":
             return ""
         if not self.tried:
-            return NOT_SOUGHT
+            return "not sought: nothing was changed"
         found = {f"{each.words}: {each.found.text}": each.met for each in self.tried if each.found}
         met = "; ".join(text for text in found if found[text])
         if met:

@@ -179,7 +179,7 @@ def _sparse(ratings: Ratings, seed: int) -> Ratings:
     wanted = NETFLIX_RATINGS / (NETFLIX_USERS * NETFLIX_ITEMS)
     share = wanted * ratings.n_users * ratings.n_items / ratings.n_ratings
     if share >= 1:
-        raise Untestable("they are as sparse as they are")
+        raise Untestable("these ratings are as sparse as Netflix's")
     return hold_out(ratings, 1 - share, rng=generator(seed, "thinned"))[0]
 
 
