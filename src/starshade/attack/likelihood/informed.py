@@ -32,6 +32,8 @@ class Model:
 
     view: View
     knowledge: Knowledge
+    #: of ratings around the cells of averaged profiles; None: cells are what somebody rated
+    spread: float | None = None
 
     @cached_property
     def days_below(self) -> NDArray[np.int64]:
@@ -92,38 +94,54 @@ class Model:
         place = view.item_of
         may = np.zeros(cells.n_items, np.bool_)
         may[place[eligible & (place >= 0)]] = True
-        share = share_rated(cells.symbols)
-        items = int(may.sum())
+        share, items = share_rated(cells.symbols), int(may.sum())
+        popular = np.ones(cells.n_items)
+        if self.spread is not None:
+            original, here = view.original, np.flatnonzero(place >= 0)
+            popular[place[here]] = original.item_support[here] / original.n_users
         none = np.empty(0)
         if view.ungeneralized:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
             rated[~self.knowledge.eligible_users(view.original)] = -1
-            return Counts(rated, items, may, share, none, none, np.empty((0, 0)))
+            return Counts(rated, items, may, share, popular, none, none, np.empty((0, 0)))
         nodes, weights = np.polynomial.legendre.leggauss(max(1, items // 2 + 1))
         nodes, weights = (nodes + 1) / 2, weights / 2
         product = np.zeros((cells.n_groups, len(nodes)))
         row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
         open_cells = may[cells.columns]
-        q = share[cells.codes[open_cells]]
+        q = share[cells.codes[open_cells]] * popular[cells.columns[open_cells]]
         for i, node in enumerate(nodes):
             product[:, i] = np.bincount(
                 row[open_cells], np.log(1 - q + q * node), minlength=cells.n_groups
             )
         return Counts(
-            np.empty(0, np.int64), items, may, share, nodes, weights, fixed(product)
+            np.empty(0, np.int64), items, may, share, popular, nodes, weights, fixed(product)
         )
 
     def _chances(self, ratings: Floats) -> tuple[Floats, Floats]:
         """Chances of ratings (NaN: not known) from each content: that it is right, and wrong."""
-        symbols = self.view.cells.symbols
-        out = []
-        for of_values in self._of_values(ratings, symbols.members):
-            sums = np.concatenate([np.zeros((len(ratings), 1)), np.cumsum(of_values, axis=1)], 1)
-            total = sums[:, symbols.offsets[1:]] - sums[:, symbols.offsets[:-1]]
-            single = np.flatnonzero(symbols.n_members == 1)  # without the cumulative dust
-            total[:, single] = of_values[:, symbols.offsets[single]]
-            out.append(total / np.maximum(symbols.n_members + symbols.null, 1))
-        right, wrong = out
+        symbols, original = self.view.cells.symbols, self.view.original
+        if self.spread is not None:
+            scale = original.scale
+            values = scale.levels if scale.step is not None else original.levels
+            # what may have been rated where a profile has a mean
+            near = np.exp(-(((values[:, None] - symbols.members) / self.spread) ** 2) / 2)
+            near /= near.sum(axis=0)
+            right, wrong = self._of_values(ratings, values)
+            return right @ near, wrong @ near
+        right, wrong = (
+            means_of(symbols, each) for each in self._of_values(ratings, symbols.members)
+        )
+        ranges = np.flatnonzero(symbols.is_range)
+        if len(ranges):
+            # of a range any of the data's ratings
+            low = np.searchsorted(original.levels, symbols.low[ranges] - SLACK)
+            high = np.searchsorted(original.levels, symbols.high[ranges] + SLACK)
+            weight = share_rated(symbols)[ranges] / np.maximum(high - low, 1)
+            for out, each in zip(
+                (right, wrong), self._of_values(ratings, original.levels), strict=True
+            ):
+                out[:, ranges] = (_sums(each)[:, high] - _sums(each)[:, low]) * weight
         return right, wrong
 
     def _of_values(self, ratings: Floats, truths: Floats) -> tuple[Floats, Floats]:
@@ -194,4 +212,23 @@ class Model:
 
 def share_rated(symbols: Symbols) -> Floats:
     """Return which share of each content is a rating, every value being equally likely."""
-    return symbols.n_members / np.maximum(symbols.n_members + symbols.null, 1)
+    out = symbols.n_members / np.maximum(symbols.n_members + symbols.null, 1)
+    low, high = symbols.low, symbols.high
+    wide = symbols.is_range & (high - low > SLACK)
+    start = np.maximum(low[wide], symbols.scale.minimum)
+    out[wide] = np.maximum(0, high[wide] - start) / (high[wide] - low[wide])
+    out[symbols.is_range & ~wide] = symbols.has_rating[symbols.is_range & ~wide]
+    return out
+
+
+def means_of(symbols: Symbols, of_members: Floats) -> Floats:
+    """Return the mean over each set's members, null adding 0, shape (q, n)."""
+    sums = _sums(of_members)
+    total = sums[:, symbols.offsets[1:]] - sums[:, symbols.offsets[:-1]]
+    single = np.flatnonzero(symbols.n_members == 1)  # without the cumulative dust
+    total[:, single] = of_members[:, symbols.offsets[single]]
+    return np.asarray(total / np.maximum(symbols.n_members + symbols.null, 1))
+
+
+def _sums(values: Floats) -> Floats:
+    return np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)

@@ -54,7 +54,7 @@ class Counts(NamedTuple):
         where that is not certain
     items : items that may be known
     may : which they are
-    share : chance that a cell of each content is a rating
+    share, popular : chance that a cell is a rating: of each content, times that of each item
     nodes, weights : of the integral over [0, 1]
     product : logarithm of the product of 1 - q + q t over a row's cells, shape (rows, nodes)
     """
@@ -63,6 +63,7 @@ class Counts(NamedTuple):
     items: int
     may: Bools
     share: Floats
+    popular: Floats
     nodes: Floats
     weights: Floats
     product: Floats
@@ -269,11 +270,11 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
 
 @inner
 def _cell(code, t, j, counts, law, facts):  # type: ignore[no-untyped-def]
-    kind = facts.kind[t, j]
-    wrong = law.wrong[kind, code]
+    kind, popular = facts.kind[t, j], counts.popular[facts.item[t, j]]
+    wrong = law.wrong[kind, code] * popular
     if law.wrong_items:
-        wrong = (1.0 - counts.share[code]) * facts.blind[t, j]
-    return law.right[kind, code], wrong
+        wrong = (1.0 - counts.share[code] * popular) * facts.blind[t, j]
+    return law.right[kind, code] * popular, wrong
 
 
 @inner
@@ -340,7 +341,7 @@ def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-unty
         rest = counts.product[row, i]
         for k in range(len(order)):
             p = _place(row, facts.item[t, order[k]], rows)
-            q = counts.share[rows.codes[p]]
+            q = counts.share[rows.codes[p]] * counts.popular[rows.columns[p]]
             rest -= math.log(1.0 - q + q * node)
         out += counts.weights[i] * m * (1.0 - node) ** (m - 1) * math.exp(rest)
     return out
@@ -356,7 +357,7 @@ def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-
         for k in range(len(order)):
             known = known or facts.item[t, order[k]] == rows.columns[p]
         if not known:
-            q = counts.share[rows.codes[p]]
+            q = counts.share[rows.codes[p]] * counts.popular[rows.columns[p]]
             n += 1
             room[n] = room[n - 1] * q
             for i in range(n - 1, 0, -1):
