@@ -128,7 +128,7 @@ class Model:
             near = np.exp(-(((values[:, None] - symbols.members) / self.spread) ** 2) / 2)
             near /= near.sum(axis=0)
             right, wrong = self._of_values(ratings, values)
-            return right @ near, wrong @ near
+            return np.asarray(right @ near), np.asarray(wrong @ near)
         right, wrong = (
             means_of(symbols, each) for each in self._of_values(ratings, symbols.members)
         )

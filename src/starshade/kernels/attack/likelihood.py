@@ -369,7 +369,7 @@ def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-
 @inner
 def _sum_up(listed, chance, power, sizes, own, unit, out):  # type: ignore[no-untyped-def]
     """Set all chances beside the greatest; the sum is of whole numbers, alike in any order."""
-    top, top_row = -1, -1
+    top = -1
     for i in range(len(listed)):
         if top < 0 or (power[i], chance[i]) > (power[top], chance[top]):
             top = i
