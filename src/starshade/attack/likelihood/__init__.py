@@ -1,0 +1,1 @@
+"""The likelihood attack: how likely each record makes what is known."""

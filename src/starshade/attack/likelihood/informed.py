@@ -1,0 +1,234 @@
+"""The adversary who knows how facts come about: from view and knowledge to a kernel's arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.view import NO_DAYS, View, below
+from starshade.kernels.arrays import Array, fixed
+from starshade.kernels.attack.knowledge import count_marked, tally
+from starshade.kernels.attack.likelihood import Counts, Facts, Law, Rows, weigh
+from starshade.kernels.attack.postings import NO_DAY
+from starshade.progress import task
+from starshade.ratings.scale import SLACK
+from starshade.ratings.table import UNKNOWN_DAY
+from starshade.release.cells import Symbols
+
+Floats = NDArray[np.float64]
+_BATCH = 4096  # targets between two signs of progress
+_TABLE = 2**22  # entries of the largest table of chances
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """How facts come about from a view's rows, by `Knowledge`'s own law."""
+
+    view: View
+    knowledge: Knowledge
+    #: of ratings around the cells of averaged profiles; None: cells are what somebody rated
+    spread: float | None = None
+
+    @cached_property
+    def days_below(self) -> NDArray[np.int64]:
+        """Dated cells before each day."""
+        days = self.view.original.days if self.knowledge.knows_days else None
+        dated = tally(fixed(NO_DAYS if days is None else days), UNKNOWN_DAY + 1)
+        return below(dated[:UNKNOWN_DAY])
+
+    @cached_property
+    def ratings_below(self) -> NDArray[np.int64]:
+        """Ratings in all levels before each."""
+        original = self.view.original
+        return below(tally(fixed(original.codes), len(original.levels)))
+
+    def weigh(self, known: Known) -> Array:
+        """Weigh every row for every target; see `starshade.kernels.attack.likelihood.FOUND`."""
+        rows, counts, parts = self._rows(), self._counts(), []
+        with task("attacking", len(known)) as step:
+            for part in self._batches(known):
+                values, kind = np.unique(part.ratings, return_inverse=True)
+                right, wrong = self._chances(values)
+                knows_days = self.knowledge.knows_days and self.view.original.days is not None
+                law = Law(
+                    fixed(right),
+                    fixed(wrong),
+                    self.knowledge.wrong,
+                    self.knowledge.wrong_kind == "item",
+                    int(self.knowledge.day_error or 0) if knows_days else -1,
+                    self.days_below,
+                )
+                facts = self._facts(part, kind.reshape(part.items.shape))
+                parts.append(weigh(rows, counts, law, facts))
+                step(len(part))
+        return np.concatenate(parts)
+
+    def _batches(self, known: Known) -> Iterator[Known]:
+        symbols, size = self.view.cells.symbols, _BATCH
+        if len(np.unique(known.ratings)) * max(1, len(symbols.members)) > _TABLE:
+            size = max(1, _TABLE // (len(symbols.members) * known.items.shape[1]))
+        for start in range(0, len(known), size):
+            yield known.take(slice(start, start + size))
+
+    def _rows(self) -> Rows:
+        cells, postings = self.view.cells, self.view.postings
+        return Rows(
+            fixed(cells.indptr),
+            fixed(cells.columns),
+            fixed(cells.codes),
+            fixed(NO_DAYS if cells.days is None else cells.days),
+            fixed(postings.indptr),
+            fixed(postings.users),
+            fixed(cells.sizes),
+        )
+
+    def _counts(self) -> Counts:
+        view, cells = self.view, self.view.cells
+        eligible = self.knowledge.eligible_items(view.original)
+        place = view.item_of
+        may = np.zeros(cells.n_items, np.bool_)
+        may[place[eligible & (place >= 0)]] = True
+        share, items = share_rated(cells.symbols), int(may.sum())
+        popular = np.ones(cells.n_items)
+        if self.spread is not None:
+            original, here = view.original, np.flatnonzero(place >= 0)
+            popular[place[here]] = original.item_support[here] / original.n_users
+        none = np.empty(0)
+        if view.ungeneralized:
+            rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
+            rated[~self.knowledge.eligible_users(view.original)] = -1
+            return Counts(rated, items, may, share, popular, none, none, np.empty((0, 0)))
+        nodes, weights = np.polynomial.legendre.leggauss(max(1, items // 2 + 1))
+        nodes, weights = (nodes + 1) / 2, weights / 2
+        product = np.zeros((cells.n_groups, len(nodes)))
+        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+        open_cells = may[cells.columns]
+        q = share[cells.codes[open_cells]] * popular[cells.columns[open_cells]]
+        for i, node in enumerate(nodes):
+            product[:, i] = np.bincount(
+                row[open_cells], np.log(1 - q + q * node), minlength=cells.n_groups
+            )
+        return Counts(
+            np.empty(0, np.int64), items, may, share, popular, nodes, weights, fixed(product)
+        )
+
+    def _chances(self, ratings: Floats) -> tuple[Floats, Floats]:
+        """Chances of ratings (NaN: not known) from each content: that it is right, and wrong."""
+        symbols, original = self.view.cells.symbols, self.view.original
+        if self.spread is not None:
+            scale = original.scale
+            values = scale.levels if scale.step is not None else original.levels
+            # what may have been rated where a profile has a mean
+            near = np.exp(-(((values[:, None] - symbols.members) / self.spread) ** 2) / 2)
+            near /= near.sum(axis=0)
+            right, wrong = self._of_values(ratings, values)
+            return np.asarray(right @ near), np.asarray(wrong @ near)
+        right, wrong = (
+            means_of(symbols, each) for each in self._of_values(ratings, symbols.members)
+        )
+        ranges = np.flatnonzero(symbols.is_range)
+        if len(ranges):
+            # of a range any of the data's ratings
+            low = np.searchsorted(original.levels, symbols.low[ranges] - SLACK)
+            high = np.searchsorted(original.levels, symbols.high[ranges] + SLACK)
+            weight = share_rated(symbols)[ranges] / np.maximum(high - low, 1)
+            for out, each in zip(
+                (right, wrong), self._of_values(ratings, original.levels), strict=True
+            ):
+                out[:, ranges] = (_sums(each)[:, high] - _sums(each)[:, low]) * weight
+        return right, wrong
+
+    def _of_values(self, ratings: Floats, truths: Floats) -> tuple[Floats, Floats]:
+        """Return the chances of ratings from true ones, each shape (ratings, truths)."""
+        original, reach = self.view.original, self.knowledge.rating_error + SLACK
+        scale, levels, counts = original.scale, original.levels, self.ratings_below
+        first = np.searchsorted(levels, truths - reach)
+        last = np.searchsorted(levels, truths + reach)
+        away = np.abs(ratings[:, None] - truths)
+        code = np.minimum(np.searchsorted(levels, ratings - SLACK), max(0, len(levels) - 1))
+        there = np.abs(levels[code] - ratings) <= SLACK
+        often = np.where(there, np.diff(counts)[code], 0)
+        outside = counts[-1] - (counts[last] - counts[first])
+        wrong = np.where(away > reach, often[:, None] / np.maximum(outside, 1), 0.0)
+        wrong = np.where(outside == 0, away <= SLACK, wrong)
+        low = np.maximum(scale.minimum, truths - self.knowledge.rating_error)
+        high = np.minimum(scale.maximum, truths + self.knowledge.rating_error)
+        if scale.step is not None:
+            steps = scale.levels
+            near = np.searchsorted(steps, truths + reach) - np.searchsorted(steps, truths - reach)
+            right = (away <= reach) / near
+        else:
+            # what the data hold is drawn with no chance at all from so many numbers
+            within = (ratings[:, None] >= low) & (ratings[:, None] <= high) & ~there[:, None]
+            wide = high > low
+            right = np.where(wide, within / np.where(wide, high - low, 1), away <= SLACK)
+        unknown = np.isnan(ratings)
+        right[unknown], wrong[unknown] = 1.0, 1.0
+        return right, wrong
+
+    def _facts(self, known: Known, kind: NDArray[np.int64]) -> Facts:
+        knowledge, item = self.knowledge, self.view.places(known.items)
+        told = np.full(len(known), -1) if known.rating_counts is None else known.rating_counts
+        m, w = known.items.shape[1], knowledge.wrong
+        here = (item >= 0).sum(1)
+        share = [
+            [math.comb(int(n - left), w - i) / math.comb(m, w) if n - left >= w - i else 0.0
+             for i in range(w + 1)]
+            for n, left in zip(np.full(len(here), m), here, strict=True)
+        ]  # fmt: skip
+        return Facts(
+            fixed(item),
+            fixed(kind),
+            fixed(known.days),
+            fixed(self._blind(known)),
+            fixed(self.view.row_of_user[known.users]),
+            fixed(told.astype(np.int64)),
+            fixed(np.array(share, dtype=np.float64)),
+        )
+
+    def _blind(self, known: Known) -> Floats:
+        """Chance of each fact where the item was not rated: from the data's ratings and days."""
+        original, counts = self.view.original, self.ratings_below
+        levels = original.levels
+        code = np.minimum(np.searchsorted(levels, known.ratings - SLACK), max(0, len(levels) - 1))
+        there = np.abs(levels[code] - known.ratings) <= SLACK
+        out = np.where(there, np.diff(counts)[code] / max(1, counts[-1]), 0.0)
+        out[np.isnan(known.ratings)] = 1.0
+        if not self.knowledge.knows_days or original.days is None:
+            return out
+        dated = self.days_below[-1]
+        if dated == 0:
+            return out * (known.days == NO_DAY)
+        inside = (known.days >= 0) & (known.days < UNKNOWN_DAY)
+        day = np.where(inside, known.days, 0)
+        return out * inside * (np.diff(self.days_below)[day] / dated)
+
+
+def share_rated(symbols: Symbols) -> Floats:
+    """Return which share of each content is a rating, every value being equally likely."""
+    out = symbols.n_members / np.maximum(symbols.n_members + symbols.null, 1)
+    low, high = symbols.low, symbols.high
+    wide = symbols.is_range & (high - low > SLACK)
+    start = np.maximum(low[wide], symbols.scale.minimum)
+    out[wide] = np.maximum(0, high[wide] - start) / (high[wide] - low[wide])
+    out[symbols.is_range & ~wide] = symbols.has_rating[symbols.is_range & ~wide]
+    return out
+
+
+def means_of(symbols: Symbols, of_members: Floats) -> Floats:
+    """Return the mean over each set's members, null adding 0, shape (q, n)."""
+    sums = _sums(of_members)
+    total = sums[:, symbols.offsets[1:]] - sums[:, symbols.offsets[:-1]]
+    single = np.flatnonzero(symbols.n_members == 1)  # without the cumulative dust
+    total[:, single] = of_members[:, symbols.offsets[single]]
+    return np.asarray(total / np.maximum(symbols.n_members + symbols.null, 1))
+
+
+def _sums(values: Floats) -> Floats:
+    return np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)
