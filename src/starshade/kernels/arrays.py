@@ -137,6 +137,7 @@ def ones(word):  # type: ignore[no-untyped-def]
 
 
 _LANES = 16
+_CHUNK = 32
 _WORTH_IT = 1 << 16  # cells; fewer are done before a thread has started
 _COUNTERS = 1 << 23  # over all lanes: 64 MB
 
@@ -164,6 +165,18 @@ def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
         with ThreadPoolExecutor(threads) as pool:
             for _ in pool.map(work, range(lanes)):  # raises what a lane raised
                 step(1)
+
+
+def in_chunks(chunk: Callable[..., object], n: int, *shared: object) -> None:
+    """Do ``chunk(start, stop, *shared)`` for all of n, which share scratch space some at a time."""
+    pool = ThreadPoolExecutor(numba.get_num_threads())
+    try:
+        starts = range(0, n, _CHUNK)
+        jobs = [pool.submit(chunk, s, min(s + _CHUNK, n), *shared) for s in starts]
+        for job in jobs:
+            job.result()
+    finally:
+        pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the chunks at work, no longer
 
 
 def _nobody(amount: float) -> None:

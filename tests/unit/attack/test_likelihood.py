@@ -77,10 +77,10 @@ def test_on_ratings_it_is_the_posterior_over_all_draws(
         posterior = law.posterior(facts_of(known, t), told)
         bits = (
             np.log2(each["mass"] / mass_unit(ratings.n_users))
-            - each["own"]
+            - each["right"]
             - np.log2(view.copies[user])
         )
-        assert each["own_tied"] / each["tied"] == pytest.approx(naive.top1(posterior, user))
+        assert each["right_tied"] / each["tied"] == pytest.approx(naive.top1(posterior, user))
         assert bits == pytest.approx(naive.bits(posterior, law.rows, user), abs=1e-12)
 
 
@@ -107,7 +107,7 @@ def classes_of(view: View) -> list[naive.Class]:
         with_days=False,
     ),
     knowledges,
-    st.sampled_from(["keep", "suppress"]),
+    st.sampled_from(["keep", "drop"]),
 )  # fmt: skip
 def test_on_classes_it_is_the_mean_over_all_members(
     ratings: Any, knowledge: Knowledge, rare: Any
@@ -134,12 +134,12 @@ def test_on_classes_it_is_the_mean_over_all_members(
             continue
         own = view.row_of_user[known.users[t]]
         for weight, tied, mine in (
-            (np.ones(len(sizes)), "tied", "own_tied"),
-            (sizes, "tied_rows", "own_row_tied"),
+            (np.ones(len(sizes)), "tied", "right_tied"),
+            (sizes, "classes", "right_class"),
         ):
             best = chance * weight >= (chance * weight).max() * (1 - 1e-9)
             assert each[tied] == (best * (sizes if tied == "tied" else 1)).sum()
             assert each[mine] == best[own]
         mass = each["mass"] / mass_unit(int(sizes.sum()))
         assert mass == pytest.approx((chance * sizes).sum() / chance.max(), rel=1e-12)
-        assert 2.0 ** each["own"] == pytest.approx(chance[own] / chance.max(), rel=1e-12)
+        assert 2.0 ** each["right"] == pytest.approx(chance[own] / chance.max(), rel=1e-12)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.view import NO_DAYS, View, below
+from starshade.attack.likelihood.sought import Sought
+from starshade.attack.view import NO_DAYS, View, below, support_of
 from starshade.kernels.arrays import Array, fixed
 from starshade.kernels.attack.knowledge import count_marked, tally
-from starshade.kernels.attack.likelihood import Counts, Facts, Law, Rows, weigh
+from starshade.kernels.attack.likelihood import Counts, Facts, Law, weigh
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.progress import task
 from starshade.ratings.scale import SLACK
@@ -48,14 +49,17 @@ class Model:
         original = self.view.original
         return below(tally(fixed(original.codes), len(original.levels)))
 
-    def weigh(self, known: Known) -> Array:
-        """Weigh every row for every target; see `starshade.kernels.attack.likelihood.FOUND`."""
-        rows, counts, parts = self._rows(), self._counts(), []
-        with task("attacking", len(known)) as step:
-            for part in self._batches(known):
+    def weigh(self, known: Known, goal: Sought | None = None) -> Array:
+        """Weigh every row for every target; see `starshade.kernels.attack.posterior.FOUND`."""
+        goal = goal or Sought(self.view)
+        held, counts, parts = goal.held(), self._counts(goal), []
+        days = self.view.cells.days
+        knows_days = self.knowledge.knows_days and days is not None
+        with task("attacking without the target" if goal.absent else "attacking", len(known)) as step:
+            for targets in self._batches(known):
+                part = known.take(targets)
                 values, kind = np.unique(part.ratings, return_inverse=True)
                 right, wrong = self._chances(values)
-                knows_days = self.knowledge.knows_days and self.view.original.days is not None
                 law = Law(
                     fixed(right),
                     fixed(wrong),
@@ -65,58 +69,67 @@ class Model:
                     self.days_below,
                 )
                 facts = self._facts(part, kind.reshape(part.items.shape))
-                parts.append(weigh(rows, counts, law, facts))
+                parts.append(weigh(held, counts, law, facts, goal.of(part.users, targets)))
                 step(len(part))
         return np.concatenate(parts)
 
-    def _batches(self, known: Known) -> Iterator[Known]:
+    def _batches(self, known: Known) -> Iterator[slice]:
         symbols, size = self.view.cells.symbols, _BATCH
         if len(np.unique(known.ratings)) * max(1, len(symbols.members)) > _TABLE:
             size = max(1, _TABLE // (len(symbols.members) * known.items.shape[1]))
         for start in range(0, len(known), size):
-            yield known.take(slice(start, start + size))
+            yield slice(start, start + size)
 
-    def _rows(self) -> Rows:
-        cells, postings = self.view.cells, self.view.postings
-        return Rows(
-            fixed(cells.indptr),
-            fixed(cells.columns),
-            fixed(cells.codes),
-            fixed(NO_DAYS if cells.days is None else cells.days),
-            fixed(postings.indptr),
-            fixed(postings.users),
-            fixed(cells.sizes),
-        )
-
-    def _counts(self) -> Counts:
-        view, cells = self.view, self.view.cells
-        eligible = self.knowledge.eligible_items(view.original)
-        place = view.item_of
-        may = np.zeros(cells.n_items, np.bool_)
-        may[place[eligible & (place >= 0)]] = True
+    def _counts(self, goal: Sought) -> Counts:
+        view, cells = self.view, goal.cells
+        may = self.may
         share, items = share_rated(cells.symbols), int(may.sum())
-        popular = np.ones(cells.n_items)
-        if self.spread is not None:
-            original, here = view.original, np.flatnonzero(place >= 0)
-            popular[place[here]] = original.item_support[here] / original.n_users
         none = np.empty(0)
+        lengths = np.bincount(support_of(cells), weights=cells.sizes, minlength=1).astype(np.int64)
+        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
         if view.ungeneralized:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
-            rated[~self.knowledge.eligible_users(view.original)] = -1
-            return Counts(rated, items, may, share, popular, none, none, np.empty((0, 0)))
-        nodes, weights = np.polynomial.legendre.leggauss(max(1, items // 2 + 1))
-        nodes, weights = (nodes + 1) / 2, weights / 2
-        product = np.zeros((cells.n_groups, len(nodes)))
-        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-        open_cells = may[cells.columns]
-        q = share[cells.codes[open_cells]] * popular[cells.columns[open_cells]]
-        for i, node in enumerate(nodes):
-            product[:, i] = np.bincount(
-                row[open_cells], np.log(1 - q + q * node), minlength=cells.n_groups
-            )
+            expected = rated.astype(np.float64)
+            users = slice(goal.start, goal.start + cells.n_groups)
+            rated[~self.knowledge.eligible_users(view.original)[users]] = -1
+            if goal.class_of is not None:
+                rated[goal.class_of < 0] = -1
+            law_of_n = (none, none, np.empty((0, 0)), expected)
+        else:
+            rated = np.empty(0, np.int64)
+            open_cells = may[cells.columns]
+            q = share[cells.codes[open_cells]] * self.popular[cells.columns[open_cells]]
+            nodes, weights = np.polynomial.legendre.leggauss(max(1, items // 2 + 1))
+            nodes, weights = (nodes + 1) / 2, weights / 2
+            product = np.zeros((cells.n_groups, len(nodes)))
+            for i, node in enumerate(nodes):
+                product[:, i] = np.bincount(
+                    row[open_cells], np.log(1 - q + q * node), minlength=cells.n_groups
+                )
+            expected = np.bincount(row[open_cells], q, minlength=cells.n_groups)
+            law_of_n = (nodes, weights, product, expected)
+        support = fixed(view.support.astype(np.int64))
         return Counts(
-            np.empty(0, np.int64), items, may, share, popular, nodes, weights, fixed(product)
+            support, rated, items, may, share, self.popular, *map(fixed, law_of_n), lengths
         )
+
+    @cached_property
+    def may(self) -> NDArray[np.bool_]:
+        """Released items that may be known."""
+        out = np.zeros(self.view.cells.n_items, np.bool_)
+        place = self.view.item_of
+        out[place[self.knowledge.eligible_items(self.view.original) & (place >= 0)]] = True
+        return out
+
+    @cached_property
+    def popular(self) -> Floats:
+        """Chance that an item which a row shows was rated, per released item."""
+        out = np.ones(self.view.cells.n_items)
+        if self.spread is not None:
+            original, place = self.view.original, self.view.item_of
+            here = np.flatnonzero(place >= 0)
+            out[place[here]] = original.item_support[here] / original.n_users
+        return out
 
     def _chances(self, ratings: Floats) -> tuple[Floats, Floats]:
         """Chances of ratings (NaN: not known) from each content: that it is right, and wrong."""
@@ -187,7 +200,6 @@ class Model:
             fixed(kind),
             fixed(known.days),
             fixed(self._blind(known)),
-            fixed(self.view.row_of_user[known.users]),
             fixed(told.astype(np.int64)),
             fixed(np.array(share, dtype=np.float64)),
         )

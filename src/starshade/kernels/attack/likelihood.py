@@ -12,44 +12,26 @@ is a mean over its law: of 1 / C(n, m) by an integral whose terms are all positi
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner, place_of
+from starshade.kernels.attack.candidates import Postings
+from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
 from starshade.kernels.attack.postings import NO_DAY
-from starshade.kernels.attack.summary import mass_unit
 from starshade.kernels.warm import announce
 
-_CHUNK = 32  # targets that share scratch space
 _UNKNOWN_DAY = 65_535
-_SAME = 1e-9  # posteriors are equal when they differ by less than this share
 _SMALL = 2.0**-400  # below it an exponent is set apart
-
-
-class Rows(NamedTuple):
-    """What the adversary sees, row by row and item by item; `days` is empty where there are none.
-
-    cuts, holders : rows with a cell of item i: from cuts[i] to cuts[i + 1]
-    sizes : records of each row
-    """
-
-    indptr: Ints
-    columns: Int32s
-    codes: Array
-    days: NDArray[np.uint16]
-    cuts: Ints
-    holders: Int32s
-    sizes: Ints
 
 
 class Counts(NamedTuple):
     """How many of the items that may be known a row rated.
 
+    support : records that may have rated each item, in all blocks
     rated : of each row, -1 where so little was rated that the facts cannot be about it; empty
         where that is not certain
     items : items that may be known
@@ -57,8 +39,11 @@ class Counts(NamedTuple):
     share, popular : chance that a cell is a rating: of each content, times that of each item
     nodes, weights : of the integral over [0, 1]
     product : logarithm of the product of 1 - q + q t over a row's cells, shape (rows, nodes)
+    expected : items of them that each row rated, on average
+    lengths : records that rated so many items, of all, as the place says
     """
 
+    support: Ints
     rated: Ints
     items: int
     may: Bools
@@ -67,6 +52,8 @@ class Counts(NamedTuple):
     nodes: Floats
     weights: Floats
     product: Floats
+    expected: Floats
+    lengths: Ints
 
 
 class Law(NamedTuple):
@@ -87,7 +74,6 @@ class Facts(NamedTuple):
     kind : row of the tables of the law
     day : NO_DAY where not known
     blind : chance of the fact if the item was not rated
-    own : the target's row, -1 where it is unknown; shape (targets,)
     told : number of ratings that the target is said to have, -1: not known; shape (targets,)
     share : chance of each number of mistakes among what is not left out, over that of one choice
         of the mistaken; shape (targets, mistakes + 1)
@@ -97,71 +83,48 @@ class Facts(NamedTuple):
     kind: Ints
     day: Int32s
     blind: Floats
-    own: Ints
     told: Ints
     share: Floats
 
 
-#: of each target: records that share the greatest posterior, the target's among them or not; the
-#: first of their rows; all posteriors over the greatest one, in units of `mass_unit`; log2 of the
-#: target's over the greatest one; the row of which a record is likeliest to be the target's, the
-#: target's being as likely; the same of rows, each of which is as likely as its records together
-FOUND = np.dtype(
-    [
-        ("tied", np.int64),
-        ("own_tied", np.bool_),
-        ("top", np.int64),
-        ("mass", np.int64),
-        ("own", np.float64),
-        ("tied_rows", np.int64),
-        ("own_row_tied", np.bool_),
-        ("touched", np.int64),
-    ]
-)
-
-
-def weigh(rows: Rows, counts: Counts, law: Law, facts: Facts) -> Array:
+def weigh(held: Postings, counts: Counts, law: Law, facts: Facts, goal: Goal) -> Array:
     """Weigh every row for every target; an array of FOUND, shape (targets,)."""
     announce("the attack", _chunk)
     found = np.zeros(len(facts.item), dtype=FOUND)
-    shared = (rows, counts, law, facts, mass_unit(int(rows.sizes.sum())))
-    pool = ThreadPoolExecutor(numba.get_num_threads())
-    try:
-        jobs = [pool.submit(_chunk, s, *shared, found) for s in range(0, len(found), _CHUNK)]
-        for job in jobs:
-            job.result()
-    finally:
-        pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the chunks at work, no longer
+    in_chunks(_chunk, len(found), goal.rows, held, counts, law, facts, goal, found)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _chunk(start, rows, counts, law, facts, unit, found):  # type: ignore[no-untyped-def]
-    known, n_rows = facts.item.shape[1], len(rows.sizes)
+def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: ignore[no-untyped-def]
+    known, n_rows = facts.item.shape[1], len(goal.sizes)
     listed = np.empty(n_rows, np.int32)
     chance, power = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
     order, sums = np.empty(known, np.int64), np.empty(law.mistakes + 1)
     room = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
-    for t in range(start, min(start + _CHUNK, len(found))):
-        m = _rarest_first(t, rows, facts, order)
+    masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0)
+    for t in range(start, stop):
+        m = _rarest_first(t, counts, facts, order)
         out = found[t]
         scratch = (order[:m], sums, room)
-        n = _possible(t, rows, counts, law, facts, scratch, listed, chance, power, out)
-        _sum_up(listed[:n], chance, power, rows.sizes, facts.own[t], unit, out)
+        n = _possible(t, rows, held, counts, law, facts, scratch, listed, chance, power, out)
+        stranger = (0.0, 0)
+        if goal.strangers:
+            stranger = _stranger(t, held, counts, law, facts, goal, order[:m], sums, out)
+        sum_up(t, listed[:n], chance, power, stranger, goal, masses, out)
 
 
 @inner
-def _rarest_first(t, rows, facts, order):  # type: ignore[no-untyped-def]
-    """Sort a target's facts by how many rows have the item; return how many there are."""
+def _rarest_first(t, counts, facts, order):  # type: ignore[no-untyped-def]
+    """Sort a target's facts by how many rated the item; return how many there are."""
     m = 0
     for j in range(len(order)):
         item = facts.item[t, j]
         if item < 0:
             continue
-        i, held = m, rows.cuts[item + 1] - rows.cuts[item]
+        i, support = m, counts.support[item]
         while i > 0:
-            other = facts.item[t, order[i - 1]]
-            if rows.cuts[other + 1] - rows.cuts[other] <= held:
+            if counts.support[facts.item[t, order[i - 1]]] <= support:
                 break
             order[i] = order[i - 1]
             i -= 1
@@ -171,20 +134,20 @@ def _rarest_first(t, rows, facts, order):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _possible(t, rows, counts, law, facts, scratch, listed, chance, power, out):  # type: ignore[no-untyped-def]
+def _possible(t, rows, held, counts, law, facts, scratch, listed, chance, power, out):  # type: ignore[no-untyped-def]
     """List the rows that may have led to what is known, with their chances; return how many."""
     order, n = scratch[0], 0
     seeds = 1 + (law.mistakes if law.wrong_items else 0)
     if seeds > len(order):  # whoever rated none of the items may be it
-        out["touched"] += len(rows.sizes)
-        for row in range(len(rows.sizes)):
+        out["touched"] += len(listed)
+        for row in range(len(listed)):
             n = _try(row, t, rows, counts, law, facts, scratch, listed, chance, power, n)
         return n
     for s in range(seeds):
         item = facts.item[t, order[s]]
-        out["touched"] += rows.cuts[item + 1] - rows.cuts[item]
-        for p in range(rows.cuts[item], rows.cuts[item + 1]):
-            row, seen = rows.holders[p], False
+        out["touched"] += held.indptr[item + 1] - held.indptr[item]
+        for p in range(held.indptr[item], held.indptr[item + 1]):
+            row, seen = held.rows[p], False
             for other in range(s):
                 seen = seen or _place(row, facts.item[t, order[other]], rows) >= 0
             if not seen:
@@ -249,23 +212,41 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
                 return 1
             right, wrong = 0.0, facts.blind[t, j]
         else:
-            right, wrong = _cell(rows.codes[p], t, j, counts, law, facts)
-            if law.day_error >= 0 and len(rows.days) > 0:
-                right_day, wrong_day = _day(rows.days[p], t, j, law, facts)
-                right *= right_day
-                wrong *= 1.0 if law.wrong_items else wrong_day
-        most = 0.0
-        for i in range(len(sums) - 1, 0, -1):
-            sums[i] = sums[i] * right + sums[i - 1] * wrong
-            most = max(most, sums[i])
-        sums[0] *= right
-        most = max(most, sums[0])
-        if most == 0.0:
+            day = rows.days[p] if len(rows.days) > 0 else _UNKNOWN_DAY
+            right, wrong = _fact(rows.codes[p], day, len(rows.days) > 0, t, j, counts, law, facts)
+        apart = _take(sums, right, wrong)
+        if apart > 0:
             return 1
-        if most < _SMALL:
-            sums /= _SMALL
-            power -= 400
+        power += apart
     return power
+
+
+@inner
+def _take(sums, right, wrong):  # type: ignore[no-untyped-def]
+    """Take one more fact into `sums`; returns the power of two that is set apart, 1: all zero."""
+    most = 0.0
+    for i in range(len(sums) - 1, 0, -1):
+        sums[i] = sums[i] * right + sums[i - 1] * wrong
+        most = max(most, sums[i])
+    sums[0] *= right
+    most = max(most, sums[0])
+    if most == 0.0:
+        return 1
+    if most < _SMALL:
+        sums /= _SMALL
+        return -400
+    return 0
+
+
+@inner
+def _fact(code, day, dated, t, j, counts, law, facts):  # type: ignore[no-untyped-def]
+    """Chance of a fact from a cell that it is right, and wrong, about."""
+    right, wrong = _cell(code, t, j, counts, law, facts)
+    if law.day_error >= 0 and dated:
+        right_day, wrong_day = _day(day, t, j, law, facts)
+        right *= right_day
+        wrong *= 1.0 if law.wrong_items else wrong_day
+    return right, wrong
 
 
 @inner
@@ -300,7 +281,8 @@ def _day(day, t, j, law, facts):  # type: ignore[no-untyped-def]
 def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
     """1 / (C(n, right) · C(items - n, wrong)) · chance of what is told, over the law of n.
 
-    Where n is certain it comes without the factors right! and wrong!, which are alike for all.
+    It comes without the factors right! and wrong!: with the ways to choose the mistaken among the
+    facts they are alike for all.
     """
     if len(counts.rated) > 0:
         n, out = counts.rated[row], 1.0
@@ -310,6 +292,8 @@ def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: igno
             out /= counts.items - n - i
         return out * _told(facts.told[t], rows.indptr[row + 1] - rows.indptr[row])
     if wrong == 0 and facts.told[t] < 0:
+        if right == 0:
+            return 1.0
         return _by_integral(row, t, right, rows, counts, facts, order)
     n = _rated_beside(row, t, rows, counts, facts, order, room)
     out = 0.0
@@ -318,9 +302,9 @@ def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: igno
         if counts.items - right - more < wrong:
             break
         for i in range(right):
-            some *= (i + 1.0) / (right + more - i)
+            some /= right + more - i
         for i in range(wrong):
-            some *= (i + 1.0) / (counts.items - right - more - i)
+            some /= counts.items - right - more - i
         out += some * _told(facts.told[t], right + more)
     return out
 
@@ -344,6 +328,8 @@ def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-unty
             q = counts.share[rows.codes[p]] * counts.popular[rows.columns[p]]
             rest -= math.log(1.0 - q + q * node)
         out += counts.weights[i] * m * (1.0 - node) ** (m - 1) * math.exp(rest)
+    for i in range(m):
+        out /= i + 1
     return out
 
 
@@ -367,27 +353,46 @@ def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-
 
 
 @inner
-def _sum_up(listed, chance, power, sizes, own, unit, out):  # type: ignore[no-untyped-def]
-    """Set all chances beside the greatest; the sum is of whole numbers, alike in any order."""
-    top = -1
-    for i in range(len(listed)):
-        if top < 0 or (power[i], chance[i]) > (power[top], chance[top]):
-            top = i
-    out["top"], out["own"] = -1, -math.inf
-    most = 0.0
-    for i in range(len(listed)):
-        share = math.ldexp(chance[i] / chance[top], max(power[i] - power[top], -1_000))
-        size = sizes[listed[i]]
-        most = max(most, share * size)
-        out["mass"] += np.int64(share * unit + 0.5) * size
-        if share >= 1.0 - _SAME:
-            out["tied"] += size
-            out["own_tied"] = out["own_tied"] or listed[i] == own
-            out["top"] = listed[i] if out["top"] < 0 else min(out["top"], listed[i])
-        if listed[i] == own:
-            out["own"] = math.log2(chance[i] / chance[top]) + (power[i] - power[top])
-    for i in range(len(listed)):
-        share = math.ldexp(chance[i] / chance[top], max(power[i] - power[top], -1_000))
-        if share * sizes[listed[i]] >= most * (1.0 - _SAME):
-            out["tied_rows"] += 1
-            out["own_row_tied"] = out["own_row_tied"] or listed[i] == own
+def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ignore[no-untyped-def]
+    """Chance of the facts from somebody who is in no row, as `_chance` has it.
+
+    Each is drawn from all cells, with half a cell that says what the data say on the whole.
+    """
+    own = goal.own[t] if goal.absent else -1
+    records, cells = 0, 0.0
+    for row in range(len(goal.sizes)):
+        size = goal.sizes[row] - (row == own)
+        records += size
+        cells += size * counts.expected[row]
+    no_cells = records * counts.items - cells + counts.items / 2
+    cells += counts.items / 2
+    sums[:] = 0.0
+    sums[0] = 1.0
+    power = 0
+    for k in range(len(order)):
+        j = order[k]
+        item, right, wrong, rated = facts.item[t, j], 0.0, 0.0, 0.0
+        for p in range(held.indptr[item], held.indptr[item + 1]):
+            size = goal.sizes[held.rows[p]] - (held.rows[p] == own)
+            day = held.days[p] if len(held.days) > 0 else _UNKNOWN_DAY
+            chances = _fact(held.codes[p], day, len(held.days) > 0, t, j, counts, law, facts)
+            right += size * chances[0]
+            wrong += size * chances[1]
+            rated += size * counts.share[held.codes[p]] * counts.popular[item]
+        out["touched"] += held.indptr[item + 1] - held.indptr[item]
+        right = (right + facts.blind[t, j] / 2) / cells
+        if law.wrong_items:
+            wrong = (records - rated + 0.5) * facts.blind[t, j] / no_cells
+        else:
+            wrong = (wrong + facts.blind[t, j] / 2) / cells
+        power += _take(sums, right, wrong)
+    chance = 0.0
+    for w in range(len(sums)):
+        chance += sums[w] * facts.share[t, w]
+    told = 0.0
+    for n in range(1, len(counts.lengths)):
+        told += counts.lengths[n] * _told(facts.told[t], n)
+    if facts.told[t] >= 0:
+        chance *= told / max(1, counts.lengths.sum())
+    x, e = math.frexp(chance)
+    return x, power + e

@@ -47,7 +47,6 @@ from starshade.kernels.attack.summary import (
 )
 from starshade.kernels.warm import announce
 
-_CHUNK = 32  # targets that share scratch space
 _SPARSE = 8  # look at touched rows only when they are fewer than one in this many
 _LOG2E = math.log2(math.e)
 
@@ -213,22 +212,13 @@ def _run(
     merged: bool,
     weighed: bool,
 ) -> None:
-    """Deal the targets to threads, chunk by chunk; each chunk fills its own targets' places."""
     announce("the attack", _chunk)
-    shared = (block, aux, tables, goal, mass_unit(records), merged, weighed)
-    pool = ThreadPoolExecutor(numba.get_num_threads())
-    try:
-        starts = range(0, len(summaries), _CHUNK)
-        jobs = [pool.submit(_chunk, s, *shared, summaries, masses) for s in starts]
-        for job in jobs:
-            job.result()
-    finally:
-        pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the chunks at work, no longer
+    shared = (block, aux, tables, goal, mass_unit(records), merged, weighed, summaries, masses)
+    in_chunks(_chunk, len(summaries), *shared)
 
 
 @njit(cache=True, nogil=True)
-def _chunk(start, block, aux, tables, goal, unit, merged, weighed, summaries, masses):  # type: ignore[no-untyped-def]
-    stop = min(start + _CHUNK, len(summaries))
+def _chunk(start, stop, block, aux, tables, goal, unit, merged, weighed, summaries, masses):  # type: ignore[no-untyped-def]
     n_rows = len(block.sizes)
     scores = np.zeros(n_rows, np.int32)
     worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)

@@ -1,0 +1,103 @@
+"""The adversary who knows nothing of how facts come about, and weighs them all the same."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Known
+from starshade.attack.likelihood.informed import means_of, share_rated
+from starshade.attack.likelihood.sought import Sought
+from starshade.attack.view import NO_DAYS, View, below
+from starshade.kernels.arrays import Array, fixed
+from starshade.kernels.attack.knowledge import tally
+from starshade.kernels.attack.plain_likelihood import Facts, Weights, weigh
+from starshade.kernels.attack.postings import NO_DAY
+from starshade.progress import task
+from starshade.ratings.scale import SLACK
+from starshade.ratings.table import UNKNOWN_DAY
+
+Floats = NDArray[np.float64]
+#: chance that a fact is right but for a rating that is d fifths of the scale away; the rest, that
+#: the item was not rated
+_AWAY = np.array([0.70, 0.12, 0.03, 0.02, 0.01])
+_NOT_RATED = 0.12
+_NEAR, _IS_NEAR = 30, 0.9  # days, and the chance that a rating's day is that near
+_BINS = 20  # of a scale without steps
+_BATCH = 4096  # targets between two signs of progress
+
+
+def weigh_plainly(view: View, known: Known, goal: Sought | None = None) -> Array:
+    """Weigh every row for every target; see `starshade.kernels.attack.posterior.FOUND`.
+
+    Fellegi & Sunter's weights, on ratings after Torres & Olivares (definitions, "likelihood").
+    """
+    goal = goal or Sought(view)
+    cells, held, parts = goal.cells, goal.held(), []
+    share = share_rated(cells.symbols)
+    row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+    rated = np.bincount(row, share[cells.codes], minlength=cells.n_groups)
+    unrated = view.original.n_items - rated
+    unrated[unrated < SLACK] = 0.0
+    with task("attacking", len(known)) as step:
+        for start in range(0, len(known), _BATCH):
+            targets = slice(start, start + _BATCH)
+            part = known.take(targets)
+            values, kind = np.unique(part.ratings, return_inverse=True)
+            weights = Weights(*map(fixed, (chances(view, values), share, rated, unrated)))
+            facts = _facts(view, part, kind.reshape(part.items.shape))
+            parts.append(weigh(held, weights, facts, goal.of(part.users, targets)))
+            step(len(part))
+    return np.concatenate(parts)
+
+
+def chances(view: View, ratings: Floats) -> Floats:
+    """Return the chance of ratings (NaN: not known) from each content, shape (ratings, n)."""
+    symbols, scale = view.cells.symbols, view.original.scale
+    if scale.step is None:
+        values = scale.minimum + (np.arange(_BINS) + 0.5) * scale.width / _BINS
+    else:
+        values = scale.levels
+    truths = np.append(symbols.members, (symbols.low + symbols.high) / 2)  # of ranges their middle
+    fifth = (scale.width + (scale.step or 0.0)) / 5 or 1.0
+
+    def away(of: Floats) -> NDArray[np.int64]:
+        far = np.floor(np.abs(of[:, None] - truths) / fifth + 0.5 + SLACK)
+        return np.minimum(np.nan_to_num(far), len(_AWAY) - 1).astype(np.int64)
+
+    among = away(values)
+    many = np.stack([(among == d).sum(axis=0) for d in range(len(_AWAY))])
+    d = away(ratings)
+    each = _AWAY[d] / np.maximum(np.take_along_axis(many, d, axis=0), 1)
+    each[np.isnan(ratings)] = _AWAY.sum()
+    out = means_of(symbols, each[:, : len(symbols.members)])
+    ranges = symbols.is_range
+    out[:, ranges] = each[:, len(symbols.members) :][:, ranges] * share_rated(symbols)[ranges]
+    return out
+
+
+def _facts(view: View, known: Known, kind: NDArray[np.int64]) -> Facts:
+    original = view.original
+    levels, counts = original.levels, tally(fixed(original.codes), len(original.levels))
+    code = np.minimum(np.searchsorted(levels, known.ratings - SLACK), max(0, len(levels) - 1))
+    there = np.abs(levels[code] - known.ratings) <= SLACK
+    # a rating that nobody gave is as rare as half of one
+    often = np.where(there, np.maximum(counts[code], 0.5), 0.5) / max(1, counts.sum())
+    blind = _NOT_RATED * np.where(np.isnan(known.ratings), 1.0, often)
+    days = NO_DAYS if original.days is None else original.days
+    under = below(tally(fixed(days), UNKNOWN_DAY + 1)[:UNKNOWN_DAY])
+    dated = (known.days != NO_DAY) & (view.cells.days is not None) & bool(under[-1])
+    day = np.where(dated, known.days, 0).astype(np.int64)
+    first, last = (np.clip(day + by, 0, UNKNOWN_DAY) for by in (-_NEAR, _NEAR + 1))
+    least = 0.5 / max(1, under[-1])  # no share of the days is nothing, or all
+    near = np.clip((under[last] - under[first]) / max(1, under[-1]), least, 1 - least)
+    return Facts(
+        fixed(view.places(known.items)),
+        fixed(kind),
+        fixed(blind),
+        fixed(day - _NEAR),
+        fixed(day + _NEAR),
+        fixed(_IS_NEAR / near),
+        fixed((1 - _IS_NEAR) / (1 - near)),
+        fixed(dated),
+    )

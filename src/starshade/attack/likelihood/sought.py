@@ -1,0 +1,81 @@
+"""Whose record is sought, among which rows: from a view to a kernel's arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.view import NO_DAYS, View, contents_of, rows_of, truth_of
+from starshade.kernels.arrays import fixed
+from starshade.kernels.attack.candidates import Postings
+from starshade.kernels.attack.posterior import Goal
+from starshade.kernels.attack.summary import mass_unit
+from starshade.release.cells import Cells
+
+
+@dataclass(frozen=True, eq=False)
+class Sought:
+    """Rows that are weighed, and what of them is looked for.
+
+    `class_of` (n_rows,): classes whose chances are summed; None: equal rows. `absent`: a target's
+    record is not there, and they may be a stranger. `start`, `stop`: rows that are looked at.
+    `greatest`: of each target the greatest chance in all blocks, and its exponent.
+    """
+
+    view: View
+    class_of: NDArray[np.int64] | None = None
+    absent: bool = False
+    strangers: bool = False
+    start: int = 0
+    stop: int | None = None
+    greatest: tuple[NDArray[Any], NDArray[Any]] | None = None
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The rows."""
+        cells = self.view.cells
+        stop = cells.n_groups if self.stop is None else self.stop
+        if (self.start, stop) == (0, cells.n_groups):
+            return cells
+        return cells.keep_rows(np.arange(self.start, stop))
+
+    def held(self) -> Postings:
+        """Lay the rows out item by item."""
+        whole = self.cells is self.view.cells
+        postings = self.view.postings if whole else self.cells.by_item
+        return Postings(
+            fixed(postings.indptr),
+            fixed(postings.users),
+            fixed(postings.codes),
+            fixed(NO_DAYS if postings.days is None else postings.days),
+        )
+
+    def of(self, users: NDArray[np.int64], targets: slice) -> Goal:
+        """Lay out whose record is right; `targets`: where these users are among all."""
+        view, cells = self.view, self.cells
+        stop = self.start + cells.n_groups
+        again = np.zeros(view.cells.n_groups, np.bool_)
+        again[view.repeats] = True
+        unknown = view.credit == "compatible"
+        chance, power = self.greatest or (np.empty(0), np.empty(0, np.int64))
+        return Goal(
+            fixed(cells.sizes),
+            fixed(view.copies[self.start : stop]),
+            fixed(again[self.start : stop]),
+            fixed(np.empty(0, np.int64) if self.class_of is None else self.class_of),
+            fixed(view.row_of_user[users]),
+            fixed(users),
+            rows_of(cells),
+            truth_of(view.truth(), ratings=unknown),
+            contents_of(cells.symbols),
+            self.absent,
+            self.strangers,
+            fixed(chance[targets] if len(chance) else chance),
+            fixed(power[targets] if len(power) else power),
+            self.start,
+            mass_unit(view.cells.n_records),
+        )

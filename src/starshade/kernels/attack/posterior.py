@@ -1,0 +1,199 @@
+"""What an attack must remember of the chances of all rows, and how blocks of them become one.
+
+A chance is a number with an exponent of its own: hundreds of facts neither vanish nor overflow.
+All are set beside the greatest one, as whole numbers of a fixed unit, so that sums are the same in
+any order. Rows may be equal, and a row stands for one or more equal records: these together are a
+*class*, as likely as its records together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from starshade.kernels.arrays import Array, Bools, Floats, Ints, inner
+from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
+
+_SAME = 1e-9  # posteriors are equal when they differ by less than this share
+
+#: of each target: greatest chance, as ``chance * 2 ** power``; records that have it; whether one of
+#: them is right (the target's own; where that is unknown, one that agrees with the truth); first of
+#: their rows; all chances over the greatest, in units of `mass_unit`; log2 of the right record's
+#: over the greatest (of several the likeliest), -inf where it is impossible; chances of all right
+#: records; of the likeliest class: its chance, how many have it, whether a right one, first of
+#: their rows; chance of a stranger over the greatest; cells looked at
+FOUND = np.dtype(
+    [
+        ("chance", np.float64),
+        ("power", np.int64),
+        ("tied", np.int64),
+        ("right_tied", np.bool_),
+        ("top", np.int64),
+        ("mass", np.int64),
+        ("right", np.float64),
+        ("right_mass", np.int64),
+        ("class_mass", np.float64),
+        ("classes", np.int64),
+        ("right_class", np.bool_),
+        ("top_class", np.int64),
+        ("stranger", np.float64),
+        ("touched", np.int64),
+    ]
+)
+
+
+class Goal(NamedTuple):
+    """Whose record is right, and which records are alike.
+
+    sizes, copies : records of each row, and of all rows that equal it
+    again : rows that equal an earlier one
+    class_of : class of each row, whose chances are summed; empty: classes are equal rows
+    own, users : row and number of each target, shape (targets,); own -1: unknown
+    rows, truth, contents : what agrees with the truth, where a target's row is unknown
+    absent : one record of the target's row is not there
+    strangers : whether the target may be a stranger
+    chance, power : of each target the greatest chance of all blocks, shape (targets,); or empty
+    first : number of the first row
+    unit : of masses
+    """
+
+    sizes: Ints
+    copies: Ints
+    again: Bools
+    class_of: Ints
+    own: Ints
+    users: Ints
+    rows: Rows
+    truth: Truth
+    contents: Contents
+    absent: bool
+    strangers: bool
+    chance: Floats
+    power: Ints
+    first: int
+    unit: float
+
+
+@njit(cache=True, nogil=True)
+def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: ignore[no-untyped-def]
+    """Fill one FOUND from the chances of the rows that are listed, `chance * 2 ** power`.
+
+    stranger : chance, with its exponent; masses : scratch, of zeros, one of each class
+    """
+    best, e = _greatest(t, listed, chance, power, goal)
+    out["chance"], out["power"] = best, e
+    out["top"], out["top_class"], out["right"] = -1, -1, -math.inf
+    if best == 0.0:
+        out["stranger"] = math.inf if stranger[0] > 0 else 0.0
+        return
+    out["stranger"] = math.ldexp(stranger[0] / best, min(max(stranger[1] - e, -1_000), 1_000))
+    own = goal.own[t]
+    for i in range(len(listed)):
+        row = listed[i]
+        size = goal.sizes[row] - (goal.absent and row + goal.first == own)
+        if size == 0:
+            continue
+        share = _share(chance[i], power[i], best, e)
+        mass = np.int64(share * goal.unit + 0.5) * size
+        out["mass"] += mass
+        right = row + goal.first == own
+        if own < 0:
+            right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
+        if share >= 1.0 - _SAME:
+            out["tied"] += size
+            out["right_tied"] = out["right_tied"] or right
+            if out["top"] < 0:
+                out["top"] = row + goal.first
+        if right:
+            exact = math.log2(chance[i] / best) + (power[i] - e)
+            out["right"] = max(out["right"], exact)
+            out["right_mass"] += mass
+    _sum_up_classes(t, listed, chance, power, goal, masses, out)
+
+
+@inner
+def _share(chance, power, best, e):  # type: ignore[no-untyped-def]
+    return math.ldexp(chance / best, max(power - e, -1_000))
+
+
+@inner
+def _greatest(t, listed, chance, power, goal):  # type: ignore[no-untyped-def]
+    if len(goal.chance) > 0:
+        return goal.chance[t], goal.power[t]
+    best, e = 0.0, np.int64(0)
+    for i in range(len(listed)):
+        row = listed[i]
+        here = goal.sizes[row] - (goal.absent and row + goal.first == goal.own[t]) > 0
+        if here and (best == 0.0 or (power[i], chance[i]) > (e, best)):
+            best, e = chance[i], power[i]
+    return best, e
+
+
+@inner
+def _sum_up_classes(t, listed, chance, power, goal, masses, out):  # type: ignore[no-untyped-def]
+    """Find the likeliest class; one of several rows is looked at where it comes first."""
+    summed, best, e = len(goal.class_of) > 0, out["chance"], out["power"]
+    most = 0.0
+    for i in range(len(listed)):
+        row = listed[i]
+        share = _share(chance[i], power[i], best, e)
+        if summed:
+            masses[goal.class_of[row]] += share * goal.sizes[row]
+            most = max(most, masses[goal.class_of[row]])
+        else:
+            most = max(most, share * goal.copies[row])
+    out["class_mass"] = most
+    for i in range(len(listed)):
+        row = listed[i]
+        share = _share(chance[i], power[i], best, e) * goal.copies[row]
+        kind = row + goal.first
+        right = kind == goal.own[t]
+        if summed:
+            kind = goal.class_of[row]
+            right, share = kind == goal.class_of[goal.own[t]], masses[kind]
+            masses[kind] = 0.0
+        if share < most * (1.0 - _SAME) or share == 0.0:
+            continue
+        if summed or not goal.again[row]:
+            out["classes"] += 1
+            if out["top_class"] < 0:
+                out["top_class"] = kind
+        if goal.own[t] < 0:
+            right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
+        out["right_class"] = out["right_class"] or right
+
+
+def greatest(parts: Sequence[Array]) -> tuple[Floats, Ints]:
+    """Return the greatest chance that any block found of each target, with its exponent."""
+    chance, power = parts[0]["chance"].copy(), parts[0]["power"].copy()
+    for part in parts[1:]:
+        above = (part["chance"] > 0) & (
+            (chance == 0)
+            | (part["power"] > power)
+            | ((part["power"] == power) & (part["chance"] > chance))
+        )
+        chance[above], power[above] = part["chance"][above], part["power"][above]
+    return chance, power
+
+
+def merge(one: Array, other: Array) -> Array:
+    """Join what two blocks of rows found, earlier rows first, beside the same greatest chance."""
+    out = one.copy()
+    for name in ("tied", "mass", "right_mass", "touched"):
+        out[name] += other[name]
+    out["right_tied"] |= other["right_tied"]
+    out["right"] = np.maximum(one["right"], other["right"])
+    out["top"] = np.where(one["top"] < 0, other["top"], one["top"])
+    most = np.maximum(one["class_mass"], other["class_mass"])
+    out["class_mass"] = most
+    out["classes"], out["right_class"], out["top_class"] = 0, False, -1
+    for part in (other, one):
+        here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - _SAME))
+        out["classes"] += np.where(here, part["classes"], 0)
+        out["right_class"] |= here & part["right_class"]
+        out["top_class"] = np.where(here & (part["top_class"] >= 0), part["top_class"], out["top_class"])
+    return out
