@@ -54,7 +54,7 @@ def names_records(attack: Any, ratings: Ratings) -> bool:
         return False
 
 
-def credits(attack: Any, ratings: Ratings, knowledge: Knowledge) -> Any:
+def credit_of(attack: Any, ratings: Ratings, knowledge: Knowledge) -> Any:
     found: Any = attack.run(ratings, knowledge, rng=0).per_target
     return found.credit if hasattr(found, "credit") else found.expected_top1
 
@@ -71,11 +71,11 @@ def played() -> dict[str, list[float]]:
     for seed in range(TABLES):
         ratings, knowledge = drawn(seed)
         try:
-            own = credits(Likelihood(), ratings, knowledge)
+            own = credit_of(Likelihood(), ratings, knowledge)
         except UserError:  # nobody of whom so much can be known
             continue
         for name, rival in rivals:
-            theirs = credits(rival, ratings, knowledge)
+            theirs = credit_of(rival, ratings, knowledge)
             better.setdefault(name, []).append(float(np.mean(theirs - own)))
     return better
 
