@@ -1,0 +1,362 @@
+"""Chances that one value of a class has exactly one holder, and who satisfies a predicate."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from starshade.kernels.arrays import Bools, Floats, Int32s, Ints, cut, inner, place_of, run
+from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, is_member
+from starshade.kernels.warm import announce
+
+_WHOLE = 64  # members up to which all that a cell promises is weighed; 1/64! is still a float
+_NEGLIGIBLE = 1e-12
+
+
+class Named(NamedTuple):
+    """What each symbol says, in levels: 0 is null, ratings that the release names follow.
+
+    Symbol s names the levels ``levels[offsets[s]:offsets[s + 1]]``, ascending; `held`: whether some
+    member of the class is known to hold it. `first`, `last` (n_symbols,): the ratings' levels
+    strictly inside a range, which it does not name one by one; last < first: none.
+    """
+
+    offsets: Ints
+    levels: Ints
+    held: Bools
+    first: Ints
+    last: Ints
+
+
+class Kinds(NamedTuple):
+    """Cells that are alike: of one item and symbol, in classes of one size, shape (n_kinds,)."""
+
+    item: Ints
+    symbol: Ints
+    size: Ints
+
+
+class Chances(NamedTuple):
+    """What to expect of each kind: kind k has the values ``offsets[k]:offsets[k + 1]``.
+
+    once : chance that exactly one member holds the value
+    share : chance that a given member holds it
+    inside : shape (n_kinds,); chance that they hold another rating of the range
+    """
+
+    offsets: Ints
+    once: Floats
+    share: Floats
+    inside: Floats
+
+
+def weigh(kinds: Kinds, named: Named, prior: Floats, bins: Ints, unit: Floats) -> Chances:
+    """Weigh what members may hold, drawn by `prior`, given that what is held is held.
+
+    `prior` (n_items, n_bins); level v weighs ``prior[item, bins[v]] * unit[v]``.
+    """
+    announce("the predicate attack", _weigh)
+    offsets = np.concatenate([[0], np.cumsum(np.diff(named.offsets)[kinds.symbol])])
+    total = int(offsets[-1])
+    out = Chances(
+        offsets.astype(np.int64), np.empty(total), np.empty(total), np.zeros(len(kinds.item))
+    )
+    _weigh(kinds, named, prior, bins, unit, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _weigh(kinds, named, prior, bins, unit, out):  # type: ignore[no-untyped-def]
+    for k in range(len(kinds.item)):
+        item, symbol, n = kinds.item[k], kinds.symbol[k], kinds.size[k]
+        start, stop = named.offsets[symbol], named.offsets[symbol + 1]
+        m = stop - start
+        q = np.empty(m + 1)
+        for e in range(m):
+            level = named.levels[start + e]
+            q[e] = prior[item, bins[level]] * unit[level]
+        q[m] = 0.0
+        if named.last[symbol] >= named.first[symbol]:
+            level = named.first[symbol]
+            q[m] = prior[item, bins[level]] * unit[level] * (named.last[symbol] - level + 1)
+        whole = 0.0
+        for e in range(m + 1):
+            whole += q[e]
+        for e in range(m + 1):
+            q[e] = q[e] / whole if whole > 0 else 1.0 / (m + 1)
+        held = named.held[start:stop]
+        first, last = out.offsets[k], out.offsets[k + 1]
+        once, share = out.once[first:last], out.share[first:last]
+        if not (n <= _WHOLE and _together(q, held, n, once, share)):
+            _one_by_one(q, held, n, once, share)
+        known = 0.0
+        for e in range(m):
+            known += share[e]
+        out.inside[k] = max(0.0, 1 - known) if q[m] > 0 else 0.0
+
+
+@inner
+def _one_by_one(q, held, n, once, share):  # type: ignore[no-untyped-def]
+    """Weigh each value as if nothing were known of the others."""
+    for e in range(len(once)):
+        some = 1 - (1 - q[e]) ** n if held[e] else 1.0
+        once[e] = n * q[e] * (1 - q[e]) ** (n - 1) / some if some > 0 else 0.0
+        share[e] = min(1.0, q[e] / some) if some > 0 else 0.0
+
+
+@inner
+def _together(q, held, n, once, share):  # type: ignore[no-untyped-def]
+    """Weigh all values at once; False where no n members can hold all that is held.
+
+    A value contributes Σ_t (q x)^t/t!, from t = 1 where it is held; n! times the coefficient of x^n
+    in the product is the chance that all of it is so.
+    """
+    m = len(once)
+    before, after = np.zeros((m + 2, n + 1)), np.zeros((m + 2, n + 1))
+    part = np.zeros((m + 1, n + 1))
+    for e in range(m + 1):
+        part[e, 0] = 1.0
+        for t in range(1, n + 1):
+            part[e, t] = part[e, t - 1] * q[e] / t
+        if e < m and held[e]:
+            part[e, 0] = 0.0
+    before[0, 0] = after[m + 1, 0] = 1.0
+    for e in range(m + 1):
+        for a in range(n + 1):
+            if before[e, a] > 0:
+                for t in range(n + 1 - a):
+                    before[e + 1, a + t] += before[e, a] * part[e, t]
+    for e in range(m, -1, -1):
+        for a in range(n + 1):
+            if after[e + 1, a] > 0:
+                for t in range(n + 1 - a):
+                    after[e, a + t] += after[e + 1, a] * part[e, t]
+    if not before[m + 1, n] > 0:
+        return False
+    for e in range(m):
+        one, mean = 0.0, 0.0
+        for t in range(1, n + 1):
+            others = 0.0
+            for a in range(n - t + 1):
+                others += before[e, a] * after[e + 1, n - t - a]
+            if t == 1:
+                one = q[e] * others
+            mean += t * part[e, t] * others
+        once[e] = min(1.0, one / before[m + 1, n])
+        share[e] = min(1.0, mean / before[m + 1, n] / n)
+    return True
+
+
+@inner
+def _chance_of(level, kind, kinds, named, chances):  # type: ignore[no-untyped-def]
+    """Return the chance that a member of a class with such a cell holds a level there."""
+    symbol = kinds.symbol[kind]
+    start, stop = named.offsets[symbol], named.offsets[symbol + 1]
+    place = place_of(named.levels, start, stop, level)
+    if place < stop and named.levels[place] == level:
+        return chances.share[chances.offsets[kind] + place - start]
+    if named.first[symbol] <= level <= named.last[symbol]:
+        return chances.inside[kind] / (named.last[symbol] - named.first[symbol] + 1)
+    return 0.0
+
+
+@inner
+def _fits(symbol, kind, kinds, named, chances):  # type: ignore[no-untyped-def]
+    """Return the chance that a member of a class with such a cell fits a symbol there."""
+    total = 0.0
+    for e in range(named.offsets[symbol], named.offsets[symbol + 1]):
+        total += _chance_of(named.levels[e], kind, kinds, named, chances)
+    first, last = named.first[symbol], named.last[symbol]
+    if last < first:
+        return min(1.0, total)
+    theirs = kinds.symbol[kind]
+    for e in range(named.offsets[theirs], named.offsets[theirs + 1]):
+        if first <= named.levels[e] <= last:
+            total += chances.share[chances.offsets[kind] + e - named.offsets[theirs]]
+    both = min(last, named.last[theirs]) - max(first, named.first[theirs]) + 1
+    if both > 0:
+        width = named.last[theirs] - named.first[theirs] + 1
+        total += chances.inside[kind] * both / width
+    return min(1.0, total)
+
+
+def choose(
+    rows: Ints, table: Rows, sizes: Ints, kinds: Kinds, named: Named, chances: Chances, n_items: int
+) -> tuple[Int32s, Ints, Floats]:
+    """Choose for each of `rows` the item and the level that most likely one person alone has.
+
+    `table`: all rows, the kind of each cell as its code. Returns the items (-1: the row has no
+    cell), the levels, and the chances as the adversary sees them.
+    """
+    announce("the predicate attack", _choose)
+    item, level = np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.int64)
+    chance = np.empty(len(rows))
+    lanes = cut(np.full(len(rows), len(table.columns)))
+
+    def work(lane: int) -> None:
+        first, last = lanes[lane]
+        own = slice(first, last)
+        told = kinds, named, chances, n_items
+        _choose(rows[own], table, sizes, *told, item[own], level[own], chance[own])
+
+    run(work, len(lanes), "choosing predicates")
+    return item, level, chance
+
+
+@njit(cache=True, nogil=True)
+def _choose(rows, table, sizes, kinds, named, chances, n_items, item, level, chance):  # type: ignore[no-untyped-def]
+    place = np.full(n_items, -1, np.int64)  # of an item among the cells of the row
+    for r in range(len(rows)):
+        row = rows[r]
+        start, stop = table.indptr[row], table.indptr[row + 1]
+        needed = 0
+        for p in range(start, stop):
+            place[table.columns[p]] = p - start
+            needed += not _has_null(kinds.symbol[table.codes[p]], named)
+        offsets = np.zeros(stop - start + 1, np.int64)
+        for p in range(start, stop):
+            symbol = kinds.symbol[table.codes[p]]
+            values = named.offsets[symbol + 1] - named.offsets[symbol]
+            offsets[p - start + 1] = offsets[p - start] + values
+        nobody = np.zeros(offsets[stop - start])  # logarithm of the chance that nobody else fits
+        alone = 0.0
+        for other in range(len(sizes)):
+            if other != row:
+                alone += _elsewhere(
+                    row, other, table, sizes, place, needed, offsets, nobody, kinds, named, chances
+                )
+        best = -1.0
+        for p in range(start, stop):
+            kind = table.codes[p]
+            symbol = kinds.symbol[kind]
+            for e in range(offsets[p - start + 1] - offsets[p - start]):
+                score = chances.once[chances.offsets[kind] + e]
+                score *= np.exp(nobody[offsets[p - start] + e])
+                if score > best * (1 + 1e-9):
+                    best = score
+                    item[r] = table.columns[p]
+                    level[r] = named.levels[named.offsets[symbol] + e]
+            place[table.columns[p]] = -1
+        if start == stop:
+            best = np.exp(alone) if sizes[row] == 1 else 0.0
+        chance[r] = best
+
+
+@inner
+def _has_null(symbol, named):  # type: ignore[no-untyped-def]
+    start = named.offsets[symbol]
+    return start < named.offsets[symbol + 1] and named.levels[start] == 0
+
+
+@inner
+def _elsewhere(row, other, table, sizes, place, needed, offsets, nobody, kinds, named, chances):  # type: ignore[no-untyped-def]
+    """Take the members of another class into account; return the same for "fits" alone."""
+    start, stop = table.indptr[row], table.indptr[row + 1]
+    fits = 1.0
+    for q in range(table.indptr[other], table.indptr[other + 1]):
+        kind = table.codes[q]
+        p = place[table.columns[q]]
+        if p < 0:
+            fits *= _chance_of(0, kind, kinds, named, chances)
+        else:
+            symbol = kinds.symbol[table.codes[start + p]]
+            fits *= _fits(symbol, kind, kinds, named, chances)
+            needed -= not _has_null(symbol, named)
+        if fits < _NEGLIGIBLE:
+            return 0.0
+    if needed > 0:  # somebody must have rated what nobody there did
+        return 0.0
+    q, end = table.indptr[other], table.indptr[other + 1]
+    for p in range(start, stop):
+        while q < end and table.columns[q] < table.columns[p]:
+            q += 1
+        here = q < end and table.columns[q] == table.columns[p]
+        symbol = kinds.symbol[table.codes[p]]
+        both = _fits(symbol, table.codes[q], kinds, named, chances) if here else 1.0
+        for e in range(named.offsets[symbol], named.offsets[symbol + 1]):
+            value = named.levels[e]
+            if here:
+                holds = _chance_of(value, table.codes[q], kinds, named, chances)
+            else:
+                holds = 1.0 if value == 0 else 0.0
+            holds = min(1.0, fits / both * holds)
+            nobody[offsets[p - start] + e - named.offsets[symbol]] += _none(holds, sizes[other])
+    return _none(fits, sizes[other])
+
+
+@inner
+def _none(chance, members):  # type: ignore[no-untyped-def]
+    return members * np.log1p(-chance) if chance < 1 else -np.inf
+
+
+class Predicates(NamedTuple):
+    """ "Fits every cell of `row`, and rated `item` as told" (NaN: did not rate it; item -1: all)."""
+
+    row: Ints
+    item: Int32s
+    rating: Floats
+
+
+def count_satisfying(
+    predicates: Predicates, rows: Rows, contents: Contents, truth: Truth, by_item: Truth
+) -> tuple[Ints, Ints]:
+    """Count for each predicate who satisfies it, and who has the item's value at all.
+
+    `truth`: people by row; `by_item`: the same, people (as `columns`) by item.
+    """
+    announce("the predicate attack", _count)
+    out = np.zeros((2, len(predicates.row)), np.int64)
+    lanes = cut(np.full(len(predicates.row), len(truth.indptr)))
+
+    def work(lane: int) -> None:
+        own = slice(*lanes[lane])
+        part = Predicates(*(field[own] for field in predicates))
+        _count(part, rows, contents, truth, by_item, out[:, own])
+
+    run(work, len(lanes), "counting who satisfies them")
+    return out[0], out[1]
+
+
+@njit(cache=True, nogil=True)
+def _count(predicates, rows, contents, truth, by_item, out):  # type: ignore[no-untyped-def]
+    for a in range(len(predicates.row)):
+        row, item, rating = predicates.row[a], predicates.item[a], predicates.rating[a]
+        if item >= 0 and not np.isnan(rating):
+            for p in range(by_item.indptr[item], by_item.indptr[item + 1]):
+                if abs(by_item.ratings[p] - rating) <= 1e-9:
+                    out[1, a] += 1
+                    user = by_item.columns[p]
+                    out[0, a] += agrees(row, rows, user, truth, contents, 1.0)
+            continue
+        for user in range(len(truth.indptr) - 1):
+            if item >= 0:
+                end = truth.indptr[user + 1]
+                p = place_of(truth.columns, truth.indptr[user], end, item)
+                if p < end and truth.columns[p] == item:
+                    continue
+            out[1, a] += 1
+            out[0, a] += agrees(row, rows, user, truth, contents, 1.0)
+
+
+def count_members(
+    items: Ints, symbols: Ints, contents: Contents, by_item: Truth, people: int
+) -> Ints:
+    """Count for each pair of an item and a symbol the people whose cell is a member."""
+    announce("the predicate attack", _members)
+    out = np.zeros(len(items), np.int64)
+    _members(items, symbols, contents, by_item, people, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _members(items, symbols, contents, by_item, people, out):  # type: ignore[no-untyped-def]
+    for a in range(len(items)):
+        start, stop = by_item.indptr[items[a]], by_item.indptr[items[a] + 1]
+        if contents.null[symbols[a]]:
+            out[a] = people - (stop - start)
+        for p in range(start, stop):
+            out[a] += is_member(by_item.ratings[p], symbols[a], contents)
+
+
