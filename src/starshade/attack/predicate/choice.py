@@ -60,9 +60,7 @@ def levels_of(symbols: Symbols, promise: str) -> Levels:
             members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
             own = [0] * int(symbols.null[s]) + _levels(members, ratings)
         every = promise == "ndgh" or len(own) == 1 or (len(own) == 2 and not is_range)
-        held += [
-            every or (promise == "range" and e in (0, len(own) - 1)) for e in range(len(own))
-        ]
+        held += [every or (promise == "range" and e in (0, len(own) - 1)) for e in range(len(own))]
         levels += own
         ends.append(len(levels))
     arrays = (np.array(ends, np.int64), np.array(levels, np.int64), np.array(held, np.bool_))

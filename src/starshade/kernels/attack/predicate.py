@@ -358,5 +358,3 @@ def _members(items, symbols, contents, by_item, people, out):  # type: ignore[no
             out[a] = people - (stop - start)
         for p in range(start, stop):
             out[a] += is_member(by_item.ratings[p], symbols[a], contents)
-
-
