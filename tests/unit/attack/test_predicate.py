@@ -15,13 +15,15 @@ from starshade.anonymize.baselines import KMember, Mondrian
 from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.predicate.choice import distinct, levels_of
-from starshade.attack.predicate.isolation import blind
+from starshade.attack.predicate.isolation import People, blind
 from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.predicate.result import PredicateResult
+from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.kernels.attack.predicate import Kinds, Named, weigh
+from starshade.kernels.attack.predicate import Kinds, Named, Predicates, weigh
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release.cells import cells_of
 from starshade.release.table import Release
 from tests.naive import predicate as naive
 from tests.strategies import ratings_tables, table
@@ -58,8 +60,6 @@ def compare(data: Ratings | Release, ratings: Ratings, promise: str) -> Predicat
     """Hold the attack, predicate by predicate, against the twin."""
     original = None if isinstance(data, Ratings) else ratings
     found = PredicateAttack().run(data, original=original, rng=0)
-    from starshade.attack.view import look
-
     view = look(data, original, None)
     cells = distinct(view.cells)
     slow, people = naive.classes_of(view.cells), rows(view.truth())
@@ -115,8 +115,6 @@ def test_forced_counts_are_those_of_the_original(ratings: Ratings, method: str) 
     release = released(METHODS[method], ratings)
     forced = PredicateAttack().run(release, original=ratings, rng=0).forced
     assert forced is not None
-    from starshade.attack.view import look
-
     view = look(release, ratings, None)
     people, items = rows(view.truth()), range(view.cells.n_items)
     members = [np.flatnonzero(view.row_of_user == c) for c in range(view.cells.n_groups)]
@@ -205,6 +203,26 @@ def test_a_value_held_once_for_certain_and_at_random() -> None:
     assert skew.share == pytest.approx([1 - (0.8 + 0.2 * 2) / 3, (0.8 + 0.2 * 2) / 3])
 
 
+def test_nobody_fits_elsewhere_who_did_not_rate_what_must_be_rated() -> None:
+    """Whether 5 on the first item is held elsewhere does not matter: nobody there has the second."""
+    ratings = table([{0: 5, 1: 3}, {0: 4, 1: 3}, {0: 5}, {0: 4}], STARS)
+    found = PredicateAttack().run(
+        KLikeness(k=2, rare_items="keep").anonymize(ratings, rng=0), original=ratings
+    )
+    assert found.per_class.chance == pytest.approx([1.0, 1.0])
+    assert found.isolates.rate == 1
+
+
+def test_what_nobody_does_weighs_nothing() -> None:
+    """Everybody rated the second item, and a record that was moved shows none."""
+    people = People(table([{0: 1, 1: 3}, {0: 2, 1: 3}], STARS))
+    moved = cells_of(table([{0: 1}], STARS, n_items=2))
+    predicates = Predicates(np.array([0]), np.array([0], np.int32), np.array([1.0]))
+    satisfying, holders = people.satisfying(predicates, moved)
+    assert (satisfying.tolist(), holders.tolist()) == ([0], [1])
+    assert people.chance(predicates, holders, moved).tolist() == [0.0]
+
+
 def test_a_large_class_is_weighed_value_by_value() -> None:
     """Of more than 64 members only the value itself is known to be held."""
     named = Named(*(np.array(a) for a in ([0, 2], [0, 1], [True, True], [0], [-1])))
@@ -278,6 +296,6 @@ def test_what_is_refused() -> None:
         PredicateAttack().run(release)
     with pytest.raises(ConfigError, match="classes"):
         PredicateAttack(classes=0)
+    nobody = ratings.keep_users(np.array([], dtype=np.int64))
     with pytest.raises(ConfigError, match="there are none"):
-        nobody = ratings.keep_users(np.array([], dtype=np.int64))
         PredicateAttack().run(release, original=ratings, outsiders=nobody)

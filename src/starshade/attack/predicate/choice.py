@@ -12,9 +12,7 @@ from starshade.kernels.attack.agreement import Rows
 from starshade.kernels.attack.predicate import Chances, Kinds, Named, Predicates, choose, weigh
 from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.scale import SLACK
-from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols
-from starshade.release.table import Release
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,7 +75,8 @@ def _named(symbols: Symbols) -> Floats:
 
 
 def _levels(values: Floats, ratings: Floats) -> list[int]:
-    return (1 + np.searchsorted(ratings, np.asarray(values) - SLACK)).tolist()
+    levels: list[int] = (1 + np.searchsorted(ratings, np.asarray(values) - SLACK)).tolist()
+    return levels
 
 
 def _ends(symbols: Symbols, s: int, ratings: Floats) -> list[int]:
@@ -114,7 +113,7 @@ def choose_predicates(classes: Cells, levels: Levels, rows: Ints) -> Chosen:
 
 
 def _kinds(classes: Cells) -> tuple[Kinds, Ints]:
-    """Number the cells that are alike, so that each kind is weighed once."""
+    """Give cells that are alike one number, so that each kind is weighed once."""
     size = np.repeat(classes.sizes, np.diff(classes.indptr))
     sizes, place = np.unique(size, return_inverse=True)
     n = max(len(classes.symbols), 1)
@@ -148,6 +147,8 @@ def _estimated(classes: Cells, levels: Levels, kinds: Kinds, kind_of_cell: Ints)
         held = np.zeros((classes.n_items, n_bins))
         held[:, 0] = classes.n_records - shown  # whose class shows nothing of the item
         np.add.at(held, (kinds.item[of_value], bin_of), people[of_value] * chances.share)
-        np.add.at(held, (kinds.item, n_bins - 1), people * chances.inside)
+        held[:, -1] += np.bincount(
+            kinds.item, weights=people * chances.inside, minlength=classes.n_items
+        )
         prior = held / classes.n_records
     return weigh(kinds, named, fixed(prior), fixed(bins), fixed(unit))

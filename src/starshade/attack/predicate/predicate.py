@@ -1,4 +1,4 @@
-"""Predicates: which conditions, written from the release alone, does one person satisfy?"""
+"""Predicates: conditions, written from the release alone, that one person satisfies."""
 
 from __future__ import annotations
 

@@ -192,13 +192,12 @@ class PredicateResult(Found):
         first = self.light[0]
         if first.isolates is None:
             return "None of the conditions is so rare that luck can be left aside."
-        told = []
-        for each in self.light:
-            if each.isolates is not None:
-                told.append(
-                    f"of {counted(each.predicates, 'condition')} that at most {each.most:g} people "
-                    f"would meet by chance {each.isolates} (by luck {percent(each.blind)})"
-                )
+        told = [
+            f"of {counted(each.predicates, 'condition')} that at most {each.most:g} people would "
+            f"meet by chance {each.isolates} (by luck {percent(each.blind)})"
+            for each in self.light
+            if each.isolates is not None
+        ]
         text = ", and ".join(told)
         return f"{text[0].upper()}{text[1:]}."
 
@@ -244,7 +243,9 @@ class PredicateResult(Found):
     @property
     def tables(self) -> tuple[Table, ...]:
         """Predicates by how many satisfy them by chance."""
-        rows = [("any number", self.classes_tried, self.isolates, self.blind)]
+        rows: list[tuple[str, int, Rate | None, float | None]] = [
+            ("any number", self.classes_tried, self.isolates, self.blind)
+        ]
         rows += [(f"{o.most:g}", o.predicates, o.isolates, o.blind) for o in self.light]
         return (
             Table(

@@ -292,7 +292,7 @@ def _none(chance, members):  # type: ignore[no-untyped-def]
 
 
 class Predicates(NamedTuple):
-    """ "Fits every cell of `row`, and rated `item` as told" (NaN: did not rate it; item -1: all)."""
+    """Fits every cell of `row`, and rated `item` so (NaN: did not; item -1: fits, no more)."""
 
     row: Ints
     item: Int32s
@@ -312,7 +312,8 @@ def count_satisfying(
 
     def work(lane: int) -> None:
         own = slice(*lanes[lane])
-        part = Predicates(*(field[own] for field in predicates))
+        row, item, rating = predicates
+        part = Predicates(row[own], item[own], rating[own])
         _count(part, rows, contents, truth, by_item, out[:, own])
 
     run(work, len(lanes), "counting who satisfies them")
