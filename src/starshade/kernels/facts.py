@@ -25,7 +25,7 @@ def facts_table(indptr: Ints, facts: Int32s, n_facts: int) -> Table:
     """Lay out rows of facts (numbers below `n_facts`), ascending within a row."""
     none = np.zeros(len(facts), np.uint8)
     fact_ptr, rows, _, _ = transpose(indptr, facts, none, None, n_facts)
-    return Table(*map(fixed, (indptr, facts, fact_ptr, rows)))
+    return Table(fixed(indptr), fixed(facts), fixed(fact_ptr), fixed(rows))
 
 
 def pair_steps(table: Table) -> float:

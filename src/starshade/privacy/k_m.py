@@ -283,7 +283,7 @@ class KMVerdict(Verdict):
     def found(self) -> tuple[Figure, ...]:
         """What was counted."""
         return tuple(
-            self._of(_PEOPLE)[0] if each.key == _PEOPLE.key else each for each in super().found
+            _PEOPLE.of(each.value) if each.key == _PEOPLE.key else each for each in super().found
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -299,16 +299,19 @@ class KMVerdict(Verdict):
         if self.satisfied:
             return (
                 f"{head}: whoever knows {known} of a person is left with at least "
-                f"{self.smallest_group:,} records that fit, if any does. With more ratings known it "
-                "may be otherwise."
+                f"{self.smallest_group:,} records that fit, if any does. With more ratings "
+                "known it may be otherwise."
             )
-        told = "; ".join(
-            f"of {count.people:,} of {counted(self.records, 'person', 'people')} "
-            f"{'a single rating fits' if count.size == 1 else f'{count.size} ratings or fewer fit'}"
-            f" fewer than {k} records, the fewest {count.fewest:,}"
-            for count in self.sizes
-        )
+        told = "; ".join(map(self._sentence, self.sizes))
         return f"{head}: {told}."
+
+    def _sentence(self, count: FactCount) -> str:
+        known = "one rating" if count.size == 1 else f"{count.size} ratings or fewer"
+        who = f"{count.people:,} of {counted(self.records, 'person', 'people')}"
+        return (
+            f"{known}, chosen well, leave {who if count.people else 'nobody'} with fewer than "
+            f"{self.parameters['k']} records (the fewest that fit: {count.fewest:,})"
+        )
 
     def explain(self) -> tuple[str, ...]:
         """Name the sets in `worst` by the positions of their items; no id is told."""

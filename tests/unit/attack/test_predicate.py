@@ -204,7 +204,7 @@ def test_a_value_held_once_for_certain_and_at_random() -> None:
 
 
 def test_nobody_fits_elsewhere_who_did_not_rate_what_must_be_rated() -> None:
-    """Whether 5 on the first item is held elsewhere does not matter: nobody there has the second."""
+    """Whether 5 is held elsewhere does not matter: nobody there rated the second item."""
     ratings = table([{0: 5, 1: 3}, {0: 4, 1: 3}, {0: 5}, {0: 4}], STARS)
     found = PredicateAttack().run(
         KLikeness(k=2, rare_items="keep").anonymize(ratings, rng=0), original=ratings

@@ -217,8 +217,8 @@ class PredicateResult(Found):
         if forced is None:
             return " Cells need not be true here, so none of them proves how many hold a value."
         return (
-            f" Of {forced.cells:,} cells {forced.one_value:,} show one rating, which all members of "
-            f"the class gave ({forced.people_one_value} of the people are in such a class), and "
+            f" Of {forced.cells:,} cells {forced.one_value:,} show one rating, which all members "
+            f"of the class gave ({forced.people_one_value} of the people are in such a class), and "
             f"{forced.each_once:,} show as many values as the class has members, each held by one "
             f"({forced.people_each_once}). Only these counts are certain, and never which member "
             "holds what."
