@@ -65,7 +65,7 @@ REACHED = {
         kernels.padded.als:_ITEMS kernels.padded.als:_PAIRS
         kernels.averages:_BLOCK utility.held_out.pairwise_dissimilarity:_CELLS
         utility.held_out.nearest:_CELLS utility.held_out.top_n:_CELLS""",
-    "checking": "privacy.classes:_BLOCK",
+    "checking": "privacy.classes:_BLOCK privacy.k_m:_AT_ONCE",
     "reading": """
         kernels.counting:_BUCKETS kernels.counting:_PART
         ratings.readers.recognise.inputs:_BLOCK ratings.readers.formats.netflix:_BLOCK
