@@ -54,7 +54,7 @@ REACHED = {
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
-        kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
+        kernels.attack.predicate:_TABLE kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
         release.match.evidence:_CELLS release.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK

@@ -249,7 +249,7 @@ class PredicateAttackSettings:
         "Classes for which a predicate is written; of more so many are drawn.",
         default=None,
         least=1,
-        unset="at most 5,000",
+        unset="at most 2,000",
     )
 
 

@@ -35,7 +35,7 @@ from starshade.rng import Rng, generator, resolve_seed
 from starshade.stats import share
 
 Ints = NDArray[np.int64]
-_MOST = 5000  # classes looked at, if nothing is said
+_MOST = 2000  # classes looked at, if nothing is said
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
     Parameters
     ----------
     classes : int or None
-        Classes looked at, at least 1; of more so many are drawn. None: at most 5,000.
+        Classes looked at, at least 1; of more so many are drawn. None: at most 2,000.
 
     Raises
     ------

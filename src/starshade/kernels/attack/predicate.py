@@ -13,6 +13,7 @@ from starshade.kernels.warm import announce
 
 _WHOLE = 64  # members up to which all that a cell promises is weighed; 1/64! is still a float
 _NEGLIGIBLE = 1e-12
+_TABLE = 2**23  # entries of the largest table of what cells and questions have in common
 
 
 class Named(NamedTuple):
@@ -182,6 +183,17 @@ def _fits(symbol, kind, kinds, named, chances):  # type: ignore[no-untyped-def]
     return min(1.0, total)
 
 
+class Meeting(NamedTuple):
+    """Cells of one kind against what may be asked there; empty where that is reckoned each time.
+
+    fits : shape (n_kinds, n_symbols); chance that a member with such a cell fits the symbol
+    holds : shape (n_kinds, n_levels); chance that they hold the level
+    """
+
+    fits: Floats
+    holds: Floats
+
+
 def choose(
     rows: Ints, table: Rows, sizes: Ints, kinds: Kinds, named: Named, chances: Chances, n_items: int
 ) -> tuple[Int32s, Ints, Floats]:
@@ -193,51 +205,74 @@ def choose(
     announce("the predicate attack", _choose)
     item, level = np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.int64)
     chance = np.empty(len(rows))
+    meeting = _meeting(kinds, named, chances)
     lanes = cut(np.full(len(rows), len(table.columns)))
 
     def work(lane: int) -> None:
         first, last = lanes[lane]
         own = slice(first, last)
-        told = kinds, named, chances, n_items
+        told = kinds, named, chances, meeting, n_items
         _choose(rows[own], table, sizes, *told, item[own], level[own], chance[own])
 
     run(work, len(lanes), "choosing predicates")
     return item, level, chance
 
 
+def _meeting(kinds: Kinds, named: Named, chances: Chances) -> Meeting:
+    n_symbols, n_levels = len(named.first), int(named.levels.max(initial=0)) + 1
+    n = len(kinds.item) if len(kinds.item) * max(n_symbols, n_levels) <= _TABLE else 0
+    out = Meeting(np.empty((n, n_symbols)), np.empty((n, n_levels)))
+    _meet(kinds, named, chances, out)
+    return out
+
+
 @njit(cache=True, nogil=True)
-def _choose(rows, table, sizes, kinds, named, chances, n_items, item, level, chance):  # type: ignore[no-untyped-def]
+def _meet(kinds, named, chances, out):  # type: ignore[no-untyped-def]
+    for kind in range(len(out.fits)):
+        for symbol in range(out.fits.shape[1]):
+            out.fits[kind, symbol] = _fits(symbol, kind, kinds, named, chances)
+        for level in range(out.holds.shape[1]):
+            out.holds[kind, level] = _chance_of(level, kind, kinds, named, chances)
+
+
+@njit(cache=True, nogil=True)
+def _choose(rows, table, sizes, kinds, named, chances, meeting, n_items, item, level, chance):  # type: ignore[no-untyped-def]
     place = np.full(n_items, -1, np.int64)  # of an item among the cells of the row
+    asked = np.zeros(n_items, np.int64)  # the row's symbol there
+    there = np.zeros(n_items, np.int64)  # the kind of another class's cell; by place
+    both = np.zeros(n_items)  # the chance that they fit there
+    told = kinds, named, chances, meeting
     for r in range(len(rows)):
         row = rows[r]
         start, stop = table.indptr[row], table.indptr[row + 1]
         needed = 0
-        for p in range(start, stop):
-            place[table.columns[p]] = p - start
-            needed += not _has_null(kinds.symbol[table.codes[p]], named)
         offsets = np.zeros(stop - start + 1, np.int64)
         for p in range(start, stop):
             symbol = kinds.symbol[table.codes[p]]
+            place[table.columns[p]] = p - start
+            asked[p - start] = symbol
             values = named.offsets[symbol + 1] - named.offsets[symbol]
             offsets[p - start + 1] = offsets[p - start] + values
+            needed += not _has_null(symbol, named)
         nobody = np.zeros(offsets[stop - start])  # logarithm of the chance that nobody else fits
         alone = 0.0
         for other in range(len(sizes)):
             if other != row:
-                alone += _elsewhere(
-                    row, other, table, sizes, place, needed, offsets, nobody, kinds, named, chances
-                )
+                there[: stop - start] = -1
+                fits = _meets(other, table, place, asked, there, both, needed, told)
+                if fits >= _NEGLIGIBLE:
+                    alone += _none(fits, sizes[other])
+                    _elsewhere(fits, sizes[other], asked, there, both, offsets, nobody, told)
         best = -1.0
         for p in range(start, stop):
             kind = table.codes[p]
-            symbol = kinds.symbol[kind]
             for e in range(offsets[p - start + 1] - offsets[p - start]):
                 score = chances.once[chances.offsets[kind] + e]
                 score *= np.exp(nobody[offsets[p - start] + e])
                 if score > best * (1 + 1e-9):
                     best = score
                     item[r] = table.columns[p]
-                    level[r] = named.levels[named.offsets[symbol] + e]
+                    level[r] = named.levels[named.offsets[asked[p - start]] + e]
             place[table.columns[p]] = -1
         if start == stop:
             best = np.exp(alone) if sizes[row] == 1 else 0.0
@@ -251,43 +286,57 @@ def _has_null(symbol, named):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _elsewhere(row, other, table, sizes, place, needed, offsets, nobody, kinds, named, chances):  # type: ignore[no-untyped-def]
-    """Take the members of another class into account; return the same for "fits" alone."""
-    start, stop = table.indptr[row], table.indptr[row + 1]
+def _meets(other, table, place, asked, there, both, needed, told):  # type: ignore[no-untyped-def]
+    """Return the chance that a member of another class fits; note their cells by place."""
+    kinds, named, chances, meeting = told
+    quick = len(meeting.fits) > 0
     fits = 1.0
     for q in range(table.indptr[other], table.indptr[other + 1]):
         kind = table.codes[q]
         p = place[table.columns[q]]
         if p < 0:
-            fits *= _chance_of(0, kind, kinds, named, chances)
+            if quick:
+                fits *= meeting.holds[kind, 0]
+            else:
+                fits *= _chance_of(0, kind, kinds, named, chances)
         else:
-            symbol = kinds.symbol[table.codes[start + p]]
-            fits *= _fits(symbol, kind, kinds, named, chances)
+            symbol = asked[p]
+            if quick:
+                both[p] = meeting.fits[kind, symbol]
+            else:
+                both[p] = _fits(symbol, kind, kinds, named, chances)
+            there[p] = kind
+            fits *= both[p]
             needed -= not _has_null(symbol, named)
         if fits < _NEGLIGIBLE:
             return 0.0
-    if needed > 0:  # somebody must have rated what nobody there did
-        return 0.0
-    q, end = table.indptr[other], table.indptr[other + 1]
-    for p in range(start, stop):
-        while q < end and table.columns[q] < table.columns[p]:
-            q += 1
-        here = q < end and table.columns[q] == table.columns[p]
-        symbol = kinds.symbol[table.codes[p]]
-        both = _fits(symbol, table.codes[q], kinds, named, chances) if here else 1.0
-        for e in range(named.offsets[symbol], named.offsets[symbol + 1]):
-            value = named.levels[e]
-            if here:
-                holds = _chance_of(value, table.codes[q], kinds, named, chances)
-            else:
+    return 0.0 if needed > 0 else fits  # somebody must have rated what nobody there did
+
+
+@inner
+def _elsewhere(fits, size, asked, there, both, offsets, nobody, told):  # type: ignore[no-untyped-def]
+    """Take into account that members of another class may hold each value."""
+    kinds, named, chances, meeting = told
+    quick = len(meeting.fits) > 0
+    for p in range(len(offsets) - 1):
+        first, kind = named.offsets[asked[p]], there[p]
+        for e in range(offsets[p + 1] - offsets[p]):
+            value = named.levels[first + e]
+            if kind < 0:
                 holds = 1.0 if value == 0 else 0.0
-            holds = min(1.0, fits / both * holds)
-            nobody[offsets[p - start] + e - named.offsets[symbol]] += _none(holds, sizes[other])
-    return _none(fits, sizes[other])
+            elif quick:
+                holds = meeting.holds[kind, value] / both[p]
+            else:
+                holds = _chance_of(value, kind, kinds, named, chances) / both[p]
+            if holds > 0:
+                nobody[offsets[p] + e] += _none(min(1.0, fits * holds), size)
 
 
 @inner
 def _none(chance, members):  # type: ignore[no-untyped-def]
+    """Return the logarithm of the chance that none of the members does."""
+    if chance < 1e-4:  # the next term of the series is below 1e-12
+        return -members * chance * (1 + chance / 2)
     return members * np.log1p(-chance) if chance < 1 else -np.inf
 
 
