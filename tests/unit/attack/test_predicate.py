@@ -20,7 +20,8 @@ from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.predicate.result import PredicateResult
 from starshade.attack.view import look
 from starshade.errors import ConfigError
-from starshade.kernels.attack.predicate import Kinds, Named, Predicates, weigh
+from starshade.kernels.attack.predicate import Kinds, Named, weigh
+from starshade.kernels.attack.satisfying import Predicates
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of

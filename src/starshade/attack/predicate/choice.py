@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.agreement import Rows
-from starshade.kernels.attack.predicate import Chances, Kinds, Named, Predicates, choose, weigh
+from starshade.kernels.attack.predicate import Chances, Kinds, Named, choose, weigh
+from starshade.kernels.attack.satisfying import Predicates
 from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.scale import SLACK
 from starshade.release.cells import Cells, Symbols

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.attack.view import NO_DAYS, contents_of, rows_of, truth_of
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.agreement import Truth
-from starshade.kernels.attack.predicate import Predicates, count_members, count_satisfying
+from starshade.kernels.attack.satisfying import Predicates, count_members, count_satisfying
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 
