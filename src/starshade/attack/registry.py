@@ -50,6 +50,14 @@ ENTRIES = (
         settings=_SETTINGS,
     ),
     Entry(
+        name="predicate",
+        module="starshade.attack.predicate.predicate",
+        cls="PredicateAttack",
+        summary="Write conditions, from the release alone, that one real person meets.",
+        source="Cohen & Nissim 2020; Cohen 2022",
+        settings=_SETTINGS,
+    ),
+    Entry(
         name="scoreboard",
         module="starshade.attack.candidates.candidates",
         cls="Scoreboard",

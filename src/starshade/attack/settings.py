@@ -261,6 +261,19 @@ class PaddingAttackSettings:
 
 
 @dataclass(frozen=True)
+class PredicateAttackSettings:
+    """Cohen & Nissim 2020; definitions, "predicate"."""
+
+    classes: int | None = settable(
+        "Classes looked at",
+        "Classes for which a predicate is written; of more so many are drawn.",
+        default=None,
+        least=1,
+        unset="at most 2,000",
+    )
+
+
+@dataclass(frozen=True)
 class TrackerAttackSettings:
     """KL §1.1; definitions, "tracker"."""
 

@@ -73,7 +73,7 @@ def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> t
 
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
-_COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no knowledge
+_COUNTING = ("link-existence", "padding", "predicate", "tracker")  # attacks that draw no knowledge
 
 
 @click.command(cls=Choosing, chooser="--attack", room="attack")
