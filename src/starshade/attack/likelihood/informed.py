@@ -131,6 +131,13 @@ class Model:
             out[place[here]] = original.item_support[here] / original.n_users
         return out
 
+    def right_chances(self, ratings: Floats) -> Floats:
+        """Return the chance that each content gives each rating, shape (ratings, contents).
+
+        `ratings` (ratings,): known rightly; NaN where a rating is not known.
+        """
+        return self._chances(ratings)[0]
+
     def _chances(self, ratings: Floats) -> tuple[Floats, Floats]:
         """Chances of ratings (NaN: not known) from each content: that it is right, and wrong."""
         symbols, original = self.view.cells.symbols, self.view.original
