@@ -18,7 +18,7 @@ from starshade.attack.shadows.play import ShadowAttack, play
 from starshade.attack.targets import Request
 from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, UserError
 from starshade.naming import named
 from starshade.ratings.select import ItemSelection, listed_items
 from starshade.ratings.table import Ratings
@@ -30,11 +30,15 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class BeingInIt:
-    """What a release tells because of who is in it; None: not measured, for this `reason`."""
+    """What a release tells because of who is in it.
+
+    `no_membership`, `no_inference`: why there is no result, where there is none.
+    """
 
     membership: MembershipResult | None
     inference: InferenceResult | None
-    reason: str = ""
+    no_membership: str = ""
+    no_inference: str = ""
 
 
 def method_of(release: Release, original: Ratings) -> Anonymizer:
@@ -78,8 +82,9 @@ def being_in_it(
 ) -> BeingInIt:
     """Ask who is in a release, and what it tells of them because of that.
 
-    `except_items`: items never known, such as sensitive ones. Whatever forbids to make the
-    release of fewer people is the reason why nothing was measured.
+    `known`: ratings known of each person, where the rest is asked about. `except_items`: items
+    never known, such as sensitive ones. Where the release cannot be made of fewer people, or
+    nobody says how it was made, nothing was measured, for that reason.
     """
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
     request = Request(original, targets, seed, None)
@@ -89,10 +94,12 @@ def being_in_it(
             MembershipAttack(rounds=rounds, method=method),
             InferenceAttack(rounds=rounds, method=method),
         ]
-        membership, inference = play(attacks, release, knowledge, request)
-    except ConfigError as error:
-        return BeingInIt(None, None, error.message)
-    return BeingInIt(membership, inference)
+        found = play(attacks, release, knowledge, request)
+    except UserError as error:
+        return BeingInIt(None, None, error.message, error.message)
+    reasons = [each.message if isinstance(each, ConfigError) else "" for each in found]
+    membership, inference = (None if isinstance(each, ConfigError) else each for each in found)
+    return BeingInIt(membership, inference, *reasons)
 
 
 def _items(said: str, keys: Sequence[str] | None, original: Ratings) -> ItemSelection | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
 _TIE = 1e-9  # relatively
-WAYS = ("all", "best")
+WAYS: tuple[Literal["all", "best"], ...] = ("all", "best")
 
 
 @dataclass(frozen=True)
@@ -238,9 +238,7 @@ def by_crowd(
     return out
 
 
-def marked(
-    asked: Questions, chance: Floats, other: Floats, value: Floats, scale: Scale
-) -> Marks:
+def marked(asked: Questions, chance: Floats, other: Floats, value: Floats, scale: Scale) -> Marks:
     """Mark answers; `chance`, `other`: that the item of a pair that is rated, and not, was."""
     if not len(asked.rated):
         return Marks(np.nan, np.nan, np.nan)
@@ -267,5 +265,5 @@ def compared(marks: Floats, resampled: Resampled) -> Compared | None:
         return np.where(total > 0, (weights @ gains) / np.where(total > 0, total, 1), np.nan)
 
     difference, low, high = resampled.ends(mean)
-    means = marks[there].mean(axis=0).tolist()
-    return Compared(*means, difference, low, high)
+    release, reference, crowd = marks[there].mean(axis=0).tolist()
+    return Compared(release, reference, crowd, difference, low, high)

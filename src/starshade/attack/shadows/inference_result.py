@@ -189,9 +189,7 @@ class InferenceResult(Found):
         for way in self.ways:
             for what, each in (("items", way.rated), ("ratings", way.value)):
                 if each is not None:
-                    dots.append(
-                        Dot(f"{what}, {way.by}", each.difference, each.low, each.high)
-                    )
+                    dots.append(Dot(f"{what}, {way.by}", each.difference, each.low, each.high))
         return dot_chart(
             "What is told because somebody is in it?",
             f"{counted(self.targets, 'person', 'people')}, {self.known} known of each",

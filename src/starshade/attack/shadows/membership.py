@@ -98,9 +98,7 @@ class _Scored:
             self.scores.setdefault(known, []).append(Scores(one.number, users, member, scores))
 
     def found(self, facts: dict[str, Any]) -> MembershipResult:
-        at = tuple(
-            summed_up(known, self.scores[known], facts["seed"]) for known in self.tries
-        )
+        at = tuple(summed_up(known, self.scores[known], facts["seed"]) for known in self.tries)
         asked = {int(user) for each in self.scores[None] for user in each.users}
         if not asked:
             raise ConfigError("nobody can be attacked: nobody asked about is in any of the rounds")

@@ -109,21 +109,19 @@ class MembershipResult(Found):
     )
 
     @property
-    def strongest(self) -> MembershipAt | None:
-        """The number of known ratings with the largest AUC; None: none was measured."""
-        measured = [(at.auc.rate, at) for at in self.by_known if at.auc is not None]
-        return max(measured, key=lambda pair: pair[0])[1] if measured else None
+    def everything(self) -> MembershipAt:
+        """What is achieved with all ratings known, which was chosen before anything was tried."""
+        return self.by_known[-1]
 
     @property
     def auc(self) -> Rate | None:
-        """The AUC of `strongest`."""
-        return None if self.strongest is None else self.strongest.auc
+        """The AUC with all ratings known."""
+        return self.everything.auc
 
     @property
     def epsilon(self) -> float | None:
-        """The largest lower bound of ε."""
-        bounds = [at.epsilon for at in self.by_known if at.epsilon is not None]
-        return max(bounds, default=None)
+        """The lower bound of ε with all ratings known."""
+        return self.everything.epsilon
 
     def _own(self) -> dict[str, Any]:
         return {
@@ -139,8 +137,8 @@ class MembershipResult(Found):
             f"in {counted(self.rounds, 'round')}, and {counted(self.targets, 'person', 'people')} "
             "asked about, who were in one or in none."
         )
-        if self.strongest is None:
-            return f"{head} Nothing could be measured: {self.by_known[-1].reason}."
+        if self.auc is None:
+            return f"{head} Nothing could be measured: {self.everything.reason}."
         return " ".join([head, *self._told()])
 
     def _told(self) -> Iterator[str]:
@@ -151,10 +149,10 @@ class MembershipResult(Found):
             f"{', '.join(each)} of the cases (nothing learnt: 50 %)."
         )
         yield from self._alarms()
-        if self.epsilon is not None:
+        if self.epsilon:
             yield (
-                f"No ε below {self.epsilon:.2f} can be claimed of the method (95 % sure; 0: "
-                "nothing is shown)."
+                f"With all ratings known, no differential privacy with an ε below "
+                f"{self.epsilon:.2f} can be claimed of the method (95 % sure)."
             )
         yield (
             "It measures the method at 90 % of the people, and an adversary who can make the "
@@ -162,22 +160,22 @@ class MembershipResult(Found):
         )
 
     def _alarms(self) -> Iterator[str]:
-        at = self.strongest
-        assert at is not None
-        measured = [each for each in at.found if each.found is not None]
-        for each in measured:
-            yield (
-                f"With {each.alarms:.0%} of the outsiders taken for members, {each.found} of the "
-                f"members are found with {at.title} (guessing: {each.alarms:.0%})."
-            )
-        if not measured:
-            yield f"At few false alarms it is not measured: {at.found[-1].reason}."
+        at = self.everything
+        for each in at.found:
+            if each.found is not None:
+                yield (
+                    f"With {each.alarms:.0%} of the outsiders taken for members, {each.found} of "
+                    f"the members are found with {at.title} (guessing: {each.alarms:.0%})."
+                )
+        missing = [each for each in at.found if each.found is None]
+        if missing:
+            alarms = " and ".join(f"{each.alarms:.0%}" for each in missing)
+            yield f"At {alarms} it is not measured: {missing[0].reason}."
 
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        at = self.strongest
-        alarms = () if at is None else at.found
+        alarms = self.everything.found
         return (
             *self._of(*_FIGURES),
             *(

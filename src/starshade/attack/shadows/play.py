@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.rng import resolve_seed
+from starshade.setting import settings_of
 
 Result = TypeVar("Result", bound=Found, covariant=True)
 
@@ -70,7 +71,10 @@ class ShadowAttack(Attack[Result]):
 
     def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
         (found,) = play([self], data, knowledge, request)
-        return found
+        if isinstance(found, ConfigError):
+            raise found
+        result: Result = found
+        return result
 
 
 def play(
@@ -80,6 +84,8 @@ def play(
     request: Request,
 ) -> list[Any]:
     """Run attacks of one method and number of rounds on the same shadow releases.
+
+    Returns the result of each, or a ConfigError of one that nobody can be asked about.
 
     Raises
     ------
@@ -110,22 +116,27 @@ def play(
     for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
         for game in games:
             game.add(one)
+    facts = {
+        "records": view.cells.n_records,
+        "credit": view.credit,
+        "seconds": perf_counter() - started,
+        "knowledge": {"name": told.knowledge.name} | asdict(told.knowledge),
+        "seed": seed,
+        "digest": digest_of(view.original),
+    }
     return [
-        game.found(
-            {
-                "attack": attack.name,
-                "records": view.cells.n_records,
-                "credit": view.credit,
-                "seconds": perf_counter() - started,
-                "config": {"rounds": attack.rounds, "targets": request.targets},
-                "knowledge": {"name": told.knowledge.name, **_settings(told.knowledge)},
-                "seed": seed,
-                "digest": digest_of(view.original),
-            }
-        )
+        _summed_up(game, facts | {"attack": attack.name, "config": _config(attack, request)})
         for attack, game in zip(attacks, games, strict=True)
     ]
 
 
-def _settings(knowledge: Knowledge) -> dict[str, Any]:
-    return dict(vars(knowledge))
+def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
+    try:
+        return game.found(facts)
+    except ConfigError as error:
+        return error
+
+
+def _config(attack: ShadowAttack[Any], request: Request) -> dict[str, Any]:
+    own = {setting.name: getattr(attack, setting.name) for setting in settings_of(attack.__class__)}
+    return own | {"targets": request.targets}

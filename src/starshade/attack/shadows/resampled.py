@@ -160,4 +160,4 @@ def _epsilon(missed: Floats, false: Floats, members: int, outsiders: int) -> Flo
     with np.errstate(divide="ignore"):
         one = np.log(1 - missed_most) - np.log(false_most)
         other = np.log(1 - false_most) - np.log(missed_most)
-    return np.maximum(one, other)
+    return np.asarray(np.maximum(one, other))

@@ -116,13 +116,13 @@ class Seen:
 
         The last, and of an item that no row shows: the mean over all items.
         """
-        shown = (self.shares[codes] * self.sizes for codes in self.codes)
-        sums = [(float(w.sum()), float(w @ self.means[c])) for w, c in zip(shown, self.codes)]
-        weight, total = np.array(sums).reshape(-1, 2).T
-        middle = self.view.cells.symbols.scale
-        overall = (
-            total.sum() / weight.sum() if weight.any() else (middle.minimum + middle.maximum) / 2
-        )
+        weight, total = np.zeros(len(self.codes)), np.zeros(len(self.codes))
+        for i, codes in enumerate(self.codes):
+            rated = self.shares[codes] * self.sizes
+            weight[i], total[i] = rated.sum(), rated @ self.means[codes]
+        scale = self.view.cells.symbols.scale
+        middle = (scale.minimum + scale.maximum) / 2
+        overall = total.sum() / weight.sum() if weight.any() else middle
         each = np.where(weight > 0, total / np.where(weight > 0, weight, 1), overall)
         return np.append(each, overall)
 

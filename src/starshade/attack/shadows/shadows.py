@@ -1,4 +1,4 @@
-"""Releases without some of the people, made as the release under attack was (SPEC of rounds)."""
+"""Releases without some of the people, made as the release under attack was."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.shadows.seen import Seen
-from starshade.errors import ConfigError, StarshadeError
+from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
@@ -110,7 +110,7 @@ class Shadows:
         try:
             with silence():
                 return self.method.anonymize(ratings, rng=seed)
-        except StarshadeError as error:
+        except (UserError, UnmetError) as error:
             raise ConfigError(
                 f"a release without some of the people cannot be made: {error.message}",
                 advice="Whether somebody is in the release can then not be measured.",
