@@ -34,6 +34,15 @@ ENTRIES = (
         settings=_SETTINGS,
     ),
     Entry(
+        name="likelihood",
+        module="starshade.attack.likelihood.likelihood",
+        cls="Likelihood",
+        title="The strongest: weigh every fact by its likelihood",
+        summary="Name the record that makes what is known of a person likeliest.",
+        source="Fellegi & Sunter 1969; on ratings Torres & Olivares 2024",
+        settings=_SETTINGS,
+    ),
+    Entry(
         name="link-existence",
         module="starshade.attack.link_existence",
         cls="LinkExistence",

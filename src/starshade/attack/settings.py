@@ -205,6 +205,26 @@ class HomogeneityAttackSettings:
 
 
 @dataclass(frozen=True)
+class LikelihoodSettings:
+    """Fellegi & Sunter; definitions, "likelihood"."""
+
+    adversary: Literal["informed", "plain"] = settable(
+        "What the attacker knows of how facts come about",
+        "Know how facts are drawn and mistaken, or weigh them by fixed numbers.",
+        default="informed",
+    )
+    sure: float = settable(
+        "Probability from which on a record is named",
+        "Name a record that is at least this probable.",
+        default=0.9,
+        least=0,
+        above=True,
+        most=1,
+    )
+    absent: bool = field(default=False, metadata=_ABSENT)
+
+
+@dataclass(frozen=True)
 class LinkExistenceSettings:
     """PA §6; definitions, "link-existence"."""
 

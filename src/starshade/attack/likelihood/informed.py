@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.view import NO_DAYS, View, below, support_of
-from starshade.kernels.arrays import Array, fixed
+from starshade.kernels.arrays import Array, find_cells, fixed
 from starshade.kernels.attack.knowledge import count_marked, tally
 from starshade.kernels.attack.likelihood import Counts, Facts, Law, weigh
 from starshade.kernels.attack.postings import NO_DAY
@@ -227,6 +227,28 @@ class Model:
         inside = (known.days >= 0) & (known.days < UNKNOWN_DAY)
         day = np.where(inside, known.days, 0)
         return out * inside * (np.diff(self.days_below)[day] / dated)
+
+
+def spread_of(view: View) -> float:
+    """Return how far ratings lie from the averaged cells they went into, the root mean square.
+
+    Where nobody says who is in which row, how far they lie from their items' means.
+    """
+    original, row = view.original, view.row_of_user
+    user = np.repeat(np.arange(original.n_users), original.user_support)
+    item, ratings = view.item_of[original.columns], original.values()
+    if view.credit == "linked":
+        cells = view.cells
+        here = (row[user] >= 0) & (item >= 0)
+        place = find_cells(cells.indptr, cells.columns, row[user][here], item[here])
+        shown = cells.symbols.members[cells.symbols.offsets[cells.codes[place]]]
+        away = (ratings[here] - shown)[place >= 0]
+    else:
+        support = np.maximum(original.item_support, 1)
+        mean = np.bincount(original.columns, ratings, minlength=original.n_items) / support
+        away = ratings - mean[original.columns]
+    least = original.scale.width / 100 or 1.0
+    return float(max(least, np.sqrt(np.mean(away**2)) if len(away) else 0.0))
 
 
 def share_rated(symbols: Symbols) -> Floats:

@@ -60,7 +60,7 @@ class Sought:
         stop = self.start + cells.n_groups
         again = np.zeros(view.cells.n_groups, np.bool_)
         again[view.repeats] = True
-        unknown = view.credit == "compatible"
+        own_only = self.class_of is not None or view.ungeneralized
         chance, power = self.greatest or (np.empty(0), np.empty(0, np.int64))
         return Goal(
             fixed(cells.sizes),
@@ -70,8 +70,9 @@ class Sought:
             fixed(view.row_of_user[users]),
             fixed(users),
             rows_of(cells),
-            truth_of(view.truth(), ratings=unknown),
+            truth_of(view.truth(), ratings=not own_only),
             contents_of(cells.symbols),
+            own_only,
             self.absent,
             self.strangers,
             fixed(chance[targets] if len(chance) else chance),

@@ -25,7 +25,7 @@ _SAME = 1e-9  # posteriors are equal when they differ by less than this share
 #: their rows; all chances over the greatest, in units of `mass_unit`; log2 of the right record's
 #: over the greatest (of several the likeliest), -inf where it is impossible; chances of all right
 #: records; of the likeliest class: its chance, how many have it, whether a right one, first of
-#: their rows; chance of a stranger over the greatest; cells looked at
+#: their rows, and whether it agrees with the truth; chance of a stranger over the greatest; cells looked at
 FOUND = np.dtype(
     [
         ("chance", np.float64),
@@ -40,6 +40,7 @@ FOUND = np.dtype(
         ("classes", np.int64),
         ("right_class", np.bool_),
         ("top_class", np.int64),
+        ("true_class", np.bool_),
         ("stranger", np.float64),
         ("touched", np.int64),
     ]
@@ -54,6 +55,7 @@ class Goal(NamedTuple):
     class_of : class of each row, whose chances are summed; empty: classes are equal rows
     own, users : row and number of each target, shape (targets,); own -1: unknown
     rows, truth, contents : what agrees with the truth, where a target's row is unknown
+    own_only : only the target's own row, and those that equal it, agree with the truth
     absent : one record of the target's row is not there
     strangers : whether the target may be a stranger
     chance, power : of each target the greatest chance of all blocks, shape (targets,); or empty
@@ -70,6 +72,7 @@ class Goal(NamedTuple):
     rows: Rows
     truth: Truth
     contents: Contents
+    own_only: bool
     absent: bool
     strangers: bool
     chance: Floats
@@ -165,6 +168,10 @@ def _sum_up_classes(t, listed, chance, power, goal, masses, out):  # type: ignor
         if goal.own[t] < 0:
             right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
         out["right_class"] = out["right_class"] or right
+    out["true_class"] = out["right_class"]
+    if not goal.own_only and out["top_class"] >= 0:
+        row = out["top_class"] - goal.first
+        out["true_class"] = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
 
 
 def greatest(parts: Sequence[Array]) -> tuple[Floats, Ints]:
@@ -191,9 +198,12 @@ def merge(one: Array, other: Array) -> Array:
     most = np.maximum(one["class_mass"], other["class_mass"])
     out["class_mass"] = most
     out["classes"], out["right_class"], out["top_class"] = 0, False, -1
+    out["true_class"] = False
     for part in (other, one):
         here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - _SAME))
         out["classes"] += np.where(here, part["classes"], 0)
         out["right_class"] |= here & part["right_class"]
-        out["top_class"] = np.where(here & (part["top_class"] >= 0), part["top_class"], out["top_class"])
+        first = here & (part["top_class"] >= 0)
+        for name in ("top_class", "true_class"):
+            out[name] = np.where(first, part[name], out[name])
     return out

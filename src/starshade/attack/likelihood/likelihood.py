@@ -1,0 +1,204 @@
+"""The attack by likelihood (Fellegi & Sunter 1969; definitions, "likelihood")."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.likelihood.informed import Model, spread_of
+from starshade.attack.likelihood.plain import weigh_plainly
+from starshade.attack.likelihood.result import LikelihoodOutcomes, LikelihoodResult, silence_of
+from starshade.attack.likelihood.sought import Sought
+from starshade.attack.settings import LikelihoodSettings
+from starshade.attack.targets import Attack, Request, draw
+from starshade.attack.view import View, averaged
+from starshade.kernels.arrays import Array
+from starshade.kernels.attack.summary import mass_unit
+from starshade.kernels.fingerprint import first_equal_row
+from starshade.ratings.table import Ratings
+from starshade.release.cells import cells_of
+from starshade.release.table import Release
+from starshade.stats import bootstrap, share
+
+
+@dataclass(frozen=True)
+class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
+    """Name the record that makes what is known likeliest.
+
+    The adversary asks of every record how likely it is that somebody who heard of this person
+    would know just these facts, and shares out their belief accordingly. Informed, they know how
+    facts come about: which are known, how many of them are wrong, how far ratings and days may be
+    off; so no attack with the same knowledge names the right record of ratings more often. Plain,
+    they know none of this, and weigh each likeness by fixed numbers.
+
+    Parameters
+    ----------
+    adversary : {"informed", "plain"}
+    sure : float
+        Probability, in (0, 1], from which on a record is named. The best one of two that are
+        equally likely is none.
+    absent : bool
+        Also take each target's record out and attack again. The adversary then reckons with it: that
+        the person is not there is as likely to them, beforehand, as any one record.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range.
+
+    Notes
+    -----
+    Fellegi & Sunter, JASA 64(328), 1969; on ratings Torres & Olivares, Data 9(6):75, 2024. Facts
+    are a set: their order is not used. The law of facts is that of `Knowledge`. On a release it
+    is an attack under a stated model: members of a class are independent and each value of a cell
+    is equally likely; of averaged profiles ratings lie normally around the cell.
+
+    On ratings, for a target who is uniform among the eligible and on average over draws, no rule
+    is right more often (`expected_top1`), and none misses fewer bits. Nothing is claimed of single
+    people, of other priors, of `sure` or of absence.
+
+    Examples
+    --------
+    >>> from starshade.attack.knowledge import Knowledge
+    >>> import numpy as np
+    >>> from starshade.ratings.scale import Scale
+    >>> from starshade.ratings.table import Ratings
+    >>> from starshade.ratings.vocabulary import Vocabulary
+    >>> table = Ratings(  # four people, each with an item that nobody else rated
+    ...     Scale(1, 5, 1), Vocabulary(np.arange(4)), Vocabulary(np.arange(4)), np.arange(5),
+    ...     np.arange(4, dtype=np.int32), np.zeros(4, np.uint8), np.arange(1.0, 6.0),
+    ... )
+    >>> Likelihood().run(table, Knowledge(known=1), rng=0).expected_top1.rate
+    1.0
+    """
+
+    name: ClassVar[str] = "likelihood"
+
+    @classmethod
+    def audited(
+        cls, knowledge: Knowledge, data: Ratings | Release, release: Release
+    ) -> Likelihood:
+        """Return it as an audit tries it, whatever is known and of whatever release."""
+        return cls()
+
+    def _run(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request
+    ) -> LikelihoodResult:
+        drawn = draw(data, knowledge, request, absent=self.absent)
+        view, known = drawn.view, drawn.known
+        since = perf_counter()
+        spread = spread_of(view) if averaged(data) else None
+        outcomes, touched = self.judge(view, drawn.knowledge, known, spread)
+        ceiling = None
+        if view.credit == "linked" and not view.ungeneralized:
+            ceiling = ceiling_of(view, drawn.knowledge, known)
+        absent = outcomes.matched_absent
+        config = asdict(self) | {"spread": spread}
+        return LikelihoodResult(
+            attack=self.name,
+            success=share(outcomes.success),
+            expected_top1=bootstrap(outcomes.expected_top1, seed=drawn.seed),
+            false_match_absent=None if absent is None else share(absent),
+            no_answer=float(1 - (outcomes.success | outcomes.false_match).mean()),
+            class_found=bootstrap(outcomes.class_found, seed=drawn.seed),
+            ceiling=None if ceiling is None else bootstrap(ceiling, seed=drawn.seed),
+            impossible=int(outcomes.impossible.sum()),
+            silence=silence_of(outcomes.posterior, outcomes.expected_top1),
+            **drawn.facts(outcomes, config, touched, since),
+        )
+
+    def judge(
+        self, view: View, knowledge: Knowledge, known: Known, spread: float | None = None
+    ) -> tuple[LikelihoodOutcomes, int]:
+        """Attack with knowledge at hand; returns what came of it and the cells looked at.
+
+        `spread`: of ratings around averaged cells; None: cells are what somebody rated.
+        """
+        informed = Model(view, knowledge, spread)
+
+        def weigh(goal: Sought) -> Array:
+            if self.adversary == "plain":
+                return weigh_plainly(view, known, goal)
+            return informed.weigh(known, goal)
+
+        found = weigh(Sought(view, strangers=self.absent))
+        outcomes = outcomes_of(view, known.users, found, self.sure)
+        if not self.absent:
+            return outcomes, int(found["touched"].sum())
+        without = weigh(Sought(view, absent=True, strangers=True))
+        matched = _named(without, self.sure, view)
+        touched = int(found["touched"].sum() + without["touched"].sum())
+        return replace(outcomes, matched_absent=matched), touched
+
+
+def outcomes_of(
+    view: View, users: NDArray[np.int64], found: Array, sure: float
+) -> LikelihoodOutcomes:
+    """Judge what was found of every target.
+
+    `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`.
+    """
+    unit, prior = mass_unit(view.cells.n_records), np.log2(view.cells.n_records)
+    some, right = found["tied"] > 0, found["right"] > -np.inf
+    mass = np.where(some, found["mass"], 1) / unit
+    best = np.where(some, 1 / (mass + found["stranger"]), 0.0)
+    bits = np.where(right, np.log2(mass) - np.where(right, found["right"], 0.0), prior)
+    alike = np.where(right, np.log2(np.maximum(found["right_mass"], 1) / unit), 0.0)
+    if view.credit == "linked":
+        alike = np.where(right, found["right"] + np.log2(view.copies[view.row_of_user[users]]), 0.0)
+    named = _named(found, sure, view)
+    of_class = np.where(some, found["class_mass"] / (mass + found["stranger"]), 0.0)
+    return LikelihoodOutcomes(
+        users=users,
+        posterior=np.where(found["tied"] == 1, best, 0.0),
+        success=named & found["right_tied"],
+        false_match=named & ~found["right_tied"],
+        disclosed=(found["classes"] == 1) & _reaches(of_class, sure) & found["true_class"],
+        expected_top1=np.where(found["right_tied"], 1 / np.maximum(found["tied"], 1), 0.0),
+        class_found=np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0),
+        impossible=~some,
+        entropy_bits=np.maximum(bits, 0.0),
+        entropy_bits_profile=np.where(right, np.maximum(np.log2(mass) - alike, 0.0), prior),
+    )
+
+
+def _named(found: Array, sure: float, view: View) -> NDArray[np.bool_]:
+    """Tell where one record alone is likeliest, and likely enough to be named."""
+    mass = found["mass"] / mass_unit(view.cells.n_records) + found["stranger"]
+    return (found["tied"] == 1) & _reaches(1 / np.where(mass > 0, mass, np.inf), sure)
+
+
+def _reaches(posterior: NDArray[np.float64], sure: float) -> NDArray[np.bool_]:
+    return np.asarray(posterior >= sure - 1e-9)
+
+
+def ceiling_of(view: View, knowledge: Knowledge, known: Known) -> NDArray[np.float64]:
+    """Chance that the target's class is named by who has the original rows, shape (targets,).
+
+    They know which record became which row of the release, and choose the class whose records
+    together are likeliest; no attack with this knowledge names the class more often. Facts about
+    items that were not released are left out.
+    """
+    truth = view.truth()
+    cells, first = cells_of(truth), np.arange(truth.n_users)
+    original = replace(
+        view,
+        cells=replace(cells, days=None),
+        postings=truth.by_item,
+        repeats=np.empty(0, np.int64),
+        copies=np.ones_like(first),
+        row_of_user=first,
+        ungeneralized=True,
+    )
+    first_alike = first_equal_row(
+        view.cells.indptr, view.cells.columns, view.cells.codes, None
+    )
+    rows = view.row_of_user
+    class_of = np.where(rows < 0, -1, first_alike[rows])
+    found = Model(original, knowledge).weigh(known, Sought(original, class_of))
+    return np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0)

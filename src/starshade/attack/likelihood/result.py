@@ -1,0 +1,205 @@
+"""`LikelihoodResult`: what the attack by likelihood found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.result import (
+    DISCLOSED,
+    EXPECTED_TOP1,
+    FALSE_MATCH,
+    FALSE_MATCH_ABSENT,
+    SUCCESS,
+    AttackResult,
+)
+from starshade.chart import Chart
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.figure import Figure, Rate
+from starshade.plain import counted
+
+_POINTS = 200  # of a curve
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodOutcomes:
+    """What came of each target; every array has shape (targets,).
+
+    `users`: rows of the original. `posterior`: of the likeliest record; 0 where there are several.
+    `class_found`: 1/t where the target's class is among the t likeliest, else 0. `impossible`: no
+    record can have led to what is known. `matched_absent`: whether a record is named when the
+    target's is not there.
+    """
+
+    users: NDArray[np.int64]
+    posterior: NDArray[np.float64]
+    success: NDArray[np.bool_]
+    false_match: NDArray[np.bool_]
+    disclosed: NDArray[np.bool_]
+    expected_top1: NDArray[np.float64]
+    class_found: NDArray[np.float64]
+    impossible: NDArray[np.bool_]
+    entropy_bits: NDArray[np.float64]
+    entropy_bits_profile: NDArray[np.float64]
+    matched_absent: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Silence:
+    """How often an answer is wrong, and how often none is given, by how sure one must be.
+
+    Chow's curve (IEEE Trans. Inf. Theory 16(1), 1970).
+
+    Attributes
+    ----------
+    sure : tuple of float, at most 200
+        Probabilities of the record that is named, ascending.
+    silent : tuple of float
+        Share of the targets of whom no record is that likely.
+    error : tuple of float
+        Share of the targets for whom a wrong one is named.
+    """
+
+    sure: tuple[float, ...]
+    silent: tuple[float, ...]
+    error: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"sure", "silent", "error"}``."""
+        return {name: list(getattr(self, name)) for name in ("sure", "silent", "error")}
+
+    def plot(self) -> Chart:
+        """Draw the error over the silence that it takes."""
+        points = sorted(set(zip(self.silent, self.error, strict=True)))
+        return curve_chart(
+            "Wrong answers against silence",
+            "low: who says nothing where they doubt is seldom wrong",
+            {"likelihood": points},
+            Axis("targets for whom nobody is named", share=True),
+            Axis("targets for whom a wrong record is named", share=True),
+        )
+
+
+def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> Silence:
+    """Trace error against silence.
+
+    `posterior` (targets,): of the record that is named; 0: none is. `credit`: whether it is right.
+
+    >>> silence_of(np.array([0.5, 0.9, 0.0]), np.array([0.0, 1.0, 0.0]))
+    Silence(sure=(0.5, 0.9), silent=(0.3333333333333333, 0.6666666666666666), error=(0.3333333333333333, 0.0))
+    """
+    order = np.argsort(posterior, kind="stable")
+    sorted_, wrong = posterior[order], (1 - credit[order]) * (posterior[order] > 0)
+    levels, first = np.unique(sorted_, return_index=True)
+    levels, first = levels[levels > 0], first[levels > 0]
+    keep = np.unique(np.linspace(0, len(levels) - 1, min(_POINTS, len(levels))).astype(np.int64))
+    errors = np.concatenate([np.cumsum(wrong[::-1])[::-1], [0.0]])
+    n = max(1, len(posterior))
+    return Silence(
+        tuple(levels[keep].tolist()),
+        tuple((first[keep] / n).tolist()),
+        tuple((errors[first[keep]] / n).tolist()),
+    )
+
+
+_CLASS = Figure(
+    "class_found",
+    "The right class when it must answer",
+    "share",
+    True,
+    "High: the set of equal records that the target is in is found.",
+    "definitions, likelihood",
+    short="class found",
+)
+_CEILING = Figure(
+    "ceiling",
+    "The right class, at most",
+    "share",
+    True,
+    "What who has the original rows reaches: no attack with this knowledge finds the class more "
+    "often.",
+    "definitions, likelihood",
+)
+_IMPOSSIBLE = Figure(
+    "impossible",
+    "People of whom no record fits what is known",
+    "count",
+    None,
+    "Nobody is named for them.",
+)
+_SURE = replace(SUCCESS, title="The right record is named")
+_WRONG = replace(FALSE_MATCH, title="A wrong record is named")
+_THOUGH_ABSENT = replace(
+    FALSE_MATCH_ABSENT, title="A record is named though the target is absent"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LikelihoodResult(AttackResult):
+    """What the attack by likelihood came to.
+
+    The figures that this result shares with `AttackResult` are read so:
+
+    - a record is *named* where it alone is likeliest, and its probability is `sure` or more,
+    - ``entropy_bits``: -log2 of the probability of the target's record, ``entropy_bits_profile``
+      of all records that equal it.
+
+    Attributes
+    ----------
+    class_found : Rate
+        The adversary must name a class of equal records: 1/t where the target's is among t.
+    ceiling : Rate or None
+        The same for who has the original rows, on the released items: no attack with this
+        knowledge passes it. None on ratings, and where nobody says who became which record.
+    impossible : int
+        Targets for whom no record can have led to what is known.
+    silence : Silence
+        Error against silence.
+    per_target : LikelihoodOutcomes
+        The figures target by target: internal, never part of `to_dict`.
+    """
+
+    class_found: Rate
+    ceiling: Rate | None
+    impossible: int
+    silence: Silence
+    # internal, and of another attack than AttackResult's
+    per_target: LikelihoodOutcomes = field(repr=False, compare=False)  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        true = "their own record" if self.credit == "linked" else "a record like theirs"
+        text = (
+            f"{self._opening()} Made to answer, the adversary names {true} in "
+            f"{self.expected_top1} of the cases; guessing without the data, in 1 of "
+            f"{self.records:,}. Answering only with a probability of {self.config['sure']:g} or "
+            f"more, they name the right one for {self.success} and a wrong one for "
+            f"{self.false_match}; {self.no_answer:.1%} get no answer. The class of equal records "
+            f"is found for {self.class_found}"
+        )
+        if self.ceiling is not None:
+            text += f", of {self.ceiling} that anybody with these facts could reach"
+        text += (
+            f". {self.entropy_bits.mean:.2f} bits (yes-or-no questions) are still missing to the "
+            f"target's record on average, of {np.log2(self.records):.2f} before."
+        )
+        if self.impossible:
+            text += (
+                f" For {counted(self.impossible, 'target')} no record can have led to what is "
+                "known; nobody is named for them."
+            )
+        if self.false_match_absent is not None:
+            text += (
+                " With the target's record taken out, a record is named all the same for "
+                f"{self.false_match_absent}."
+            )
+        return text + self._beside_guessing()
+
+    def _shares(self) -> tuple[Figure, ...]:
+        return (
+            self._guess(EXPECTED_TOP1),
+            *self._of(_CLASS, _CEILING, _SURE, DISCLOSED, _WRONG, _THOUGH_ABSENT),
+            _IMPOSSIBLE.of(self.impossible or None),
+        )
