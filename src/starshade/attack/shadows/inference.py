@@ -261,8 +261,9 @@ def compared(marks: Floats, resampled: Resampled) -> Compared | None:
     gains = np.where(there, marks[:, 0] - marks[:, 1], 0.0)
 
     def mean(weights: Floats) -> Floats:
-        total = weights @ there
-        return np.where(total > 0, (weights @ gains) / np.where(total > 0, total, 1), np.nan)
+        total = (weights * there).sum(axis=1)
+        sums = (weights * gains).sum(axis=1)
+        return np.where(total > 0, sums / np.where(total > 0, total, 1), np.nan)
 
     difference, low, high = resampled.ends(mean)
     release, reference, crowd = marks[there].mean(axis=0).tolist()

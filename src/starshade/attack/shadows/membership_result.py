@@ -133,8 +133,8 @@ class MembershipResult(Found):
 
     def __str__(self) -> str:
         head = (
-            f"{self.attack}: releases of nine tenths of the people were made by the same method, "
-            f"in {counted(self.rounds, 'round')}, and {counted(self.targets, 'person', 'people')} "
+            f"{self.attack} on {counted(self.records, 'record')}: releases of nine tenths of the "
+            f"people were made by the same method, in {counted(self.rounds, 'round')}, and {counted(self.targets, 'person', 'people')} "
             "asked about, who were in one or in none."
         )
         if self.auc is None:

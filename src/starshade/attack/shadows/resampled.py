@@ -39,11 +39,11 @@ class Resampled:
 
     def weights(self) -> Iterator[Floats]:
         """Draw how often each entry counts, in blocks of shape (draws, entries)."""
-        rng = generator(self.seed, "people and rounds")
+        streams = [generator(self.seed, f"{each} drawn anew") for each in ("people", "rounds")]
         step = max(1, _BLOCK // max(1, len(self.person)))
         for start in range(0, _DRAWS, step):
             drawn = np.ones((min(step, _DRAWS - start), len(self.person)))
-            for count, places in self._places:
+            for rng, (count, places) in zip(streams, self._places, strict=True):
                 times = rng.multinomial(count, np.full(count, 1 / count), size=len(drawn))
                 drawn *= times[:, places]
             yield drawn

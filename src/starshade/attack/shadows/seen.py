@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.likelihood.informed import Model, means_of, share_rated
+from starshade.attack.likelihood.informed import Model, means_of, share_rated, spread_of
 from starshade.attack.view import View, averaged, look
 from starshade.errors import ConfigError
 from starshade.naming import aside
@@ -71,10 +71,7 @@ class Seen:
     def of(cls, data: Ratings | Release, made_of: Ratings, spread: float | None = None) -> Seen:
         """Look at it; a spread that is not given is that of its own people around their rows."""
         view = look(data, None if isinstance(data, Ratings) else made_of, None)
-        seen = cls(view, spread)
-        if spread is None and averaged(data):
-            return cls(view, seen._own_spread())
-        return seen
+        return cls(view, spread_of(view) if spread is None and averaged(data) else spread)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -154,18 +151,6 @@ class Seen:
         chances = Model(self.view, _EXACTLY, self.spread).right_chances(values)
         table = np.log(np.maximum(np.pad(chances, ((0, 0), (0, 1))), _NEVER))
         return np.asarray(table[kind[:, None], self.codes[place]])
-
-    def _own_spread(self) -> float:
-        view, scale = self.view, self.view.original.scale
-        rows = np.repeat(view.row_of_user, view.original.user_support)
-        place = view.item_of[view.original.columns]
-        there = (rows >= 0) & (place >= 0)
-        codes = self.codes[place[there], rows[there]]
-        shown = codes < len(view.cells.symbols)
-        away = view.original.values()[there][shown] - self.means[codes[shown]]
-        # never so narrow that a profile between two ratings excludes both
-        least = max((scale.step or 0.0) / 4, scale.width / 40) or 1.0
-        return max(least, float(np.sqrt(np.mean(away**2))) if len(away) else 0.0)
 
 
 def mean_rating(symbols: Symbols, levels: Floats) -> Floats:
