@@ -44,7 +44,8 @@ class Shadow:
             return {v: share / len(inside) for v in inside} | {None: 1 - share}
         values = [*content[1], *([None] if content[2] else [])]
         if self.spread is not None and content[1]:
-            near = [math.exp(-(((v - values[0]) / self.spread) ** 2) / 2) for v in self.levels]
+            away = [((v - values[0]) / self.spread) ** 2 / 2 for v in self.levels]
+            near = [math.exp(min(away) - each) for each in away]  # all may be far
             return {v: n / sum(near) for v, n in zip(self.levels, near, strict=True)}
         return dict.fromkeys(values, 1 / len(values))
 

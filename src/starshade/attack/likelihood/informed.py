@@ -145,7 +145,8 @@ class Model:
             scale = original.scale
             values = scale.levels if scale.step is not None else original.levels
             # what may have been rated where a profile has a mean
-            near = np.exp(-(((values[:, None] - symbols.members) / self.spread) ** 2) / 2)
+            away = ((values[:, None] - symbols.members) / self.spread) ** 2 / 2
+            near = np.exp(away.min(axis=0, initial=np.inf) - away)  # all may be far
             near /= near.sum(axis=0)
             right, wrong = self._of_values(ratings, values)
             return np.asarray(right @ near), np.asarray(wrong @ near)

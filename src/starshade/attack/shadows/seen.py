@@ -149,7 +149,7 @@ class Seen:
     def _logs(self, place: NDArray[np.int32], ratings: Floats) -> Floats:
         values, kind = np.unique(ratings, return_inverse=True)
         chances = Model(self.view, _EXACTLY, self.spread).right_chances(values)
-        table = np.log(np.fmax(np.pad(chances, ((0, 0), (0, 1))), _NEVER))
+        table = np.log(np.maximum(np.pad(chances, ((0, 0), (0, 1))), _NEVER))
         return np.asarray(table[kind[:, None], self.codes[place]])
 
 
