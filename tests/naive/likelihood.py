@@ -128,8 +128,7 @@ class Law:
         chance = found / max(1, len(draws))
         if told is None:
             return chance
-        n = len(row)  # a number from n/2 to 3n/2, to the nearest
-        return chance * max(0.0, min(told + 0.5, 1.5 * n) - max(told - 0.5, 0.5 * n)) / n
+        return chance * _told(told, len(row))
 
     def _draws(self, row: Row) -> Iterator[tuple[set[int], set[int]]]:
         """List all choices of items that facts are right, and wrong, about; all equally likely."""
@@ -143,6 +142,11 @@ class Law:
             for known in combinations(rated, self.known - self.wrong):
                 for wrong in combinations(unrated, self.wrong):
                     yield set(known), set(wrong)
+
+    def chance_of_record(self, row: Row, facts: Sequence[Fact]) -> float:
+        """Chance of these facts from a row of which only `self.items` are seen."""
+        shown = {i: cell for i, cell in row.items() if i in self.items}
+        return self.chance_of_class({i: (cell[0],) for i, cell in shown.items()}, facts)
 
     def chance_of_class(self, cells: Class, facts: Sequence[Fact]) -> float:
         """Chance of these facts from a member of a class, every value of a cell equally likely.
@@ -160,6 +164,32 @@ class Law:
             found += beside / math.comb(len(facts), self.wrong) * math.fsum(each) / len(rows)
         return found
 
+    def stranger(self, facts: Sequence[Fact], rows: Sequence[Row], told: int | None) -> float:
+        """Chance of these facts from somebody who is in none of the rows, by its formula."""
+        cells = sum(len(self.items & row.keys()) for row in rows)
+        empty = len(rows) * len(self.items) - cells
+        half = len(self.items) / 2
+        right, wrong = [], []
+        for fact in facts:
+            rated = [row[fact[0]] for row in rows if fact[0] in row]
+            blind = self.any_cell(fact)
+            right.append((sum(self.right(c, fact) for c in rated) + blind / 2) / (cells + half))
+            if self.wrong_kind == "value":
+                some = sum(self.wrong_value(cell, fact) for cell in rated)
+                wrong.append((some + blind / 2) / (cells + half))
+            else:
+                wrong.append(blind * (len(rows) - len(rated) + 0.5) / (empty + half))
+        total, m = 0.0, len(facts)
+        for which in combinations(range(m), self.wrong):
+            total += math.prod(wrong[j] if j in which else right[j] for j in range(m))
+        if self.wrong_kind == "value":
+            total *= math.factorial(m) / math.comb(m, self.wrong)
+        else:
+            total *= math.factorial(m - self.wrong) * math.factorial(self.wrong)
+        if told is None:
+            return total
+        return total * math.fsum(_told(told, len(row)) for row in rows if row) / max(1, len(rows))
+
     def posterior(self, facts: Sequence[Fact], told: int | None = None) -> list[float]:
         """Chance of each row, all that so much can be known of being equally likely before."""
         chances = [self.chance(row, facts, told) if self.allowed(row) else 0.0 for row in self.rows]
@@ -170,6 +200,49 @@ def _members(cells: Class) -> Iterator[Row]:
     items = list(cells)
     for values in product(*cells.values()):
         yield {i: (v, None) for i, v in zip(items, values, strict=True) if v is not None}
+
+
+def _told(told: int, n: int) -> float:
+    """Chance that a number from n/2 to 3n/2, to the nearest, is this one."""
+    return max(0.0, min(told + 0.5, 1.5 * n) - max(told - 0.5, 0.5 * n)) / n
+
+
+def plain(table: Ratings, facts: Sequence[Fact], user: int) -> float:
+    """Logarithm of the chance of facts from a row, by fixed weights."""
+    law = Law(table, 1)
+    row, scale = law.rows[user], table.scale
+    values = (
+        scale.levels.tolist()
+        if scale.step
+        else [scale.minimum + (b + 0.5) * scale.width / 20 for b in range(20)]
+    )
+    fifth = (scale.width + (scale.step or 0)) / 5 or 1.0
+
+    def away(a: float, b: float) -> int:
+        return min(4, math.floor(abs(a - b) / fifth + 0.5 + SLACK))
+
+    score = 0.0
+    for item, rating, day in facts:
+        often = sum(abs(r - rating) <= SLACK for r in law.all_ratings) if rating is not None else 0
+        share = 1.0 if rating is None else max(often, 0.5) / len(law.all_ratings)
+        if item not in row:
+            score += math.log(0.12 * share / (table.n_items - len(row)))
+            continue
+        truth, own_day = row[item]
+        chance = 0.88
+        if rating is not None:
+            d = away(rating, truth)
+            chance = [0.70, 0.12, 0.03, 0.02, 0.01][d] / max(
+                1, sum(away(v, truth) == d for v in values)
+            )
+        score += math.log(chance / len(row))
+        if day is not None and law.all_days:
+            n = len(law.all_days)
+            s = sum(abs(other - day) <= 30 for other in law.all_days) / n
+            s = min(max(s, 0.5 / n), 1 - 0.5 / n)
+            near = own_day is not None and abs(own_day - day) <= 30
+            score += math.log(0.9 / s if near else 0.1 / (1 - s))
+    return score
 
 
 def _share(values: Sequence[float], value: float) -> float:

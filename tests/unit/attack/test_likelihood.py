@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,14 +15,19 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model
+from starshade.attack.likelihood.likelihood import ceiling_of
+from starshade.attack.likelihood.plain import weigh_plainly
+from starshade.attack.likelihood.sought import Sought
 from starshade.attack.targets import usable
 from starshade.attack.view import View, look
 from starshade.errors import StarshadeError
+from starshade.kernels.attack.posterior import greatest, merge
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.attack.summary import mass_unit
 from starshade.ratings.scale import Scale
 from tests.naive import likelihood as naive
 from tests.strategies import at_least, ratings_tables
+from tests.unit.attack.samples import releases
 
 knowledges = st.integers(1, 3).flatmap(
     lambda known: st.builds(
@@ -41,6 +49,10 @@ def facts_of(known: Known, target: int) -> list[naive.Fact]:
         (int(i), None if np.isnan(r) else float(r), None if d == NO_DAY else int(d))
         for i, r, d in each
     ]
+
+
+def told_of(known: Known, target: int) -> int | None:
+    return None if known.rating_counts is None else int(known.rating_counts[target])
 
 
 def law_of(view: View, knowledge: Knowledge) -> naive.Law:
@@ -72,7 +84,7 @@ def test_on_ratings_it_is_the_posterior_over_all_draws(
     known, found = attacked(view, knowledge, seed)
     law = law_of(view, knowledge)
     for t, each in enumerate(found):
-        told = None if known.rating_counts is None else int(known.rating_counts[t])
+        told = told_of(known, t)
         user = known.users[t]
         posterior = law.posterior(facts_of(known, t), told)
         bits = (
@@ -143,3 +155,115 @@ def test_on_classes_it_is_the_mean_over_all_members(
         mass = each["mass"] / mass_unit(int(sizes.sum()))
         assert mass == pytest.approx((chance * sizes).sum() / chance.max(), rel=1e-12)
         assert 2.0 ** each["right"] == pytest.approx(chance[own] / chance.max(), rel=1e-12)
+
+
+@at_least(60)
+@given(ratings_tables(max_users=6, max_items=5), knowledges, st.integers(0, 99))
+def test_who_may_be_absent_is_weighed_beside_the_others(
+    ratings: Any, knowledge: Knowledge, seed: int
+) -> None:
+    view = look(ratings, None, None)
+    knowledge = usable(knowledge, view)
+    known, _ = attacked(view, knowledge, seed)
+    if not len(known):
+        return
+    found = Model(view, knowledge).weigh(known, Sought(view, absent=True, strangers=True))
+    law = law_of(view, knowledge)
+    for t, each in enumerate(found):
+        facts, told = facts_of(known, t), told_of(known, t)
+        others = [row for u, row in enumerate(law.rows) if u != known.users[t]]
+        chances = [law.chance(row, facts, told) if law.allowed(row) else 0.0 for row in others]
+        stranger = law.stranger(facts, others, told)
+        best = max(chances, default=0.0)
+        assert (each["tied"] > 0) == (best > 0)
+        if best:
+            assert each["stranger"] == pytest.approx(stranger / best, rel=1e-9)
+            assert each["mass"] / mass_unit(ratings.n_users) == pytest.approx(sum(chances) / best)
+            assert each["tied"] == sum(chance >= best * (1 - 1e-9) for chance in chances)
+        else:
+            assert each["stranger"] == (np.inf if stranger > 0 else 0)
+
+
+@at_least(60)
+@given(ratings_tables(max_users=7, max_items=5), knowledges, st.integers(0, 99))
+def test_fixed_weights_are_those_of_the_definition(
+    ratings: Any, knowledge: Knowledge, seed: int
+) -> None:
+    view = look(ratings, None, None)
+    knowledge = usable(knowledge, view)
+    known, _ = attacked(view, knowledge, seed)
+    if not len(known):
+        return
+    for t, each in enumerate(weigh_plainly(view, known)):
+        facts, user = facts_of(known, t), known.users[t]
+        scores = np.array([naive.plain(ratings, facts, u) for u in range(ratings.n_users)])
+        chances = np.exp(scores - scores.max())
+        assert each["mass"] / mass_unit(ratings.n_users) == pytest.approx(chances.sum())
+        assert 2.0 ** each["right"] == pytest.approx(chances[user])
+        assert each["tied"] == (chances >= 1 - 1e-9).sum()
+        assert each["right_tied"] == (chances[user] >= 1 - 1e-9)
+
+
+@at_least(40)
+@given(
+    ratings_tables(
+        scales=(Scale(1, 5, 1),), min_users=3, max_users=8, max_items=4, with_days=False
+    ),
+    knowledges,
+    st.sampled_from(["keep", "drop"]),
+)
+def test_the_ceiling_sums_the_original_rows_of_each_class(
+    ratings: Any, knowledge: Knowledge, rare: Any
+) -> None:
+    try:
+        release = KLikeness(k=2, rare_items=rare).anonymize(ratings, rng=0)
+    except StarshadeError:
+        return
+    view = look(release, ratings, None)
+    knowledge = replace(usable(knowledge, view), about_count=False)
+    known, _ = attacked(view, knowledge, 1)
+    if not len(known):
+        return
+    law, rows = law_of(view, knowledge), view.row_of_user
+    found = ceiling_of(view, knowledge, known)
+    for t, credit in enumerate(found):
+        facts = facts_of(known, t)
+        masses = np.zeros(view.cells.n_groups)
+        for user in np.flatnonzero(rows >= 0):
+            if knowledge.eligible_users(ratings)[user]:
+                masses[rows[user]] += law.chance_of_record(law.rows[user], facts)
+        best = masses >= masses.max() * (1 - 1e-9)
+        assert credit == best[rows[known.users[t]]] / best.sum()
+
+
+@at_least(60)
+@given(
+    st.data(), releases(linked=False) | releases(linked=True), knowledges, st.booleans(),
+    st.sampled_from([None, 0.7]),
+)  # fmt: skip
+def test_blocks_of_rows_merge_to_the_bit(
+    data: st.DataObject, both: Any, knowledge: Knowledge, plain: bool, spread: float | None
+) -> None:
+    original, released = both
+    view = look(released, original, None)
+    if not view.cells.symbols.n_members.all():
+        spread = None
+    knowledge = usable(knowledge, view)
+    users = np.flatnonzero(knowledge.eligible_users(original))
+    if not len(users):
+        return
+    known = knowledge.draw(original, users, 3)
+
+    def weighed(**block: Any) -> Any:
+        goal = Sought(view, **block)
+        if plain:
+            return weigh_plainly(view, known, goal)
+        return Model(view, knowledge, spread).weigh(known, goal)
+
+    edges = sorted(data.draw(st.lists(st.integers(0, view.cells.n_groups), max_size=3)))
+    cuts = list(pairwise([0, *edges, view.cells.n_groups]))
+    top = greatest([weighed(start=a, stop=b) for a, b in cuts])
+    parts = [weighed(start=a, stop=b, greatest=top) for a, b in cuts]
+    merged, whole = reduce(merge, parts), weighed()
+    for name in whole.dtype.names:
+        assert np.array_equal(merged[name], whole[name]), name

@@ -55,7 +55,9 @@ class Model:
         held, counts, parts = goal.held(), self._counts(goal), []
         days = self.view.cells.days
         knows_days = self.knowledge.knows_days and days is not None
-        with task("attacking without the target" if goal.absent else "attacking", len(known)) as step:
+        with task(
+            "attacking without the target" if goal.absent else "attacking", len(known)
+        ) as step:
             for targets in self._batches(known):
                 part = known.take(targets)
                 values, kind = np.unique(part.ratings, return_inverse=True)
@@ -74,19 +76,18 @@ class Model:
         return np.concatenate(parts)
 
     def _batches(self, known: Known) -> Iterator[slice]:
-        symbols, size = self.view.cells.symbols, _BATCH
-        if len(np.unique(known.ratings)) * max(1, len(symbols.members)) > _TABLE:
-            size = max(1, _TABLE // (len(symbols.members) * known.items.shape[1]))
+        members, size = max(1, len(self.view.cells.symbols.members)), _BATCH
+        if len(np.unique(known.ratings)) * members > _TABLE:
+            size = max(1, _TABLE // (members * known.items.shape[1]))
         for start in range(0, len(known), size):
             yield slice(start, start + size)
 
     def _counts(self, goal: Sought) -> Counts:
-        view, cells = self.view, goal.cells
-        may = self.may
+        view, cells, may = self.view, goal.cells, self.may
         share, items = share_rated(cells.symbols), int(may.sum())
-        none = np.empty(0)
-        lengths = np.bincount(support_of(cells), weights=cells.sizes, minlength=1).astype(np.int64)
-        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+        rated = np.empty(0, np.int64)
+        nodes = weights = np.empty(0)
+        product = np.empty((0, 0))
         if view.ungeneralized:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
             expected = rated.astype(np.float64)
@@ -94,23 +95,27 @@ class Model:
             rated[~self.knowledge.eligible_users(view.original)[users]] = -1
             if goal.class_of is not None:
                 rated[goal.class_of < 0] = -1
-            law_of_n = (none, none, np.empty((0, 0)), expected)
         else:
-            rated = np.empty(0, np.int64)
-            open_cells = may[cells.columns]
-            q = share[cells.codes[open_cells]] * self.popular[cells.columns[open_cells]]
+            row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+            seen = may[cells.columns]
+            row, q = row[seen], share[cells.codes[seen]] * self.popular[cells.columns[seen]]
+            expected = np.bincount(row, q, minlength=cells.n_groups)
             nodes, weights = np.polynomial.legendre.leggauss(max(1, items // 2 + 1))
             nodes, weights = (nodes + 1) / 2, weights / 2
-            product = np.zeros((cells.n_groups, len(nodes)))
-            for i, node in enumerate(nodes):
-                product[:, i] = np.bincount(
-                    row[open_cells], np.log(1 - q + q * node), minlength=cells.n_groups
-                )
-            expected = np.bincount(row[open_cells], q, minlength=cells.n_groups)
-            law_of_n = (nodes, weights, product, expected)
-        support = fixed(view.support.astype(np.int64))
+            logs = (np.log(1 - q + q * node) for node in nodes)
+            product = np.stack([np.bincount(row, q, minlength=cells.n_groups) for q in logs], 1)
         return Counts(
-            support, rated, items, may, share, self.popular, *map(fixed, law_of_n), lengths
+            fixed(view.support.astype(np.int64)),
+            rated,
+            items,
+            may,
+            share,
+            self.popular,
+            fixed(nodes),
+            fixed(weights),
+            fixed(product),
+            fixed(expected),
+            support_of(cells).astype(np.int64),
         )
 
     @cached_property
@@ -224,10 +229,10 @@ class Model:
             return out
         dated = self.days_below[-1]
         if dated == 0:
-            return out * (known.days == NO_DAY)
+            return np.asarray(out * (known.days == NO_DAY))
         inside = (known.days >= 0) & (known.days < UNKNOWN_DAY)
         day = np.where(inside, known.days, 0)
-        return out * inside * (np.diff(self.days_below)[day] / dated)
+        return np.asarray(out * inside * (np.diff(self.days_below)[day] / dated))
 
 
 def spread_of(view: View) -> float:
@@ -241,7 +246,8 @@ def spread_of(view: View) -> float:
     if view.credit == "linked":
         cells = view.cells
         here = (row[user] >= 0) & (item >= 0)
-        place = find_cells(cells.indptr, cells.columns, row[user][here], item[here])
+        wanted = item[here].astype(np.int64)
+        place = find_cells(cells.indptr, cells.columns, row[user][here], wanted)
         shown = cells.symbols.members[cells.symbols.offsets[cells.codes[place]]]
         away = (ratings[here] - shown)[place >= 0]
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,8 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         Probability, in (0, 1], from which on a record is named. The best one of two that are
         equally likely is none.
     absent : bool
-        Also take each target's record out and attack again. The adversary then reckons with it: that
-        the person is not there is as likely to them, beforehand, as any one record.
+        Also take each target's record out and attack again. The adversary then reckons with
+        that: beforehand absence is as likely to them as any one record.
 
     Raises
     ------
@@ -80,9 +80,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
     name: ClassVar[str] = "likelihood"
 
     @classmethod
-    def audited(
-        cls, knowledge: Knowledge, data: Ratings | Release, release: Release
-    ) -> Likelihood:
+    def audited(cls, knowledge: Knowledge, data: Ratings | Release, release: Release) -> Likelihood:
         """Return it as an audit tries it, whatever is known and of whatever release."""
         return cls()
 
@@ -170,7 +168,8 @@ def outcomes_of(
 def _named(found: Array, sure: float, view: View) -> NDArray[np.bool_]:
     """Tell where one record alone is likeliest, and likely enough to be named."""
     mass = found["mass"] / mass_unit(view.cells.n_records) + found["stranger"]
-    return (found["tied"] == 1) & _reaches(1 / np.where(mass > 0, mass, np.inf), sure)
+    alone: NDArray[np.bool_] = found["tied"] == 1
+    return alone & _reaches(1 / np.where(mass > 0, mass, np.inf), sure)
 
 
 def _reaches(posterior: NDArray[np.float64], sure: float) -> NDArray[np.bool_]:
@@ -195,9 +194,7 @@ def ceiling_of(view: View, knowledge: Knowledge, known: Known) -> NDArray[np.flo
         row_of_user=first,
         ungeneralized=True,
     )
-    first_alike = first_equal_row(
-        view.cells.indptr, view.cells.columns, view.cells.codes, None
-    )
+    first_alike = first_equal_row(view.cells.indptr, view.cells.columns, view.cells.codes, None)
     rows = view.row_of_user
     class_of = np.where(rows < 0, -1, first_alike[rows])
     found = Model(original, knowledge).weigh(known, Sought(original, class_of))

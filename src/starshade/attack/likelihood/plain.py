@@ -63,7 +63,7 @@ def chances(view: View, ratings: Floats) -> Floats:
 
     def away(of: Floats) -> NDArray[np.int64]:
         far = np.floor(np.abs(of[:, None] - truths) / fifth + 0.5 + SLACK)
-        return np.minimum(np.nan_to_num(far), len(_AWAY) - 1).astype(np.int64)
+        return np.asarray(np.minimum(np.nan_to_num(far), len(_AWAY) - 1), dtype=np.int64)
 
     among = away(values)
     many = np.stack([(among == d).sum(axis=0) for d in range(len(_AWAY))])

@@ -88,8 +88,8 @@ def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> S
 
     `posterior` (targets,): of the record that is named; 0: none is. `credit`: whether it is right.
 
-    >>> silence_of(np.array([0.5, 0.9, 0.0]), np.array([0.0, 1.0, 0.0]))
-    Silence(sure=(0.5, 0.9), silent=(0.3333333333333333, 0.6666666666666666), error=(0.3333333333333333, 0.0))
+    >>> silence_of(np.array([0.5, 0.9, 0.0, 0.9]), np.array([0.0, 1.0, 0.0, 0.0]))
+    Silence(sure=(0.5, 0.9), silent=(0.25, 0.5), error=(0.5, 0.25))
     """
     order = np.argsort(posterior, kind="stable")
     sorted_, wrong = posterior[order], (1 - credit[order]) * (posterior[order] > 0)
@@ -132,9 +132,7 @@ _IMPOSSIBLE = Figure(
 )
 _SURE = replace(SUCCESS, title="The right record is named")
 _WRONG = replace(FALSE_MATCH, title="A wrong record is named")
-_THOUGH_ABSENT = replace(
-    FALSE_MATCH_ABSENT, title="A record is named though the target is absent"
-)
+_THOUGH_ABSENT = replace(FALSE_MATCH_ABSENT, title="A record is named though the target is absent")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner, place_of
 from starshade.kernels.attack.candidates import Postings
+from starshade.kernels.attack.possible import list_possible
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.warm import announce
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
     nodes, weights : of the integral over [0, 1]
     product : logarithm of the product of 1 - q + q t over a row's cells, shape (rows, nodes)
     expected : items of them that each row rated, on average
-    lengths : records that rated so many items, of all, as the place says
+    lengths : items, of all, that each row may have rated
     """
 
     support: Ints
@@ -98,16 +98,17 @@ def weigh(held: Postings, counts: Counts, law: Law, facts: Facts, goal: Goal) ->
 @njit(cache=True, nogil=True)
 def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: ignore[no-untyped-def]
     known, n_rows = facts.item.shape[1], len(goal.sizes)
-    listed = np.empty(n_rows, np.int32)
+    listed, faults = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    room = (listed, faults, np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
     chance, power = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
     order, sums = np.empty(known, np.int64), np.empty(law.mistakes + 1)
-    room = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
+    beside = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
     masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0)
     for t in range(start, stop):
         m = _rarest_first(t, counts, facts, order)
         out = found[t]
-        scratch = (order[:m], sums, room)
-        n = _possible(t, rows, held, counts, law, facts, scratch, listed, chance, power, out)
+        scratch = (order[:m], sums, beside)
+        n = _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, out)
         stranger = (0.0, 0)
         if goal.strangers:
             stranger = _stranger(t, held, counts, law, facts, goal, order[:m], sums, out)
@@ -134,35 +135,19 @@ def _rarest_first(t, counts, facts, order):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _possible(t, rows, held, counts, law, facts, scratch, listed, chance, power, out):  # type: ignore[no-untyped-def]
+def _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, out):  # type: ignore[no-untyped-def]
     """List the rows that may have led to what is known, with their chances; return how many."""
-    order, n = scratch[0], 0
-    seeds = 1 + (law.mistakes if law.wrong_items else 0)
-    if seeds > len(order):  # whoever rated none of the items may be it
-        out["touched"] += len(listed)
-        for row in range(len(listed)):
-            n = _try(row, t, rows, counts, law, facts, scratch, listed, chance, power, n)
-        return n
-    for s in range(seeds):
-        item = facts.item[t, order[s]]
-        out["touched"] += held.indptr[item + 1] - held.indptr[item]
-        for p in range(held.indptr[item], held.indptr[item + 1]):
-            row, seen = held.rows[p], False
-            for other in range(s):
-                seen = seen or _place(row, facts.item[t, order[other]], rows) >= 0
-            if not seen:
-                n = _try(row, t, rows, counts, law, facts, scratch, listed, chance, power, n)
-    return n
-
-
-@inner
-def _try(row, t, rows, counts, law, facts, scratch, listed, chance, power, n):  # type: ignore[no-untyped-def]
-    if len(counts.rated) == 0 or counts.rated[row] >= 0:
-        chance[n], power[n] = _chance(row, t, rows, counts, law, facts, *scratch)
-        if chance[n] > 0:
-            listed[n] = row
-            n += 1
-    return n
+    order = scratch[0]
+    n = list_possible(t, held, law, facts, order, room, out)
+    listed, kept = room[0], 0
+    for i in range(n):
+        row = listed[i]
+        if len(counts.rated) == 0 or counts.rated[row] >= 0:
+            chance[kept], power[kept] = _chance(row, t, rows, counts, law, facts, *scratch)
+            if chance[kept] > 0:
+                listed[kept] = row
+                kept += 1
+    return kept
 
 
 @inner
@@ -312,8 +297,8 @@ def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: igno
 @inner
 def _told(told, n):  # type: ignore[no-untyped-def]
     """Chance of a number within half of n, to the nearest."""
-    if told < 0:
-        return 1.0
+    if told < 0 or n == 0:
+        return 1.0 if told <= 0 else 0.0
     return max(0.0, min(told + 0.5, 1.5 * n) - max(told - 0.5, 0.5 * n)) / n
 
 
@@ -389,10 +374,12 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
     chance = 0.0
     for w in range(len(sums)):
         chance += sums[w] * facts.share[t, w]
-    told = 0.0
-    for n in range(1, len(counts.lengths)):
-        told += counts.lengths[n] * _told(facts.told[t], n)
     if facts.told[t] >= 0:
-        chance *= told / max(1, counts.lengths.sum())
+        told = 0.0
+        for row in range(len(goal.sizes)):
+            if counts.lengths[row] > 0:
+                size = goal.sizes[row] - (row == own)
+                told += size * _told(facts.told[t], counts.lengths[row])
+        chance *= told / max(1, records)
     x, e = math.frexp(chance)
     return x, power + e

@@ -14,6 +14,7 @@ from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
 from starshade.kernels.warm import announce
 
 _UNKNOWN_DAY = 65_535
+_NOTHING = 45.0  # so far below the greatest logarithm a chance is less than half a unit of mass
 
 
 class Weights(NamedTuple):
@@ -68,12 +69,17 @@ def _chunk(start, stop, held, weights, facts, goal, found):  # type: ignore[no-u
     masses = np.zeros(0)
     for t in range(start, stop):
         _add_up(t, held, weights, facts, spare, score, found[t])
+        least = -math.inf
+        if goal.own[t] >= 0 and n_rows > 0:
+            least = score.max() - _NOTHING
+        n = 0
         for row in range(n_rows):
-            listed[row] = row
-            bits = score[row] / math.log(2.0)
-            power[row] = np.int64(math.floor(bits))
-            score[row] = 2.0 ** (bits - power[row])
-        sum_up(t, listed, score, power, (0.0, 0), goal, masses, found[t])
+            if score[row] >= least or row + goal.first == goal.own[t]:
+                bits = score[row] / math.log(2.0)
+                listed[n], power[n] = row, np.int64(math.floor(bits))
+                score[n] = 2.0 ** (bits - power[n])
+                n += 1
+        sum_up(t, listed[:n], score, power, (0.0, 0), goal, masses, found[t])
 
 
 @inner
@@ -93,7 +99,9 @@ def _add_up(t, held, weights, facts, spare, score, out):  # type: ignore[no-unty
         out["touched"] += held.indptr[item + 1] - held.indptr[item]
         for p in range(held.indptr[item], held.indptr[item + 1]):
             row, code = held.rows[p], held.codes[p]
-            chance = weights.right[facts.kind[t, j], code] / weights.rated[row]
+            chance = weights.right[facts.kind[t, j], code]
+            if chance > 0:  # else the cell is null, and the row may have rated nothing
+                chance /= weights.rated[row]
             if facts.dated[t, j]:
                 day = np.int64(held.days[p])
                 near = day != _UNKNOWN_DAY and facts.first[t, j] <= day <= facts.last[t, j]

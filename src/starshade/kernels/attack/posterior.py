@@ -25,7 +25,8 @@ _SAME = 1e-9  # posteriors are equal when they differ by less than this share
 #: their rows; all chances over the greatest, in units of `mass_unit`; log2 of the right record's
 #: over the greatest (of several the likeliest), -inf where it is impossible; chances of all right
 #: records; of the likeliest class: its chance, how many have it, whether a right one, first of
-#: their rows, and whether it agrees with the truth; chance of a stranger over the greatest; cells looked at
+#: their rows, and whether it agrees with the truth; chance of a stranger over the greatest; cells
+#: looked at
 FOUND = np.dtype(
     [
         ("chance", np.float64),

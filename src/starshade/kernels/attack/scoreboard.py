@@ -16,15 +16,13 @@ Three stages, so that rows may come in blocks::
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner, place_of
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 from starshade.kernels.attack.postings import (
     EVERY_ROW,
