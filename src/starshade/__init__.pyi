@@ -19,6 +19,7 @@ from starshade.attack.candidates.homogeneity import HomogeneityAttack as Homogen
 from starshade.attack.candidates.homogeneity import HomogeneityResult as HomogeneityResult
 from starshade.attack.candidates.result import CandidateResult as CandidateResult
 from starshade.attack.knowledge import Knowledge as Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood as Likelihood
 from starshade.attack.link_existence import LinkExistence as LinkExistence
 from starshade.attack.link_existence import link_existence_bound as link_existence_bound
 from starshade.attack.link_existence import link_existence_exact as link_existence_exact
@@ -33,6 +34,8 @@ from starshade.attack.risk_result import RiskResult as RiskResult
 from starshade.attack.risk_result import save_risk_list as save_risk_list
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH as ScoreboardRH
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff as TradeOff
+from starshade.attack.shadows.inference import InferenceAttack as InferenceAttack
+from starshade.attack.shadows.membership import MembershipAttack as MembershipAttack
 from starshade.attack.sparsity.few_facts import facts_needed as facts_needed
 from starshade.attack.sparsity.few_facts import few_facts as few_facts
 from starshade.attack.sparsity.few_facts import lineup_facts as lineup_facts

@@ -41,6 +41,26 @@ def share(which: NDArray[np.bool_]) -> Rate:
     return wilson(int(which.sum()), len(which))
 
 
+def clopper_pearson(
+    successes: NDArray[np.floating | np.integer], trials: int
+) -> NDArray[np.float64]:
+    """Return the upper end of Clopper & Pearson's interval, 97.5 % sure by itself.
+
+    `successes`: counts in [0, trials]. With no trials, or successes alone, it is 1.
+
+    Examples
+    --------
+    >>> clopper_pearson(np.array([0, 10]), 10).round(3).tolist()
+    [0.308, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    counts = np.asarray(successes, dtype=np.float64)
+    sure = counts >= trials
+    ends = betaincinv(np.where(sure, 1, counts + 1), np.where(sure, 1, trials - counts), 0.975)
+    return np.where(sure, 1.0, ends)
+
+
 def bootstrap(
     shares: NDArray[np.float64], *, seed: int, draws: int = 1000, tries: int = 1
 ) -> Rate:

@@ -28,6 +28,8 @@ _SMALL: dict[str, dict[str, Any]] = {
     "k-eps": {"eps": 0.5},
     "k-eps-l": {"eps": 0.5, "l": 0.5},
     "t-closeness": {"attribute": "age"},
+    "inference": {"rounds": 2},
+    "membership": {"rounds": 2},
     "homogeneity": {"sensitive": [0, 1]},
     "padding": {"groups": 5},
     "tracker": {"conditions": 2},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -36,9 +37,11 @@ TRACKER = next(entry for entry in ENTRIES if entry.name == "tracker")
 PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
 # predicates are of classes
 PREDICATE = next(entry for entry in ENTRIES if entry.name == "predicate")
+# these compare releases that are made of fewer people
+SHADOWS = tuple(entry for entry in ENTRIES if entry.name in ("inference", "membership"))
 aimed = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING, PREDICATE)],
+    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING, PREDICATE, *SHADOWS)],
     ids=lambda entry: entry.name,
 )
 somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
@@ -181,6 +184,44 @@ def test_nothing_of_ratings_is_padded(name: str) -> None:
     assert result._repr_html_()
     with budget.limits(threads=1):
         assert figures(make(PADDING).run(CAST[name], ONE, rng=0)) == figures(result)
+
+
+@pytest.mark.parametrize("entry", SHADOWS, ids=lambda entry: entry.name)
+@somebody
+def test_who_is_in_ratings_is_told(entry: Entry, name: str) -> None:
+    if (CAST[name].user_support > 0).sum() < 10:
+        with pytest.raises(ConfigError, match="too few to leave a tenth"):
+            make(entry).run(CAST[name], ONE, rng=0)
+        return
+    if name == "one rating each" and entry.name == "inference":
+        with pytest.raises(ConfigError, match="nobody has a rating beyond 1"):
+            make(entry).run(CAST[name], ONE, rng=0)
+        return
+    result = make(entry).run(CAST[name], ONE, rng=0)
+    assert result.targets + result.ineligible == CAST[name].n_users
+    assert str(result)
+    assert result._repr_html_()
+    declared(result)
+    with budget.limits(threads=1):
+        assert figures(make(entry).run(CAST[name], ONE, rng=0)) == figures(result)
+
+
+@pytest.mark.parametrize("entry", SHADOWS, ids=lambda entry: entry.name)
+@released
+def test_who_is_in_a_release_is_told(entry: Entry, name: str) -> None:
+    release, attack = grouped(name), replace(make(entry), method=KLikeness(k=K))
+    with pytest.raises(ConfigError, match="how this one was made"):
+        make(entry).run(release.linked, ONE, original=CAST[name], rng=0)
+    try:
+        result = attack.run(release.made, ONE, original=CAST[name], rng=0)
+    except ConfigError as error:
+        with pytest.raises(ConfigError, match=re.escape(error.message)):
+            attack.run(release.alone, ONE, original=CAST[name], rng=0)
+        return
+    assert result.records == release.made.n_records
+    for other in (release.linked, release.alone):
+        found = figures(attack.run(other, ONE, original=CAST[name], rng=0))
+        assert {**found, "credit": "linked"} == figures(result)
 
 
 def test_padding_is_of_profiles() -> None:

@@ -51,6 +51,7 @@ REACHED = {
         release.verify.proximity:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
         attack.candidates.candidates:_BATCH attack.link_existence:_BLOCK
+        attack.shadows.resampled:_BLOCK attack.shadows.seen:_BLOCK
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES

@@ -32,7 +32,7 @@ OTHERS = {
     "Query": "query",
 }
 #: fields that hold an object, which the page names in a sentence
-NAMED = {"Risk": ("attack",)}
+NAMED = {"Risk": ("attack",), "inference": ("method",), "membership": ("method",)}
 #: functions, and the classes that declare what they take
 DECLARED = {"compare": (CompareSettings, "compare")}
 CLASSES: dict[str, tuple[type, str]] = (

@@ -122,6 +122,8 @@ def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
         "label": common | fitting,
         "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
         "link-existence": plain | documented("attack", "`--attack link-existence`"),
+        "inference": plain | documented("attack", "`--attack inference`"),
+        "membership": plain | documented("attack", "`--attack membership`"),
         "padding": plain | documented("attack", "`--attack padding`"),
         "predicate": plain | documented("attack", "`--attack predicate`"),
         "tracker": plain | documented("attack", "`--attack tracker`"),

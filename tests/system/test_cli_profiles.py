@@ -64,3 +64,27 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert "What the profiles give away is not known without the receipt (--private)." in shown
     assert "no model limits it" not in shown
     assert "0.0% [" not in shown.split("The same attacks")[1].split("What it is still")[0]
+
+
+def test_who_is_in_it_is_asked(released: tuple[Path, Path], ratings_csv: Path) -> None:
+    out, receipt = released
+    asked = ("attack", out, "--original", ratings_csv, "--private", receipt, "--seed", 1)
+    asked = (*asked, "--rounds", 2, "--known", 2)
+    plain = documented("attack") - {"tradeoff"}
+    found = told(*asked, "--attack", "membership")
+    assert set(found) == plain | documented("attack", "`--attack membership`")
+    assert [at["known"] for at in found["by_known"]] == [2, 4, 8, 20, None]
+    assert found["auc"] == found["by_known"][-1]["auc"]
+    assert found["config"] == {"rounds": 2, "targets": None}
+    shown = call(*asked, "--attack", "membership").stdout
+    assert "Somebody in it ranked above somebody not in it (AUC)" in shown
+    found = told(*asked, "--attack", "inference", "--questions", 3)
+    assert set(found) == plain | documented("attack", "`--attack inference`")
+    assert [way["by"] for way in found["ways"]] == ["all", "best"]
+    assert found["known"] == 2
+    shown = call(*asked, "--attack", "inference").stdout
+    assert "Error saved in ratings, by being in it" in shown
+    # who made it is in the receipt alone
+    without = ("attack", out, "--original", ratings_csv, "--attack", "membership")
+    assert "private receipt" in refused(*without)
+    assert "--rounds" in refused(*without, "--private", receipt, "--rounds", 11)

@@ -16,6 +16,15 @@ ENTRIES = (
         settings=_SETTINGS,
     ),
     Entry(
+        name="inference",
+        module="starshade.attack.shadows.inference",
+        cls="InferenceAttack",
+        title="What is told of somebody because they are in it",
+        summary="Ask about a person's ratings with them in the release, and without.",
+        source="starshade's own",
+        settings=_SETTINGS,
+    ),
+    Entry(
         name="label",
         module="starshade.attack.candidates.candidates",
         cls="LabelAttack",
@@ -39,6 +48,15 @@ ENTRIES = (
         cls="LinkExistence",
         summary="Ask how many of a group really rated what its records show.",
         source="Chang, Thompson, Wang & Yao, section 6",
+        settings=_SETTINGS,
+    ),
+    Entry(
+        name="membership",
+        module="starshade.attack.shadows.membership",
+        cls="MembershipAttack",
+        title="Is this person in it?",
+        summary="Tell who is in a release by how much better they fit it than one without them.",
+        source="Shokri, Stronati, Song & Shmatikov 2017; Zhang et al. 2021",
         settings=_SETTINGS,
     ),
     Entry(

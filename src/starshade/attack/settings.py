@@ -20,6 +20,12 @@ _ABSENT = declared(
     "Attack each target a second time without their record.",
 )
 _K = declared("Fewer candidates are counted", "Targets with fewer candidates are counted.", least=1)
+_ROUNDS = declared(
+    "Rounds of leaving people out",
+    "How often a tenth of the people is left out; after ten everybody was.",
+    least=1,
+    most=10,
+)
 _ENDLESS = {"least": 0, "endless": True}
 _TOLERANCE = declared(
     "How far a rating may be off and still fit",
@@ -284,6 +290,26 @@ class TrackerAttackSettings:
         "What is known of the target", "Personal attributes known of the target.", default=()
     )
     queries: int = settable("COUNT queries", "COUNT queries at most.", default=5_000_000, least=1)
+
+
+@dataclass(frozen=True)
+class MembershipAttackSettings:
+    """Shokri et al. 2017; definitions, "membership"."""
+
+    rounds: int = field(default=10, metadata=_ROUNDS)
+
+
+@dataclass(frozen=True)
+class InferenceAttackSettings:
+    """starshade's own; definitions, "inference"."""
+
+    rounds: int = field(default=10, metadata=_ROUNDS)
+    questions: int = settable(
+        "Questions about each person",
+        "Ratings asked about of each person, at most.",
+        default=20,
+        least=1,
+    )
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,8 @@ def attack(
         attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)
         return
     refuse_beside("without --aux", set(public), "Give the public ratings: --aux FILE.")
+    from starshade.release.table import Release
+
     sensitive = settings.pop("sensitive")
     chosen = _chosen(name, settings, sensitive)
     if name == "tracker":
@@ -140,6 +142,10 @@ def attack(
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
         chosen = replace(chosen, sensitive=rows)
+    if isinstance(table, Release) and hasattr(chosen, "method"):
+        from starshade.audit.shadows import method_of
+
+        chosen = replace(chosen, method=method_of(table, truth))
     arguments = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
     at_risk = None if risk is None else risk.run(table, knowledge, **arguments)
     result = chosen.run(table, knowledge, **arguments)

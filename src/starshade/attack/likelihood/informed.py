@@ -136,6 +136,13 @@ class Model:
             out[place[here]] = original.item_support[here] / original.n_users
         return out
 
+    def right_chances(self, ratings: Floats) -> Floats:
+        """Return the chance that each content gives each rating, shape (ratings, contents).
+
+        `ratings` (ratings,): known rightly; NaN where a rating is not known.
+        """
+        return self._chances(ratings)[0]
+
     def _chances(self, ratings: Floats) -> tuple[Floats, Floats]:
         """Chances of ratings (NaN: not known) from each content: that it is right, and wrong."""
         symbols, original = self.view.cells.symbols, self.view.original
@@ -143,7 +150,8 @@ class Model:
             scale = original.scale
             values = scale.levels if scale.step is not None else original.levels
             # what may have been rated where a profile has a mean
-            near = np.exp(-(((values[:, None] - symbols.members) / self.spread) ** 2) / 2)
+            away = ((values[:, None] - symbols.members) / self.spread) ** 2 / 2
+            near = np.exp(away.min(axis=0, initial=np.inf) - away)  # all may be far
             near /= near.sum(axis=0)
             right, wrong = self._of_values(ratings, values)
             return np.asarray(right @ near), np.asarray(wrong @ near)

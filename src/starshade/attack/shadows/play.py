@@ -1,0 +1,142 @@
+"""Attacks that compare a release with one without some of the people, round by round."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows.facts import Told, of_use
+from starshade.attack.shadows.shadows import Method, Round, Shadows
+from starshade.attack.shown import Found
+from starshade.attack.targets import Attack, Request
+from starshade.attack.view import look
+from starshade.errors import ConfigError
+from starshade.ratings.holdout import sample_users
+from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
+from starshade.release.table import Release
+from starshade.rng import resolve_seed
+from starshade.setting import settings_of
+
+Result = TypeVar("Result", bound=Found, covariant=True)
+
+
+class Collected(Protocol[Result]):
+    """What an attack finds, round by round."""
+
+    def add(self, one: Round) -> None:
+        """Attack one round."""
+
+    def found(self, facts: dict[str, Any]) -> Result:
+        """Sum up; `facts` are the fields that results of all attacks have in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Who is asked about (users of the original), and with what known of them."""
+
+    told: Told
+    asked: NDArray[np.bool_]
+    rounds: int
+
+    def among(self, users: NDArray[np.int64], known: int | None) -> NDArray[np.int64]:
+        """Return those of some users who are asked about and of whom so much can be known."""
+        return users[(self.asked & self.told.enough(known))[users]]
+
+
+class ShadowAttack(Attack[Result]):
+    """An attack on what a release says because of somebody; it is given who makes releases."""
+
+    rounds: int
+    method: Method | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.method is not None and not hasattr(self.method, "anonymize"):
+            raise ConfigError(
+                f"method of type {type(self.method).__name__}: makes no releases",
+                advice="Give the anonymizer that made the release, with its settings.",
+            )
+
+    @abstractmethod
+    def begin(self, asked: Asked) -> Collected[Result]:
+        """Return what the rounds are added to."""
+
+    def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
+        (found,) = play([self], data, knowledge, request)
+        if isinstance(found, ConfigError):
+            raise found
+        result: Result = found
+        return result
+
+
+def play(
+    attacks: Sequence[ShadowAttack[Any]],
+    data: Ratings | Release,
+    knowledge: Knowledge,
+    request: Request,
+) -> list[Any]:
+    """Run attacks of one method and number of rounds on the same shadow releases.
+
+    Returns the result of each, or a ConfigError of one that nobody can be asked about.
+
+    Raises
+    ------
+    ConfigError
+        The releases cannot be made, or nobody can be asked about.
+    """
+    started, seed, first = perf_counter(), resolve_seed(request.rng), attacks[0]
+    if isinstance(data, Release) and first.method is None:
+        raise ConfigError(
+            f"{first.name}: releases without some of the people are to be made, and nobody says "
+            "how this one was made",
+            advice="Give the private receipt; in Python the method, with its settings.",
+        )
+    view = look(data, request.original, request.link)
+    truth = view.truth()
+    told = Told(
+        truth,
+        view.original.items.indices(truth.items).astype(np.int32),
+        of_use(knowledge, first.name),
+        seed,
+    )
+    people = np.flatnonzero(truth.user_support)
+    asked = np.zeros(truth.n_users, dtype=np.bool_)
+    asked[sample_users(truth, people, request.targets, seed)] = True
+    if not len(people):
+        raise ConfigError("nobody can be attacked: no user rated what is released")
+    games = [attack.begin(Asked(told, asked, attack.rounds)) for attack in attacks]
+    for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
+        for game in games:
+            game.add(one)
+    facts = {
+        "records": view.cells.n_records,
+        "credit": view.credit,
+        "seconds": perf_counter() - started,
+        "knowledge": {"name": told.knowledge.name} | asdict(told.knowledge),
+        "seed": seed,
+        "digest": digest_of(view.original),
+    }
+    return [
+        _summed_up(game, facts | {"attack": attack.name, "config": _config(attack, request)})
+        for attack, game in zip(attacks, games, strict=True)
+    ]
+
+
+def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
+    try:
+        return game.found(facts)
+    except ConfigError as error:
+        return error
+
+
+def _config(attack: ShadowAttack[Any], request: Request) -> dict[str, Any]:
+    own = {setting.name: getattr(attack, setting.name) for setting in settings_of(attack.__class__)}
+    return own | {"targets": request.targets}

@@ -1,0 +1,111 @@
+"""A release made again of other people: its method from its receipt, and what that tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
+from starshade.anonymize.hierarchy.file import parse_hierarchy
+from starshade.anonymize.registry import ENTRIES
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows.inference import InferenceAttack
+from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.membership import MembershipAttack
+from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.attack.shadows.play import ShadowAttack, play
+from starshade.attack.targets import Request
+from starshade.audit.attempts import made_of
+from starshade.audit.make import Anonymizer
+from starshade.errors import ConfigError, UserError
+from starshade.naming import named
+from starshade.ratings.select import ItemSelection, listed_items
+from starshade.ratings.table import Ratings
+from starshade.registry import find
+from starshade.release.table import Release
+
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class BeingInIt:
+    """What a release tells because of who is in it.
+
+    `no_membership`, `no_inference`: why there is no result, where there is none.
+    """
+
+    membership: MembershipResult | None
+    inference: InferenceResult | None
+    no_membership: str = ""
+    no_inference: str = ""
+
+
+def method_of(release: Release, original: Ratings) -> Anonymizer:
+    """Return the method that made a release, with its settings, from the owner's private facts.
+
+    The most rated items, where these were chosen, are those of `original`, the ratings that the
+    release was made of: they stay the same when it is made again of fewer people.
+
+    Raises
+    ------
+    ConfigError
+        There is no receipt, or no such method here.
+    """
+    if release.private is None:
+        raise ConfigError(
+            "how the release was made is in its private receipt, and there is none",
+            advice=f"Give the file that {named('private')} wrote when the release was made.",
+        )
+    settings: dict[str, Any] = dict(release.private.config)
+    entry = find(ENTRIES, str(settings.pop("method", release.manifest.method)), "method")
+    levels, keys = settings.pop("levels", None), settings.pop("item_keys", None)
+    if levels:
+        settings["hierarchy"] = parse_hierarchy("\n".join(levels))
+    settings["items"] = _items(str(settings.get("items", "all")), keys, original)
+    if files := settings.get("attribute_hierarchies"):
+        settings["attribute_hierarchies"] = {
+            name: parse_attribute_hierarchy("\n".join(lines)) for name, lines in files.items()
+        }
+    return made_of(entry, settings)
+
+
+def being_in_it(
+    release: Release,
+    original: Ratings,
+    *,
+    rounds: int = ROUNDS,
+    known: int = 8,
+    targets: int | None = None,
+    except_items: Sequence[str] = (),
+    seed: int,
+) -> BeingInIt:
+    """Ask who is in a release, and what it tells of them because of that.
+
+    `known`: ratings known of each person, where the rest is asked about. `except_items`: items
+    never known, such as sensitive ones. Where the release cannot be made of fewer people, or
+    nobody says how it was made, nothing was measured, for that reason.
+    """
+    knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
+    request = Request(original, targets, seed, None)
+    try:
+        method = method_of(release, original)
+        attacks: list[ShadowAttack[Any]] = [
+            MembershipAttack(rounds=rounds, method=method),
+            InferenceAttack(rounds=rounds, method=method),
+        ]
+        found = play(attacks, release, knowledge, request)
+    except UserError as error:
+        return BeingInIt(None, None, error.message, error.message)
+    reasons = [each.message if isinstance(each, ConfigError) else "" for each in found]
+    membership, inference = (None if isinstance(each, ConfigError) else each for each in found)
+    return BeingInIt(membership, inference, *reasons)
+
+
+def _items(said: str, keys: Sequence[str] | None, original: Ratings) -> ItemSelection | None:
+    if keys:
+        return listed_items(keys)
+    if not said.startswith("top:"):
+        return None
+    most = original.most_rated(int(said.removeprefix("top:")))
+    return listed_items([original.items[int(i)] for i in most])

@@ -1,0 +1,160 @@
+"""Membership by its definition: row by row, fact by fact, pair by pair.
+
+A row is a dict ``item key -> content`` as `tests.naive.released_rows` reads it, a fact is an item
+key and a rating (None: not known).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.stats import binomtest
+
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from tests.naive.released_rows import rows_of
+
+NEVER = 1e-5
+Fact = tuple[str, float | None]
+Content = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """What an adversary sees: rows, how many records each stands for, items, the scale's values."""
+
+    rows: list[dict[str, Content]]
+    sizes: list[int]
+    items: set[str]
+    levels: list[float]
+    minimum: float
+    spread: float | None = None  # rows are profiles
+
+    def law(self, row: int, item: str) -> dict[float | None, float]:
+        """Chances of ratings, and of none, from a row's cell: each of its values alike."""
+        content = self.rows[row].get(item, ("set", [], True))
+        if content[0] == "range":
+            low, high = max(content[1], self.minimum), content[2]
+            inside = [v for v in self.levels if low - 1e-9 <= v <= high + 1e-9]
+            width = content[2] - content[1]
+            share = (high - low) / width if width > 1e-9 else 1.0
+            return {v: share / len(inside) for v in inside} | {None: 1 - share}
+        values = [*content[1], *([None] if content[2] else [])]
+        if self.spread is not None and content[1]:
+            away = [((v - values[0]) / self.spread) ** 2 / 2 for v in self.levels]
+            near = [math.exp(min(away) - each) for each in away]  # all may be far
+            return {v: n / sum(near) for v, n in zip(self.levels, near, strict=True)}
+        return dict.fromkeys(values, 1 / len(values))
+
+    def chance(self, row: int, fact: Fact) -> float:
+        """Chance of a known rating; of one that is not known, that there is one."""
+        law = self.law(row, fact[0])
+        return sum(
+            chance
+            for value, chance in law.items()
+            if value is not None and (fact[1] is None or abs(value - fact[1]) < 1e-9)
+        )
+
+    def log(self, row: int, facts: Sequence[Fact]) -> float:
+        """Sum of the logarithms of the chances of the facts that can be compared."""
+        return sum(
+            math.log(max(NEVER, self.chance(row, fact))) for fact in facts if fact[0] in self.items
+        )
+
+    def fit(self, facts: Sequence[Fact]) -> float | None:
+        """Mean of these under the best row; None: nothing can be compared."""
+        compared = sum(item in self.items for item, _ in facts)
+        if not compared:
+            return None
+        return max(self.log(row, facts) for row in range(len(self.rows))) / compared
+
+
+def shadow_of(data: Ratings | Release, made_of: Ratings, spread: float | None) -> Shadow:
+    """Read a release, or ratings."""
+    if isinstance(data, Ratings):
+        keys, sizes = list(data.items), [1] * data.n_users
+        rows: list[dict[int, Content]] = [
+            {i: ("set", [v], False) for i, v in enumerate(row) if not math.isnan(v)}
+            for row in data.dense().tolist()
+        ]
+    else:
+        keys, sizes = list(data.classes.items), data.classes.sizes.tolist()
+        rows = rows_of(data)
+    scale = made_of.scale
+    stepped = spread is not None and scale.step is not None
+    levels = scale.levels if stepped else made_of.levels
+    named = [{keys[i]: content for i, content in row.items()} for row in rows]
+    return Shadow(named, sizes, set(keys), levels.tolist(), scale.minimum, spread)
+
+
+def score(release: Shadow, reference: Shadow, facts: Sequence[Fact]) -> float:
+    """How much better somebody fits a release than its reference."""
+    inside, outside = release.fit(facts), reference.fit(facts)
+    return 0.0 if inside is None or outside is None else inside - outside
+
+
+def auc(scores: Sequence[float], member: Sequence[bool]) -> float:
+    """Every member against every outsider; a tie is half a win."""
+    pairs = [
+        1.0 if a > b else 0.5 if a == b else 0.0
+        for a, is_in in zip(scores, member, strict=True)
+        for b, other in zip(scores, member, strict=True)
+        if is_in and not other
+    ]
+    return sum(pairs) / len(pairs)
+
+
+def found_at(alarms: float, scores: Sequence[float], member: Sequence[bool]) -> float:
+    """Call people members from the highest score on until so many outsiders were called so.
+
+    Of a run of ties that would be too many only the part is called that is not.
+    """
+    both = list(zip(scores, member, strict=True))
+    allowed, hits = alarms * sum(not m for m in member), 0.0
+    for value in sorted(set(scores), reverse=True):
+        here = [m for s, m in both if s == value]
+        false = sum(not m for m in here)
+        part = 1.0 if false <= allowed + 1e-12 else allowed / false
+        hits += part * sum(here)
+        allowed -= part * false
+        if part < 1:
+            break
+    return hits / sum(member)
+
+
+def epsilon(missed: int, members: int, false: int, outsiders: int) -> float:
+    """Bound ε from below by the upper ends of Clopper & Pearson's intervals."""
+    fn = binomtest(missed, members).proportion_ci(0.95, "exact").high
+    fp = binomtest(false, outsiders).proportion_ci(0.95, "exact").high
+    bounds = [
+        math.log(a / b) if a > 0 and b > 0 else -math.inf for a, b in ((1 - fn, fp), (1 - fp, fn))
+    ]
+    return max(bounds)
+
+
+def least_epsilon(
+    scores: Sequence[float], member: Sequence[bool], rounds: Sequence[int]
+) -> float | None:
+    """Choose the threshold of each round on the others, count all mistakes, bound ε."""
+    if len(set(rounds)) < 2:
+        return None
+    every = list(zip(scores, member, rounds, strict=True))
+    missed = false = 0
+    for one in sorted(set(rounds)):
+        others = [(s, m) for s, m, r in every if r != one]
+        best = max(
+            sorted({s for s, _ in others}, reverse=True),
+            key=lambda t: epsilon(
+                sum(m and s < t for s, m in others),
+                sum(m for _, m in others),
+                sum(not m and s >= t for s, m in others),
+                sum(not m for _, m in others),
+            ),
+        )
+        missed += sum(m and s < best for s, m, r in every if r == one)
+        false += sum(not m and s >= best for s, m, r in every if r == one)
+    members = sum(member)
+    return max(0.0, epsilon(missed, members, false, len(member) - members))

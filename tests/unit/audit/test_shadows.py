@@ -1,0 +1,130 @@
+"""A release made again from its receipt, and what is asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.registry import ENTRIES
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.registry import ENTRIES as ATTACKS
+from starshade.audit.shadows import being_in_it, method_of
+from starshade.errors import ConfigError
+from starshade.ratings.scale import Scale
+from starshade.ratings.select import listed_items, top_items
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.registry import Entry, find
+from starshade.release.folder.read import read_release
+from starshade.release.table import Release
+from tests.contract.make import make
+from tests.strategies import table
+
+SHADOWS = [find(ATTACKS, name, "attack") for name in ("membership", "inference")]
+
+
+def population() -> Ratings:
+    return synthesize(n_users=60, n_items=8, n_ratings=360, rng=2)
+
+
+def same(one: Release, other: Release) -> bool:
+    digests = []
+    for release in (one, other):
+        cells = release.cells()
+        digests.append([cells.indptr, cells.columns, cells.codes, cells.sizes])
+    return one.manifest == other.manifest and all(map(np.array_equal, *digests))
+
+
+def stored(release: Release, place: Path) -> Release:
+    release.save(place / "out", private=place / "receipt")
+    return read_release(place / "out", private=place / "receipt")
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("items", [None, top_items(5), listed_items(["1", "3", "4"])])
+def test_every_method_is_found_again(entry: Entry, items, tmp_path: Path) -> None:
+    ratings, usual = population(), make(entry)
+    nulls = {"nulls": "ignore", "eps": 2.0} if hasattr(usual, "nulls") else {}
+    method = replace(usual, items=items, **nulls)
+    release = method.anonymize(ratings, rng=3)
+    for known in (release, stored(release, tmp_path)):
+        again = method_of(known, ratings)
+        assert type(again) is type(method)
+        assert same(replace(again, items=items).anonymize(ratings, rng=3), release)
+        assert again.anonymize(ratings, rng=3).classes.items == release.classes.items
+
+
+def test_files_are_read_from_the_receipt(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("[null,2] [3,5]\n[null,5]\n")
+    release = KLikeness(k=3, hierarchy=path).anonymize(population(), rng=1)
+    path.unlink()
+    again = method_of(stored(release, tmp_path), population())
+    assert same(again.anonymize(population(), rng=1), release)
+
+
+def test_the_most_rated_items_stay_the_same() -> None:
+    ratings = population()
+    method = method_of(KLikeness(k=2, items=top_items(3)).anonymize(ratings, rng=0), ratings)
+    few = ratings.keep_users(np.arange(6))
+    most = {ratings.items[int(i)] for i in ratings.most_rated(3)}
+    assert set(replace(method, rare_items="keep").anonymize(few, rng=0).classes.items) == most
+
+
+def test_without_a_receipt_nothing_is_measured(tmp_path: Path) -> None:
+    ratings = population()
+    release = KLikeness(k=3).anonymize(ratings, rng=1)
+    release.save(tmp_path / "out")
+    alone = read_release(tmp_path / "out")
+    with pytest.raises(ConfigError, match="there is none"):
+        method_of(alone, ratings)
+    found = being_in_it(alone, ratings, seed=0)
+    assert (found.membership, found.inference) == (None, None)
+    assert "private receipt" in found.no_membership
+    assert found.no_inference == found.no_membership
+
+
+def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
+    ratings = population()
+    release = stored(KLikeness(k=3).anonymize(ratings, rng=1), tmp_path)
+    found = being_in_it(release, ratings, rounds=2, known=2, seed=5)
+    assert found.membership is not None
+    assert found.inference is not None
+    assert (found.no_membership, found.no_inference) == ("", "")
+    # the same as each attack by itself
+    for entry, result in zip(SHADOWS, (found.membership, found.inference), strict=True):
+        attack = replace(entry.load()(rounds=2), method=method_of(release, ratings))
+        alone = attack.run(release, Knowledge(known=2, dates=False), original=ratings, rng=5)
+        volatile = {"seconds": 0.0}
+        assert {**alone.to_dict(), **volatile} == {**result.to_dict(), **volatile}
+
+
+def test_a_release_that_cannot_be_made_of_fewer() -> None:
+    halves = table([{u % 2: 4.0} for u in range(42)], Scale(1, 5, 1), n_items=2)
+    tries = {
+        "k = 57, records = 48": (population(), KLikeness(k=57)),
+        "k = 21: no item is rated by 21 users": (halves, KLikeness(k=21)),
+    }
+    for reason, (ratings, method) in tries.items():
+        found = being_in_it(method.anonymize(ratings, rng=1), ratings, seed=0)
+        assert (found.membership, found.inference) == (None, None)
+        assert f"cannot be made: {reason}" in found.no_membership
+
+
+def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
+    ratings = population()
+    release = KLikeness(k=3).anonymize(ratings, rng=1)
+    found = being_in_it(release, ratings, rounds=1, known=8, seed=0)
+    assert found.membership is not None
+    assert found.inference is None
+    assert "nobody has a rating beyond 8" in found.no_inference
+
+
+def test_too_few_people() -> None:
+    ratings = population().keep_users(np.arange(9))
+    release = KLikeness(k=2).anonymize(ratings, rng=1)
+    assert "too few to leave a tenth" in being_in_it(release, ratings, seed=0).no_membership
