@@ -61,9 +61,7 @@ def clopper_pearson(
     return np.where(sure, 1.0, ends)
 
 
-def bootstrap(
-    shares: NDArray[np.float64], *, seed: int, draws: int = 1000, tries: int = 1
-) -> Rate:
+def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000, tries: int = 1) -> Rate:
     """Percentile bootstrap interval (95 %) of the mean of fractional credits.
 
     `tries`: as in `wilson`; the more, the more often credits are drawn again.

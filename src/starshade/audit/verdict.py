@@ -146,10 +146,12 @@ class Audit(AuditSettings):
             says.
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
-        return self.judge(ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed)
+        return self.judge_release(
+            ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed
+        )
 
     @announced("auditing")
-    def judge(
+    def judge_release(
         self,
         ratings: Ratings,
         released: Release,
@@ -175,10 +177,8 @@ class Audit(AuditSettings):
         limits, shown = limits_of(self.limit), counted["users_rating_disclosed"]
         being = self._being_in_it(released, ratings, original, seed)
         questions = (
-            singled_out(
-                released, evidence, predicates_of(released, original, seed), limits, seed
-            ),
-            linked(released, evidence, being.halves, composed, limits, seed),
+            singled_out(released, evidence, predicates_of(released, original, seed), limits, seed),
+            linked(released, evidence, being.halves, None, limits, seed),
             inferred(being, shown, limits),
         )
         return AuditResult(

@@ -63,7 +63,7 @@ def audit(
     table = reading.read(ratings)
     released = read_release(release, private=private)
     if place is None:
-        result = judge.judge(table, released, Path(release), earlier=earlier, seed=run.seed)
+        result = judge.judge_release(table, released, Path(release), earlier=earlier, seed=run.seed)
     else:
         from starshade.audit.dossier.dossier import gather
 

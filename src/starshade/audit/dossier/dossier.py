@@ -254,7 +254,7 @@ def gather(
     What `released` carries of private facts counts; `private` is only named in the owner's edition.
     """
     judge = audit or Audit()
-    result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
+    result = judge.judge_release(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
     public = public_edition(replace(released, private=None), folder, Judgement.of(result))
     risk = _risk(ratings, judge.targets, seed)
     own = {

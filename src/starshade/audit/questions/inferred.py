@@ -1,4 +1,4 @@
-"""Can something be inferred about somebody because they are in it?"""
+"""What can be inferred about somebody because they are in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Measured, Question
+from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate
 from starshade.plain import percent
@@ -22,25 +22,25 @@ def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float])
     def limit(name: str) -> Limit | None:
         return Limit(limits[name], "the owner") if name in limits else None
 
-    disclosed = ()
+    disclosed: tuple[Measured, ...] = ()
     if shown is not None:
         disclosed = (_disclosed(shown, limit("disclosed")),)
     return Question(
         "inferred",
         (
-            _membership(being.membership, being.no_membership, limit("membership")),
-            _inference(being.inference, being.no_inference, limit("inference")),
+            _membership(being.membership, limit("membership")),
+            _inference(being.inference, limit("inference")),
             *disclosed,
         ),
     )
 
 
-def _membership(found: MembershipResult | None, why: str, limit: Limit | None) -> Measured:
-    if found is None:
-        return Measured("membership", f"Whether somebody is in it: {why}.", limit=limit)
+def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
+    if isinstance(found, str):
+        return unmeasured("membership", "Whether somebody is in it", found, limit)
     at = next((each for each in found.by_known if each.known == KNOWN), found.everything)
     if at.auc is None or found.auc is None:
-        return Measured("membership", f"Whether somebody is in it: {at.reason}.", limit=limit)
+        return unmeasured("membership", "Whether somebody is in it", at.reason, limit)
     alarm = next(each for each in at.found if each.alarms == ALARMS)
     text = (
         "Of two people, one in it and one not, who compares it with a release made without them "
@@ -66,15 +66,14 @@ def _membership(found: MembershipResult | None, why: str, limit: Limit | None) -
     )
 
 
-def _inference(found: InferenceResult | None, why: str, limit: Limit | None) -> Measured:
-    gained = None if found is None else [found.rated_gained, found.value_gained]
-    some = [rate for rate in gained or () if rate is not None]
-    if found is None or not some:
-        reason = why or "nothing could be asked"
-        return Measured("inference", f"What is told of other ratings: {reason}.", limit=limit)
+def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
+    if isinstance(found, str):
+        return unmeasured("inference", "What is told of somebody's other ratings", found, limit)
+    some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
     best = max(some, key=lambda rate: rate.high)
     # two adversaries asked two kinds of questions
-    low, high = best.rate - _WIDER * (best.rate - best.low), best.rate + _WIDER * (best.high - best.rate)
+    low = best.rate - _WIDER * (best.rate - best.low)
+    high = best.rate + _WIDER * (best.high - best.rate)
     rate = Rate(best.rate, low, high)
     text = (
         f"Who knows {found.known} ratings of somebody answers "

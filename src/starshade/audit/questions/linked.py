@@ -9,11 +9,11 @@ from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.shadows.halves import Halves
 from starshade.audit.evidence import Evidence
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Measured, Question
+from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.figure import Rate
 from starshade.plain import counted, percent
 from starshade.release.table import Release
-from starshade.stats import bootstrap, wilson
+from starshade.stats import bootstrap
 
 
 def linked(
@@ -35,7 +35,11 @@ def linked(
     together = () if composed is None else (_composed(composed, limits),)
     return Question(
         "linked",
-        (_class(release, evidence, limit("class"), seed), _halves(halves, limit("halves")), *together),
+        (
+            _class(release, evidence, limit("class"), seed),
+            _halves(halves, limit("halves")),
+            *together,
+        ),
     )
 
 
@@ -44,8 +48,8 @@ def _class(
 ) -> Measured:
     tried = [each for each in evidence if isinstance(each.after, LikelihoodResult)]
     if release.private is None or not tried:
-        text = "How often the right class is named is not known: without the receipt nobody can tell who is in which."
-        return Measured("class", text, limit=limit)
+        why = "without the receipt nobody can tell who is in which"
+        return unmeasured("class", "How often the right class is named", why, limit)
     rates = [
         bootstrap(each.after.per_target.class_found, seed=seed, tries=len(tried))
         for each in tried
@@ -78,7 +82,7 @@ def _class(
 
 def _halves(found: Halves | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
-        return Measured("halves", f"Two halves of somebody's facts: {found}.", limit=limit)
+        return unmeasured("halves", "Whether two sources find one class", found, limit)
     return Measured(
         "halves",
         f"Of somebody's {2 * found.known} facts one half and the other lead to one and the same "
@@ -99,14 +103,14 @@ def _composed(found: Composed | str, limits: Mapping[str, float]) -> Measured:
     if "joint-class" in limits:
         limit = Limit(limits["joint-class"], "the owner")
     if isinstance(found, str):
-        return Measured("joint-class", f"What the releases tell together: {found}", limit=limit)
-    below = found.people_below_k
-    people = len(found.joint.people)
+        return unmeasured("joint-class", "What the releases tell together", found, limit)
+    counts = found.counts
+    below, people = counts.people_below_k or 0, counts.people
     share = below / max(1, people)
     return Measured(
         "joint-class",
         f"Together with the earlier releases {below:,} of {counted(people, 'person', 'people')} "
-        f"({percent(share)}) are in a joint class of fewer than k, {found.people_alone:,} alone.",
+        f"({percent(share)}) are in a joint class of fewer than k, {counts.people_alone:,} alone.",
         attack="composition",
         knew="the classes",
         rate=Rate(share, share, share),  # everybody was counted

@@ -94,6 +94,11 @@ class Measured:
         return f"{percent(self.limit.value)}, by {self.limit.by}"
 
 
+def unmeasured(name: str, what: str, why: str, limit: Limit | None) -> Measured:
+    """Return that something was not measured, and why."""
+    return Measured(name, f"{what} is not known: {why.rstrip('.')}.", limit=limit)
+
+
 @dataclass(frozen=True)
 class Question:
     """One of the three questions, and its answer."""

@@ -10,7 +10,7 @@ from starshade.attack.predicate.result import PredicateResult
 from starshade.audit.evidence import Evidence, credit_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Measured, Question
+from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.naming import aside
@@ -54,9 +54,7 @@ def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tupl
     """
     sizes = class_sizes(release)
     most = 1.0 if release.private is None or not len(sizes) else 1 / int(sizes[-1])
-    rates = [
-        bootstrap(credit_of(each.after), seed=seed, tries=len(evidence)) for each in evidence
-    ]
+    rates = [bootstrap(credit_of(each.after), seed=seed, tries=len(evidence)) for each in evidence]
     best = max(range(len(rates)), key=lambda i: rates[i].rate)
     high = max(rate.high for rate in rates)
     rate = replace(rates[best], high=max(rates[best].rate, min(high, most)))
@@ -68,11 +66,8 @@ def _record(
 ) -> Measured:
     why = understated(release)
     if why is not None:
-        text = (
-            f"How often anybody points at the right record is not known: {why[0]}, and without "
-            f"the receipt{aside('private')} nobody can tell {why[1]}."
-        )
-        return Measured("record", text, limit=limit)
+        reason = f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}"
+        return unmeasured("record", "How often the right record is named", reason, limit)
     worst, rate = strongest(evidence, release, seed)
     knew = worst.knew
     text = (
@@ -102,7 +97,7 @@ def _record(
 def _predicate(found: PredicateResult | str, limit: float | None) -> Measured:
     own = None if limit is None else Limit(limit, "the owner")
     if isinstance(found, str):
-        return Measured("predicate", f"Conditions written from the release: {found}.", limit=own)
+        return unmeasured("predicate", "Whether conditions single somebody out", found, own)
     return Measured(
         "predicate",
         f"From the release alone, knowing nobody, a condition that exactly one person meets can "
