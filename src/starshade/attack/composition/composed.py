@@ -24,17 +24,18 @@ class Counts:
     """Of the people in one release, or in any of several.
 
     `people`, `classes`, `smallest`: people, their (joint) classes, people in the smallest.
-    `alone`, `below_k`: people in a class of one, and of fewer than k (None: no k is claimed).
-    `cells`, `cells_pinned`, `pinned`: cells in which a rating is possible, cells of which one
-    rating alone is, and people who have such a one; None where no cell holds what is true.
+    `people_alone`, `people_below_k`: people in a class of one, and of fewer than k (None: no k is
+    claimed). `cells`, `cells_pinned`, `people_pinned`: pairs of person and item for which a rating
+    is possible, pairs for which one alone is, and people who have such a one; None where no cell
+    holds what is true.
     """
 
     people: int
     classes: int
     smallest: int
-    alone: int
-    below_k: int | None
-    pinned: int | None
+    people_alone: int
+    people_below_k: int | None
+    people_pinned: int | None
     cells: int | None
     cells_pinned: int | None
 
@@ -148,9 +149,9 @@ def _of_all(joint: Joint, together: Together | None, k: int | None) -> Counts:
         people=len(joint.of_person),
         classes=len(joint.sizes),
         smallest=int(joint.sizes.min()),
-        alone=joint.below(2),
-        below_k=None if k is None else joint.below(k),
-        pinned=with_one,
+        people_alone=joint.below(2),
+        people_below_k=None if k is None else joint.below(k),
+        people_pinned=with_one,
         cells=cells,
         cells_pinned=pinned,
     )
@@ -168,9 +169,9 @@ def _of_one(part: Part, k: int | None, tells: bool) -> Counts:
         people=len(part.users),
         classes=len(sizes),
         smallest=int(sizes.min()),
-        alone=int(sizes[sizes < 2].sum()),
-        below_k=None if k is None else int(sizes[sizes < k].sum()),
-        pinned=None if cells is None else int(sizes[pinned > 0].sum()),
+        people_alone=int(sizes[sizes < 2].sum()),
+        people_below_k=None if k is None else int(sizes[sizes < k].sum()),
+        people_pinned=None if cells is None else int(sizes[pinned > 0].sum()),
         cells=None if cells is None else int((np.diff(cells.indptr) * sizes).sum()),
         cells_pinned=None if cells is None else int((pinned * sizes).sum()),
     )

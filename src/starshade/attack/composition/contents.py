@@ -74,7 +74,7 @@ class Pool:
     def one_rating(self) -> Bools:
         """Which contents have one single rating, null or not."""
         point = self.symbols.is_range & (np.abs(self.symbols.high - self.least) <= SLACK)
-        return (self.symbols.n_members == 1) | point
+        return np.asarray((self.symbols.n_members == 1) | point)
 
     @cached_property
     def _level_of(self) -> Ints:
@@ -168,8 +168,8 @@ def possible(pool: Pool, codes: Ints, changes: Changes) -> Possible:
         return Possible(met, _is_one(met), _is_none(met) & ~null)
     # rated from the first release on that does not allow null, or earlier
     unrated = np.where(nulls.all(axis=1), last + 1, np.argmin(nulls, axis=1))
-    null, place = unrated > last, np.arange(last + 1)
-    since = np.minimum(unrated, last)[:, None] if changes == "added" else np.int64(last)
+    null, place = np.asarray(unrated > last), np.arange(last + 1)
+    since = np.minimum(unrated, last)[:, None] if changes == "added" else last
     met = pool.meet(np.where(place < since, pool.anything, codes), null)
     if changes == "added":
         return Possible(met, _is_one(met), _is_none(met) & ~null)
