@@ -162,7 +162,9 @@ class Law:
 
     def posterior(self, facts: Sequence[Fact], told: int | None = None) -> list[float]:
         """Chance of each row, all that so much can be known of being equally likely before."""
-        chances = [self.chance(row, facts, told) if self.allowed(row) else 0.0 for row in self.rows]
+        chances = [
+            self.chance(row, facts, told) if self.allowed(row) else 0.0 for row in self.rows
+        ]
         return [chance / math.fsum(chances) for chance in chances]
 
 
@@ -186,3 +188,5 @@ def top1(posterior: Sequence[float], target: int) -> float:
 def bits(posterior: Sequence[float], rows: Sequence[Row], target: int) -> float:
     """Bits that are missing to the target's row, and to all that equal it."""
     return -math.log2(sum(p for p, row in zip(posterior, rows, strict=True) if row == rows[target]))
+
+

@@ -320,6 +320,15 @@ def test_what_two_cells_allow(
         assert content(found.last, 0) == frozenset(left)
 
 
+def test_a_rating_that_is_not_released_any_more_is_some_rating() -> None:
+    real = Scale(-10, 10)
+    contents = Symbols.sets(real, [np.array([2.0])], np.array([False]))
+    pool = Pool.of(real, [contents])
+    found = possible(pool, np.array([[0, pool.anything], [pool.nothing, pool.anything]]), "revised")
+    assert [content(found.last, code) for code in (0, 1)] == [(-10, 10, False), (-10, 10, True)]
+    assert found.last.low[0] == -10
+
+
 def test_the_same_release_twice_tells_nothing_more() -> None:
     ratings = CAST["duplicate records"]
     release = KLikeness(k=3).anonymize(ratings, rng=0)
@@ -340,6 +349,17 @@ def test_averages_and_moved_ratings_pin_nothing() -> None:
     result = Composition(earlier=[averaged]).run(plain, Knowledge(known=1), original=ratings, rng=0)
     assert result.people_pinned == result.each[1].people_pinned
     assert result.each[0].people_pinned is None
+
+
+def test_of_moved_records_what_was_never_moved_is_true() -> None:
+    ratings = CAST["ordinary"]
+    method = IntervalAnonymizer(3, 1, l=0.5, sensitive=["1"], nulls="ignore")
+    release = method.anonymize(ratings, rng=0)
+    assert never_moved(release).sum() == 1
+    found = composition_of([release, release], ratings.drop_empty_users())
+    on_item = ratings.keep_items(np.array([0])).n_ratings
+    assert found.counts.cells_pinned == found.counts.people_pinned == on_item
+    assert found.each[0].people_pinned == on_item
 
 
 def test_releases_without_items_in_common_still_have_joint_classes() -> None:
