@@ -8,6 +8,14 @@ _SETTINGS = "starshade.attack.settings"
 
 ENTRIES = (
     Entry(
+        name="composition",
+        module="starshade.attack.composition.composition",
+        cls="Composition",
+        summary="Intersect the classes and cells of several releases of the same people.",
+        source="Ganta, Kasiviswanathan & Smith 2008",
+        settings=_SETTINGS,
+    ),
+    Entry(
         name="homogeneity",
         module="starshade.attack.candidates.homogeneity",
         cls="HomogeneityAttack",

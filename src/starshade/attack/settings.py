@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from starshade.setting import declared, settable
 
@@ -120,6 +120,24 @@ class _Likeness:
         least=0,
         above=True,
         unit="days",
+    )
+
+
+@dataclass(frozen=True)
+class CompositionSettings:
+    """Definitions, "joint"."""
+
+    earlier: Sequence[Any] = settable(
+        "Releases published before",
+        "A release published before, the oldest first.",
+        default=(),
+        kind="releases",
+        usual="RELEASE",
+    )
+    changes: Literal["none", "added", "revised"] = settable(
+        "What happened to ratings between the releases",
+        "None changed, some were added, or some were added and others given anew.",
+        default="none",
     )
 
 
