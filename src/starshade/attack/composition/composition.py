@@ -169,6 +169,6 @@ def _named(view: View | None, knowledge: Knowledge, known: Known, seed: int) -> 
     if view is None:
         return None
     found = Model(view, knowledge).weigh(known)
-    of_class = found["own_row_tied"] / np.maximum(found["tied_rows"], 1)
-    of_record = found["own_tied"] / np.maximum(found["tied"], 1)
+    of_class = found["right_class"] / np.maximum(found["classes"], 1)
+    of_record = found["right_tied"] / np.maximum(found["tied"], 1)
     return Named(bootstrap(of_class, seed=seed), bootstrap(of_record, seed=seed))

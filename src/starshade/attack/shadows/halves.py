@@ -75,9 +75,8 @@ class _Joined:
         some = {bool(each[0]) for each in self.members}
         if some != {True, False}:
             raise ConfigError(f"so few people have {2 * self.known} known facts")
-        users, rounds, members, credit = map(
-            np.concatenate, (self.users, self.rounds, self.members, self.credits)
-        )
+        users, rounds = np.concatenate(self.users), np.concatenate(self.rounds)
+        members, credit = np.concatenate(self.members), np.concatenate(self.credits)
         sides = []
         for which in (members, ~members):
             resampled = Resampled(users[which], rounds[which], facts["seed"])
