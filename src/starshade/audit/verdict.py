@@ -58,8 +58,8 @@ class Audit(AuditSettings):
     the scale that are stated are those of claims and ratings, the same attack that finds people in
     the ratings finds them no better than 1 in k on the release, the audience is ``publish``, no
     personal attribute is as good as a name or has a value that fewer than k people have, no earlier
-    release that is named is of the same people or may be, and, if a limit was given, few enough
-    users have a rating disclosed (definitions, "audit").
+    release that is named is of the same people or may be (unless together they leave everybody
+    among k or more), and, if a limit was given, few enough users have a rating disclosed (definitions, "audit").
 
     Parameters
     ----------
@@ -98,6 +98,7 @@ class Audit(AuditSettings):
         *,
         private: str | Path | None = None,
         earlier: Sequence[str | Path] = (),
+        earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         rng: Rng = None,
     ) -> AuditResult:
@@ -117,7 +118,10 @@ class Audit(AuditSettings):
             out it can also understate it, and the verdict is no.
         earlier : sequence of path
             Releases published before. One of the same data, one that fits the same ratings and one
-            of which neither can be told is a no; this very release is none.
+            of which neither can be told is a no, unless the receipts of all show that together
+            they leave everybody among k or more; this very release is none.
+        earlier_private : sequence of path
+            Receipts of earlier releases, in any order.
         probe : Ratings, optional
             Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
             takes the receipt.
@@ -132,7 +136,15 @@ class Audit(AuditSettings):
             says.
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
-        return self.judge(ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed)
+        return self.judge(
+            ratings,
+            released,
+            Path(release),
+            earlier=earlier,
+            earlier_private=earlier_private,
+            probe=probe,
+            seed=seed,
+        )
 
     @announced("auditing")
     def judge(
@@ -142,6 +154,7 @@ class Audit(AuditSettings):
         folder: Path,
         *,
         earlier: Sequence[str | Path] = (),
+        earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         seed: int,
     ) -> AuditResult:
@@ -149,7 +162,7 @@ class Audit(AuditSettings):
         started = perf_counter()
         _refuse_missing_attributes(released, ratings)
         original = Match(released, ratings).made_of
-        beside = judge_earlier(released, earlier, ratings)
+        beside = judge_earlier(released, earlier, ratings, earlier_private)
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
             counted = _verified(folder, released, original)

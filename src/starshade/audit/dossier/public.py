@@ -201,7 +201,8 @@ _SENTENCES = {
     "settings": ("", "release.json says another k of its making than it claims."),
     "scale": ("", "release.json says another scale than the ratings have."),
     "earlier": (
-        "No earlier release that was named is of the same data, but for this very one.",
+        "No earlier release that was named is of the same people, but for this very one, or "
+        "together they leave everybody among k or more.",
         "An earlier release is of the same data, or may be: whoever holds both can intersect "
         "their groups, and then nobody hides among k any more.",
     ),
