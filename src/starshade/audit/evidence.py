@@ -162,8 +162,8 @@ def attack_both(
 def credit_of(result: AttackResult) -> NDArray[np.float64]:
     """Return how much each target's answer counts: 1/t where the right record is one of t."""
     found: Any = result.per_target
-    credit: NDArray[np.float64] = getattr(found, "credit", None)
-    return found.expected_top1 if credit is None else credit
+    credit: NDArray[np.float64] = getattr(found, "credit", getattr(found, "expected_top1", None))
+    return credit
 
 
 def best_of(evidence: Sequence[Evidence]) -> Evidence:

@@ -112,6 +112,7 @@ class Audit(AuditSettings):
         *,
         private: str | Path | None = None,
         earlier: Sequence[str | Path] = (),
+        earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         rng: Rng = None,
     ) -> AuditResult:
@@ -131,7 +132,10 @@ class Audit(AuditSettings):
             out it can also understate it, and the verdict is no.
         earlier : sequence of path
             Releases published before. One of the same data, one that fits the same ratings and one
-            of which neither can be told is a no; this very release is none.
+            of which neither can be told is a no, unless the receipts of all show that together
+            they leave everybody among k or more; this very release is none.
+        earlier_private : sequence of path
+            Receipts of earlier releases, in any order.
         probe : Ratings, optional
             Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
             takes the receipt.
@@ -147,7 +151,13 @@ class Audit(AuditSettings):
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
         return self.judge_release(
-            ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed
+            ratings,
+            released,
+            Path(release),
+            earlier=earlier,
+            earlier_private=earlier_private,
+            probe=probe,
+            seed=seed,
         )
 
     @announced("auditing")
@@ -158,6 +168,7 @@ class Audit(AuditSettings):
         folder: Path,
         *,
         earlier: Sequence[str | Path] = (),
+        earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         seed: int,
     ) -> AuditResult:
@@ -165,7 +176,10 @@ class Audit(AuditSettings):
         started = perf_counter()
         _refuse_missing_attributes(released, ratings)
         original = Match(released, ratings).made_of
-        beside = judge_earlier(released, earlier, ratings)
+        limits = limits_of(self.limit)
+        beside = judge_earlier(
+            released, earlier, ratings, earlier_private, limits.get("joint-class", 0.0)
+        )
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
             counted = _verified(folder, released, original)
@@ -174,18 +188,24 @@ class Audit(AuditSettings):
         given = what_it_gives_away(
             original, released, tries, evidence=evidence, targets=self.targets, seed=seed
         )
-        limits, shown = limits_of(self.limit), counted["users_rating_disclosed"]
+        shown = counted["users_rating_disclosed"]
+        composed = None if beside is None else beside.found
         being = self._being_in_it(released, ratings, original, seed)
         questions = (
             singled_out(released, evidence, predicates_of(released, original, seed), limits, seed),
-            linked(released, evidence, being.halves, None, limits, seed),
+            linked(released, evidence, being.halves, composed, limits, seed),
             inferred(being, shown, limits),
         )
         return AuditResult(
             findings=(
                 *self._judge(released, original, counted, tracked, questions),
                 *filter(
-                    None, (judge_k(released), judge_scale(released, ratings, original), beside)
+                    None,
+                    (
+                        judge_k(released),
+                        judge_scale(released, ratings, original),
+                        None if beside is None else beside.finding,
+                    ),
                 ),
             ),
             questions=questions,

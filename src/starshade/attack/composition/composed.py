@@ -92,10 +92,11 @@ def composition_of(
         otherwise than `changes` says, or too little memory.
     """
     *earlier, newest = releases
-    for release in earlier:
-        _refuse_foreign(release, original, link_of(release), changes)
     link = link_of(newest, link)
-    _refuse_foreign(newest, original, link, "none")
+    links = [link_of(release) for release in earlier]
+    _refuse_foreign(newest, original, link)
+    if changes == "none":
+        _refuse_changed(earlier, original, links)
     parts = (*map(Part.of, earlier), Part.of(newest, link))
     joint, scale, together = Joint.of(parts), newest.scale, None
     k = min((part.k for part in parts if part.k is not None), default=None)
@@ -118,12 +119,23 @@ def composition_of(
     )
 
 
-def _refuse_foreign(release: Release, original: Ratings, link: Link, changes: Changes) -> None:
-    """Refuse a link that does not belong to ratings which did not change since."""
-    if changes != "none":
-        return
+def _refuse_foreign(release: Release, original: Ratings, link: Link) -> None:
+    """Refuse a link that does not belong to the ratings."""
     see = roles_of if isinstance(release.classes, Profiles) else look
     see(release, original, link)
+
+
+def _refuse_changed(releases: Sequence[Release], original: Ratings, links: Sequence[Link]) -> None:
+    """Refuse earlier releases that were made of other ratings than the last one."""
+    for release, link in zip(releases, links, strict=True):
+        try:
+            _refuse_foreign(release, original, link)
+        except ConfigError as error:
+            raise ConfigError(
+                f"an earlier release, if no rating changed since: {error.message}",
+                advice="Give the receipt that belongs to it, or say how ratings changed"
+                f"{aside('changes', 'revised')}.",
+            ) from None
 
 
 def _refuse_impossible(together: Together, joint: Joint, changes: Changes) -> None:

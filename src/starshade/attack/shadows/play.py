@@ -138,5 +138,6 @@ def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
 
 
 def _config(attack: ShadowAttack[Any], request: Request) -> dict[str, Any]:
-    own = {setting.name: getattr(attack, setting.name) for setting in settings_of(attack.__class__)}
+    declaration: type = attack.__class__
+    own = {setting.name: getattr(attack, setting.name) for setting in settings_of(declaration)}
     return own | {"targets": request.targets}

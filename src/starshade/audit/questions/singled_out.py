@@ -39,9 +39,12 @@ def singled_out(
 
 
 def record_limit(release: Release, limits: Mapping[str, float]) -> Limit | None:
-    """Return the limit on records: as set, else 1 in the k that is claimed."""
+    """Return the limit on records: as set, or 1 in the k that is claimed.
+
+    Where records of a class are equal 1 in k holds for each person, and the stricter one counts.
+    """
     own, k = limits.get("record"), release.manifest.claimed_k
-    if own is not None:
+    if own is not None and not (k and own * k >= 1 and not records_differ(release)):
         return Limit(own, "the owner")
     return Limit(1 / k, "the model") if k else None
 
