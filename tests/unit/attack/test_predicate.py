@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -24,7 +25,8 @@ from starshade.kernels.attack.predicate import Kinds, Named, weigh
 from starshade.kernels.attack.satisfying import Predicates
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.cells import cells_of
+from starshade.release.build import Provenance, generalized_release
+from starshade.release.cells import Cells, cells_of
 from starshade.release.table import Release
 from tests.naive import predicate as naive
 from tests.strategies import ratings_tables, table
@@ -256,6 +258,28 @@ def test_moved_ratings_promise_nothing() -> None:
     assert found.isolates.rate == 0
 
 
+def test_each_of_two_classes_that_differ_in_quasi_identifiers_keeps_its_promise() -> None:
+    """Two people here and two there each rated 1 and 2: of four nothing would be forced."""
+    ratings = table([{0: 1}, {0: 2}, {0: 1}, {0: 2}], STARS)
+    towns = ["here", "here", "there", "there"]
+    pair = KLikeness(k=2).anonymize(ratings.keep_users(np.array([0, 1])), rng=0).classes
+    assert isinstance(pair, Cells)
+    release = generalized_release(
+        ratings.annotate(attributes=pa.table({"town": towns})),
+        np.array([0, 0, 1, 1]),
+        pair.keep_rows(np.array([0, 0])),
+        Provenance(method="k-likeness", seed=0, config={"hierarchy": "ndgh"}),
+        attributes="generalized",
+        generalized=pa.table({"town": [[town] for town in towns]}),
+        quasi_identifiers=["town"],
+    )
+    assert release.classes.sizes.tolist() == [2, 2]
+    found = PredicateAttack().run(release, original=ratings, rng=0)
+    assert found.classes == 1
+    assert found.forced is not None
+    assert (found.forced.cells, found.forced.each_once) == (2, 2)
+
+
 def test_classes_are_drawn() -> None:
     rng = np.random.default_rng(0)
     rows_ = [{i: float(rng.integers(1, 6)) for i in range(4)} for _ in range(30)]
@@ -297,6 +321,8 @@ def test_what_is_refused() -> None:
         PredicateAttack().run(release)
     with pytest.raises(ConfigError, match="classes"):
         PredicateAttack(classes=0)
+    with budget.limits(memory=1), pytest.raises(ConfigError, match="may be used"):
+        PredicateAttack().run(release, original=ratings)
     nobody = ratings.keep_users(np.array([], dtype=np.int64))
     with pytest.raises(ConfigError, match="there are none"):
         PredicateAttack().run(release, original=ratings, outsiders=nobody)

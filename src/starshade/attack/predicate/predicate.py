@@ -24,17 +24,18 @@ from starshade.attack.settings import PredicateAttackSettings
 from starshade.attack.targets import Attack, Request
 from starshade.attack.view import View, look, truth_on
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import aside, named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.folder.receipt import digest_of
-from starshade.release.profiles import Profiles
+from starshade.release.profiles import Profiles, refuse_large
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed
 from starshade.stats import share
 
 Ints = NDArray[np.int64]
+_BYTES = 32  # for each cell
 _MOST = 2000  # classes looked at, if nothing is said
 
 
@@ -148,6 +149,9 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
         people = People(view.truth())
         if not attacked or not people.table.n_ratings:
             raise ConfigError("nobody can be attacked: no user has a record and a rating")
+        # what is laid out beside the cells: their kinds, numbered and sorted, and the true ratings
+        needed = _BYTES * (len(view.cells.columns) + people.table.n_ratings)
+        refuse_large("predicate", needed, 0, f", or attack fewer items{aside('items', 'top:N')}")
         classes = distinct(view.cells)
         rows = self._rows(classes.n_groups, seed)
         tried = _tried(classes, rows, _promise(data), people, _strangers(outsiders, view))
@@ -166,7 +170,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
             blind=float(tried.blind.mean()),
             expected=float(tried.chance.mean()),
             light=tuple(OfWeight.of(most, tried, view.original.n_users) for most in LIGHT),
-            forced=_forced(classes, _promise(data)) if _is_true(data) else None,
+            forced=_forced(data, view.cells, classes),
             seconds=seconds,
             postings_per_second=len(rows) * len(classes.columns) / max(seconds, 1e-9),
             config=asdict(self),
@@ -196,11 +200,6 @@ def _promise(data: Ratings | Release) -> str:
     """Return which values of a cell somebody must hold, as `levels_of` takes it."""
     told = data.manifest.config.get("hierarchy") if isinstance(data, Release) else "ndgh"
     return told if isinstance(told, str) else ""
-
-
-def _is_true(data: Ratings | Release) -> bool:
-    """Whether every cell has the true ratings among its members."""
-    return isinstance(data, Ratings) or data.manifest.layout == "generalized"
 
 
 def _strangers(outsiders: Ratings | None, view: View) -> People | None:
@@ -237,9 +236,16 @@ def _tried(
     )
 
 
-def _forced(classes: Cells, promise: str) -> Forced:
-    """Count the cells that leave no doubt how many members hold each of their values."""
-    symbols, named_in = classes.symbols, levels_of(classes.symbols, promise).named
+def _forced(data: Ratings | Release, rows: Cells, classes: Cells) -> Forced | None:
+    """Count the cells that leave no doubt how many hold each value; None where they may be false.
+
+    Rows of a release that are equal differ in quasi-identifiers, and each keeps its promise alone.
+    """
+    if isinstance(data, Release):
+        if data.manifest.layout != "generalized":
+            return None
+        classes = rows
+    symbols, named_in = classes.symbols, levels_of(classes.symbols, _promise(data)).named
     values = np.diff(named_in.offsets) + (named_in.last >= named_in.first)
     held = np.add.reduceat(np.append(named_in.held, 0), named_in.offsets)[: len(values)]
     of = np.repeat(np.arange(classes.n_groups), np.diff(classes.indptr))
