@@ -162,7 +162,7 @@ def attack_both(
 def credit_of(result: AttackResult) -> NDArray[np.float64]:
     """Return how much each target's answer counts: 1/t where the right record is one of t."""
     found: Any = result.per_target
-    credit: NDArray[np.float64] = getattr(found, "credit", getattr(found, "expected_top1", None))
+    credit: NDArray[np.float64] = found.credit if hasattr(found, "credit") else found.expected_top1
     return credit
 
 
