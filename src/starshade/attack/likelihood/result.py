@@ -105,7 +105,7 @@ def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> S
     )
 
 
-_CLASS = Figure(
+CLASS_FOUND = Figure(
     "class_found",
     "The right class when it must answer",
     "share",
@@ -198,6 +198,6 @@ class LikelihoodResult(AttackResult):
     def _shares(self) -> tuple[Figure, ...]:
         return (
             self._guess(EXPECTED_TOP1),
-            *self._of(_CLASS, _CEILING, _SURE, DISCLOSED, _WRONG, _THOUGH_ABSENT),
+            *self._of(CLASS_FOUND, _CEILING, _SURE, DISCLOSED, _WRONG, _THOUGH_ABSENT),
             _IMPOSSIBLE.of(self.impossible or None),
         )

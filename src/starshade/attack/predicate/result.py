@@ -87,17 +87,19 @@ class Forced:
     people: Rate
 
 
+ISOLATES = Figure(
+    "isolates",
+    "Predicates that exactly one person satisfies",
+    "share",
+    True,
+    "High: people are singled out from the release alone.",
+    "Cohen & Nissim 2020",
+    short="singled out",
+)
 _FIGURES = (
     Figure("classes", "Classes", "count", None, "Records that are equal are one."),
     Figure("classes_tried", "Classes looked at", "count", None, "For each one predicate."),
-    Figure(
-        "isolates",
-        "Predicates that exactly one person satisfies",
-        "share",
-        True,
-        "High: people are singled out from the release alone.",
-        "Cohen & Nissim 2020",
-    ),
+    ISOLATES,
     Figure(
         "blind",
         "The same without the release",

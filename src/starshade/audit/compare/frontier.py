@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from starshade.attack.likelihood.result import CLASS_FOUND
+from starshade.attack.predicate.result import ISOLATES
 from starshade.attack.result import DISCLOSED, EXPECTED_TOP1, TARGETS
 from starshade.audit.measure import OF_RELEASES, measured_figures
 from starshade.chart import Chart, Spec, colours, encoded, marks, small_title
@@ -166,6 +168,8 @@ _FOUND = (
     EXPECTED_TOP1,
     Figure("expected_top1_low", "Right when it must answer, at least", "share", True),
     Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
+    ISOLATES,
+    CLASS_FOUND,
     DISCLOSED,
     *DisclosureShares.FIGURES,
 )
