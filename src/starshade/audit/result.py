@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from starshade._version import __version__
+from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
@@ -204,7 +205,12 @@ class AuditResult:
 
     @property
     def _profiles_found(self) -> float:
-        return max(e.after.disclosed.rate for e in self.evidence)
+        return max(
+            e.after.class_found.rate
+            if isinstance(e.after, LikelihoodResult) and not self._proximate
+            else e.after.disclosed.rate
+            for e in self.evidence
+        )
 
     def _attacks(self, side: str) -> dict[str, Any]:
         every = [getattr(e, side).to_dict() for e in self.evidence]

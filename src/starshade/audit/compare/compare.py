@@ -16,6 +16,8 @@ from starshade.anonymize.registry import ENTRIES
 from starshade.arguments import typed
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.attempts import (
@@ -32,6 +34,7 @@ from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, Value
 from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.evidence import numbers_to_try
+from starshade.audit.questions.singled_out import predicates_of
 from starshade.audit.make import Anonymizer
 from starshade.audit.measure import figures_of
 from starshade.errors import ConfigError, UnmetError, UserError
@@ -133,9 +136,12 @@ def compare(
     -----
     The loss is GenILoss (`GeneralizationLoss`) where cells were made wider, and `Distortion`
     where ratings were moved: the two are not to be compared. Averaged profiles have neither; what
-    they lose is told by `RecommenderError` where ratings are held out. Two attacks are tried on the
-    released cells, `ScoreboardRH` and `LabelAttack`, scored by who became which record; a row
-    has the risk of the one that finds more records, and says which. Nothing is saved.
+    they lose is told by `RecommenderError` where ratings are held out. Three attacks are tried on
+    the released cells, `ScoreboardRH`, `LabelAttack` and `Likelihood`, scored by who became which
+    record; a row has the risk of the one that finds most records, and says which. Beside it stand
+    how many conditions written from the release single somebody out (`PredicateAttack`), and how
+    often the right class is found. Whether being in it tells something is for an audit: it takes
+    further releases. Nothing is saved.
 
     Examples
     --------
@@ -283,6 +289,7 @@ class _Judge:
             if self.probe is not None:
                 measured |= self._recommender_errors(release, self.probe)
             attacked = self._attacks(release)
+            predicates = predicates_of(release, self.ratings, self.seed)
         values |= {name: measured[name] for name in values if name in measured}
         values["smallest_group"] = measured["smallest_class"]
         if measured["classes"]:
@@ -293,6 +300,11 @@ class _Judge:
             "expected_top1": worst.expected_top1.rate,
             "expected_top1_low": worst.expected_top1.low,
             "expected_top1_high": worst.expected_top1.high,
+            "isolates": None if isinstance(predicates, str) else predicates.isolates.rate,
+            "class_found": max(
+                (r.class_found.rate for r in attacked if isinstance(r, LikelihoodResult)),
+                default=None,
+            ),
             "disclosed": max(result.disclosed.rate for result in attacked),
         }
         if made is not None:
@@ -308,7 +320,7 @@ class _Judge:
                 targets=self.targets,
                 rng=self.seed,
             )
-            for attack in (ScoreboardRH(), LabelAttack())
+            for attack in (ScoreboardRH(), LabelAttack(), Likelihood())
         ]
 
     def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Value]:

@@ -207,8 +207,8 @@ class Comparison:
             f"{counted(self.known, 'cell')} of each of "
             f"{counted(int(self.original['targets'] or 0), 'target')} and must answer is right "
             f"about {percent(self.original['expected_top1'])} of them in the ratings as they are "
-            f"({self.attack}); of the two attacks tried, scoreboard-rh and label, the one that "
-            "finds more is reported."
+            f"({self.attack}); of the attacks tried, scoreboard-rh, label and likelihood, the one "
+            "that finds most is reported."
         )
         if self.frontier:
             best = ", ".join(row.name for row in self.frontier)

@@ -20,17 +20,18 @@ _ENOUGH = 100  # people who gave so many and one more
 ALARMS = 0.01  # of people who are not in it, taken for people who are
 
 
-def enough_of(original: Ratings, hidden: Sequence[str]) -> int:
-    """Return how many ratings are known where the rest is asked: 8, or fewer so that some rest.
+def enough_of(original: Ratings, hidden: Sequence[str], *, beside: int) -> int:
+    """Return how many ratings are known of each person: 8, or fewer where too few gave so many.
 
-    `original`: on the released items, of which those that are `hidden` are not known.
+    `beside`: further ratings that each must have given. `original`: on the released items, of
+    which those that are `hidden` are not known.
     """
     table = original
     if hidden:
         rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
         table = original.keep_items(rest)
     for known in (KNOWN, KNOWN // 2):
-        if int((table.user_support > known).sum()) >= _ENOUGH:
+        if int((table.user_support >= known + beside).sum()) >= _ENOUGH:
             return known
     return KNOWN // 4
 

@@ -88,6 +88,15 @@ class Measured:
         }
 
     @property
+    def found(self) -> str:
+        """The rate, and what was known, in words."""
+        if self.rate is None:
+            return "–"
+        counted_all = self.rate.low == self.rate.high
+        text = percent(self.rate.rate) if counted_all else str(self.rate)
+        return f"{text}; {self.knew} known"
+
+    @property
     def limit_text(self) -> str:
         """The limit in words."""
         if self.limit is None:
@@ -142,7 +151,7 @@ def question_rows(question: Question) -> list[tuple[str, str, str, str, str]]:
         (
             each.title,
             each.answer,
-            "–" if each.rate is None else f"{each.rate} ({each.knew} known)",
+            each.found,
             percent(each.guessing),
             each.limit_text,
         )
