@@ -23,11 +23,12 @@ from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
 from starshade.attack.shadows.seen import Seen
 from starshade.attack.shadows.shadows import FOLDS, Method, Shadows
 from starshade.errors import ConfigError, StarshadeError
+from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.stats import clopper_pearson
 from tests.naive import membership as naive
-from tests.strategies import at_least, ratings_tables
+from tests.strategies import at_least, ratings_tables, table
 
 METHODS: dict[str, Method | None] = {
     "ratings": None,
@@ -91,6 +92,19 @@ def test_scores_are_those_of_the_definition(
     for person in range(len(users)):
         expected = naive.score(large, small, facts_of(ratings, facts, person))
         assert found[person] == pytest.approx(expected, abs=1e-9), (name, person)
+
+
+def test_who_cannot_be_compared_with_both_says_nothing() -> None:
+    ratings = table([{0: 5.0}] * 2 + [{0: 1.0}] * 2 + [{1: 3.0}] * 2, Scale(1, 5, 1))
+    release, reference, large, small = pair_of("k-likeness, no rare items", ratings)
+    facts = told_of(ratings, Knowledge()).of(np.array([0, 5]), None)
+    assert (len(large.items), len(small.items)) == (2, 1)
+    assert membership_scores(release, reference, facts)[1] == 0.0
+
+
+def test_an_item_that_no_row_shows_has_the_mean_of_all() -> None:
+    ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0}], Scale(1, 5, 1), n_items=3)
+    assert Seen.of(ratings, ratings).item_means.tolist() == [4.0, 1.0, 3.0, 3.0]
 
 
 @at_least(100)
