@@ -95,7 +95,7 @@ def test_scores_are_those_of_the_definition(
 
 
 def test_who_cannot_be_compared_with_both_says_nothing() -> None:
-    ratings = table([{0: 5.0}] * 2 + [{0: 1.0}] * 2 + [{1: 3.0}] * 2, Scale(1, 5, 1))
+    ratings = table([{0: 5.0}] * 2 + [{0: 1.0}] * 2 + [{1: 3.0}, {1: 4.0}], Scale(1, 5, 1))
     release, reference, large, small = pair_of("k-likeness, no rare items", ratings)
     facts = told_of(ratings, Knowledge()).of(np.array([0, 5]), None)
     assert (len(large.items), len(small.items)) == (2, 1)
