@@ -36,6 +36,7 @@ _ROOMS = {
     ),
     "starshade.attack.link_result": ("LinkResult",),
     "starshade.attack.padding.result": ("PaddingResult",),
+    "starshade.attack.predicate.result": ("PredicateResult",),
     "starshade.attack.result": ("AttackResult",),
     "starshade.attack.risk": ("Risk",),
     "starshade.attack.risk_result": (
@@ -101,6 +102,7 @@ _ROOMS = {
     ),
     "starshade.privacy.class_values": ("ClassVerdict",),
     "starshade.privacy.item_sets": ("DiversityVerdict",),
+    "starshade.privacy.k_m": ("KMVerdict",),
     "starshade.privacy.proximity.graph_result": (
         "GraphResult",
         "ProximityGraph",

@@ -26,6 +26,8 @@ from starshade.attack.link_existence import link_existence_exact as link_existen
 from starshade.attack.link_result import LinkResult as LinkResult
 from starshade.attack.padding.padding import PaddingAttack as PaddingAttack
 from starshade.attack.padding.result import PaddingResult as PaddingResult
+from starshade.attack.predicate.predicate import PredicateAttack as PredicateAttack
+from starshade.attack.predicate.result import PredicateResult as PredicateResult
 from starshade.attack.result import AttackResult as AttackResult
 from starshade.attack.risk import Risk as Risk
 from starshade.attack.risk_result import RiskResult as RiskResult
@@ -81,6 +83,8 @@ from starshade.privacy.k_anonymity import KAnonymity as KAnonymity
 from starshade.privacy.k_anonymity import ReviewGraph as ReviewGraph
 from starshade.privacy.k_eps import KEpsAnonymity as KEpsAnonymity
 from starshade.privacy.k_eps import KEpsLAnonymity as KEpsLAnonymity
+from starshade.privacy.k_m import KM as KM
+from starshade.privacy.k_m import KMVerdict as KMVerdict
 from starshade.privacy.proximity.graph_result import GraphResult as GraphResult
 from starshade.privacy.proximity.graph_result import ProximityGraph as ProximityGraph
 from starshade.privacy.proximity.verdict import ProximityVerdict as ProximityVerdict

@@ -31,8 +31,9 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 
 Kind = Literal[
-    "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files"
-]
+    "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files",
+    "releases",
+]  # fmt: skip
 _KINDS: Mapping[Any, Kind] = {
     bool: "flag",
     int: "integer",
@@ -52,6 +53,7 @@ _KEPT: Mapping[Kind, Callable[[Any], Any]] = {
     "integers": lambda value: tuple(map(int, value)),
     "file": lambda value: value,
     "files": lambda value: value,
+    "releases": tuple,
 }
 _IN_WORDS = {
     "flag": "True or False",
@@ -60,6 +62,7 @@ _IN_WORDS = {
     "places": "a list of places",
     "file": "a name or a file",
     "files": "a file for each name",
+    "releases": "a list of releases",
 }
 _MOST = 2**63 - 1  # kernels count with 64 bits
 
@@ -163,6 +166,8 @@ class Setting:
         """Whether a value is of its kind and within its bounds; None is not."""
         if self.kind in ("file", "files"):
             return True
+        if self.kind == "releases":
+            return is_list(value)
         if self.kind == "integers":
             return (
                 is_list(value)
@@ -324,6 +329,7 @@ _IN_JSON = {
     "texts": "array",
     "places": "array",
     "integers": "array",
+    "releases": "array",
     "files": "object",
 }
 
@@ -350,7 +356,7 @@ def _property(setting: Setting) -> dict[str, Any]:
         schema["additionalProperties"] = {"type": "string"}
     if kind == "array":
         whole = {"type": "integer", "minimum": setting.least or 0}
-        schema["items"] = {"type": "string"} if setting.kind == "texts" else whole
+        schema["items"] = whole if setting.kind in ("places", "integers") else {"type": "string"}
     if setting.choices:
         schema["enum"] = [*setting.choices, *([None] if setting.optional else [])]
     if setting.least is not None and kind != "array":

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.figure import Rate
 
-_Z95 = 1.959963984540054  # the normal's 97.5 % point
+_ERROR = 0.05  # an interval misses so often
 
 
-def wilson(successes: int, trials: int) -> Rate:
+def wilson(successes: int, trials: int, *, tries: int = 1) -> Rate:
     """Wilson's score interval (95 %) for a 0/1 outcome; no trials give rate NaN in [0, 1].
+
+    `tries`: of so many outcomes that each has an interval; all of them hold with 95 %
+    (Bonferroni).
 
     Examples
     --------
@@ -23,9 +27,10 @@ def wilson(successes: int, trials: int) -> Rate:
     if trials == 0:
         return Rate(math.nan, 0.0, 1.0)
     p = successes / trials
-    shrink = 1 + _Z95**2 / trials
-    centre = (p + _Z95**2 / (2 * trials)) / shrink
-    half = _Z95 * math.sqrt(p * (1 - p) / trials + _Z95**2 / (4 * trials**2)) / shrink
+    z = NormalDist().inv_cdf(1 - _ERROR / tries / 2)
+    shrink = 1 + z**2 / trials
+    centre = (p + z**2 / (2 * trials)) / shrink
+    half = z * math.sqrt(p * (1 - p) / trials + z**2 / (4 * trials**2)) / shrink
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == trials else min(1.0, centre + half)
     return Rate(p, low, high)
@@ -56,8 +61,10 @@ def clopper_pearson(
     return np.where(sure, 1.0, ends)
 
 
-def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000) -> Rate:
+def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000, tries: int = 1) -> Rate:
     """Percentile bootstrap interval (95 %) of the mean of fractional credits.
+
+    `tries`: as in `wilson`; the more, the more often credits are drawn again.
 
     `shares` holds a credit in [0, 1] for each target; no targets give rate NaN in [0, 1].
 
@@ -77,9 +84,9 @@ def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000) -> R
     values, counts = np.unique(shares, return_counts=True)
     if len(values) == 1:
         (same,) = values.tolist()
-        unseen = wilson(0, n).high
+        unseen = wilson(0, n, tries=tries).high
         return Rate(same, same * (1 - unseen), same + (1 - same) * unseen)
     # resampling n credits = one multinomial draw over the distinct ones
-    picks = np.random.default_rng(seed).multinomial(n, counts / n, size=draws)
-    low, high = np.quantile(picks @ values / n, [0.025, 0.975])
+    picks = np.random.default_rng(seed).multinomial(n, counts / n, size=draws * tries)
+    low, high = np.quantile(picks @ values / n, [_ERROR / tries / 2, 1 - _ERROR / tries / 2])
     return Rate(float(shares.mean()), float(low), float(high))

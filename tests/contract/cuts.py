@@ -257,7 +257,7 @@ def checking(place: Path) -> Any:
     }
     for entry in MODELS:
         for kind, data in releases.items():
-            more = {"original": people()} if entry.name == "diversity" else {}
+            more = {"original": people()} if entry.name in ("diversity", "k-m") else {}
             try:
                 result = make(entry).check(data, **more)
             except ConfigError as error:

@@ -34,7 +34,7 @@ JUNK = {
     "ratings": RATINGS,
     "array": np.zeros(3),
 }
-SETTINGS = {"k": 2, "eps": 1.0, "b": 1, "l": 2, "attribute": "age", "alpha": 0.5, "t": 0.5}
+SETTINGS = {"k": 2, "m": 2, "eps": 1.0, "b": 1, "l": 2, "attribute": "age", "alpha": 0.5, "t": 0.5}
 SETTINGS |= {"sensitive": [RATINGS.items[0]]}
 RUN = {"data": RATINGS, "knowledge": ss.Knowledge(known=2), "targets": 3, "rng": 0}
 

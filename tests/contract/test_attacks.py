@@ -35,11 +35,13 @@ LINKS = next(entry for entry in ENTRIES if entry.name == "link-existence")
 TRACKER = next(entry for entry in ENTRIES if entry.name == "tracker")
 # padding looks at the groups of averaged profiles
 PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
+# predicates are of classes
+PREDICATE = next(entry for entry in ENTRIES if entry.name == "predicate")
 # these compare releases that are made of fewer people
 SHADOWS = tuple(entry for entry in ENTRIES if entry.name in ("inference", "membership"))
 aimed = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING, *SHADOWS)],
+    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING, PREDICATE, *SHADOWS)],
     ids=lambda entry: entry.name,
 )
 somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
@@ -226,6 +228,37 @@ def test_padding_is_of_profiles() -> None:
     release = grouped("ordinary").made
     with pytest.raises(ConfigError, match="of layout 'generalized'"):
         make(PADDING).run(release, ONE, original=CAST["ordinary"])
+
+
+@somebody
+def test_predicates_on_ratings(name: str) -> None:
+    ratings = CAST[name]
+    result = make(PREDICATE).run(ratings, ONE, rng=0)
+    assert (result.targets, result.ineligible) == (ratings.n_users, 0)
+    assert sum(result.per_class.satisfying) == ratings.n_users  # everybody meets their row's alone
+    declared(result)
+    with budget.limits(threads=1):
+        assert figures(make(PREDICATE).run(ratings, ONE, rng=0)) == figures(result)
+
+
+@released
+def test_predicates_on_a_release(name: str) -> None:
+    release = grouped(name)
+    result = make(PREDICATE).run(release.made, ONE, original=CAST[name], rng=0)
+    assert result.targets + result.ineligible == CAST[name].n_users
+    assert 0 <= result.blind <= 1
+    assert 0 <= result.expected <= 1
+    declared(result)
+    assert figures(make(PREDICATE).run(release.linked, ONE, original=CAST[name])) | {
+        "seed": 0
+    } == figures(result)
+    alone = make(PREDICATE).run(release.alone, ONE, original=CAST[name], rng=0)
+    assert (alone.credit, alone.targets) == ("compatible", release.made.n_records)
+    assert (alone.isolates, alone.blind, alone.forced) == (
+        result.isolates,
+        result.blind,
+        result.forced,
+    )
 
 
 @every

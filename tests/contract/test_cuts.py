@@ -55,7 +55,7 @@ REACHED = {
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
-        kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
+        kernels.attack.predicate:_TABLE kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
         release.match.evidence:_CELLS release.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK
@@ -66,7 +66,7 @@ REACHED = {
         kernels.padded.als:_ITEMS kernels.padded.als:_PAIRS
         kernels.averages:_BLOCK utility.held_out.pairwise_dissimilarity:_CELLS
         utility.held_out.nearest:_CELLS utility.held_out.top_n:_CELLS""",
-    "checking": "privacy.classes:_BLOCK",
+    "checking": "privacy.classes:_BLOCK privacy.k_m:_AT_ONCE",
     "reading": """
         kernels.counting:_BUCKETS kernels.counting:_PART
         ratings.readers.recognise.inputs:_BLOCK ratings.readers.formats.netflix:_BLOCK

@@ -136,6 +136,7 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
         ("diversity", "--b", 2, "--l", 2),
         ("k-anonymity", "--k", 4),
         ("k-eps", "--k", 4, "--eps", 1),
+        ("k-m", "--k", 4, "--m", 2),
         ("l-diversity", "--l", 2, "--attribute", "job"),
         ("t-closeness", "--t", 0.3, "--attribute", "town"),
         ("alpha-k", "--alpha", 0.5, "--k", 3, "--attribute", "job"),

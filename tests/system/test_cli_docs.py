@@ -125,6 +125,7 @@ def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
         "inference": plain | documented("attack", "`--attack inference`"),
         "membership": plain | documented("attack", "`--attack membership`"),
         "padding": plain | documented("attack", "`--attack padding`"),
+        "predicate": plain | documented("attack", "`--attack predicate`"),
         "tracker": plain | documented("attack", "`--attack tracker`"),
     }
     assert set(expected) == {entry.name for entry in ENTRIES}
@@ -166,6 +167,12 @@ def test_the_keys_of_diversity(ratings_csv: Path) -> None:
     found = told(*asked, code=1)
     assert set(found) == documented("check") | documented("check", "`diversity`")
     assert all(f"`{key}`" in SECTIONS["check"] for key in found["sets"][0])
+
+
+def test_the_keys_of_k_m(ratings_csv: Path) -> None:
+    found = told("check", ratings_csv, "--model", "k-m", "--m", 2, "--k", 5, code=1)
+    assert set(found) == documented("check") | documented("check", "`k-m`")
+    assert all(f"`{key}`" in SECTIONS["check"] for key in found["sizes"][0])
 
 
 def test_the_keys_of_several_claims(claiming: Path) -> None:

@@ -8,6 +8,14 @@ _SETTINGS = "starshade.attack.settings"
 
 ENTRIES = (
     Entry(
+        name="composition",
+        module="starshade.attack.composition.composition",
+        cls="Composition",
+        summary="Intersect the classes and cells of several releases of the same people.",
+        source="Ganta, Kasiviswanathan & Smith 2008",
+        settings=_SETTINGS,
+    ),
+    Entry(
         name="homogeneity",
         module="starshade.attack.candidates.homogeneity",
         cls="HomogeneityAttack",
@@ -65,6 +73,14 @@ ENTRIES = (
         cls="PaddingAttack",
         summary="Tell which cells of averaged profiles rest on a real rating.",
         source="starshade's own",
+        settings=_SETTINGS,
+    ),
+    Entry(
+        name="predicate",
+        module="starshade.attack.predicate.predicate",
+        cls="PredicateAttack",
+        summary="Write conditions, from the release alone, that one real person meets.",
+        source="Cohen & Nissim 2020; Cohen 2022",
         settings=_SETTINGS,
     ),
     Entry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from starshade.setting import declared, settable
 
@@ -120,6 +120,24 @@ class _Likeness:
         least=0,
         above=True,
         unit="days",
+    )
+
+
+@dataclass(frozen=True)
+class CompositionSettings:
+    """Definitions, "joint"."""
+
+    earlier: Sequence[Any] = settable(
+        "Releases published before",
+        "A release published before, the oldest first.",
+        default=(),
+        kind="releases",
+        usual="RELEASE",
+    )
+    changes: Literal["none", "added", "revised"] = settable(
+        "What happened to ratings between the releases",
+        "None changed, some were added, or some were added and others given anew.",
+        default="none",
     )
 
 
@@ -263,6 +281,19 @@ class PaddingAttackSettings:
         default=None,
         least=2,
         unset="as many as have a million cells, at least 200",
+    )
+
+
+@dataclass(frozen=True)
+class PredicateAttackSettings:
+    """Cohen & Nissim 2020; definitions, "predicate"."""
+
+    classes: int | None = settable(
+        "Classes looked at",
+        "Classes for which a predicate is written; of more so many are drawn.",
+        default=None,
+        least=1,
+        unset="at most 2,000",
     )
 
 

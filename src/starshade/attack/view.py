@@ -75,8 +75,8 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
     truth = roles.original
     if isinstance(data, Ratings):
         rows = roles.row_of_user
-        return _see(truth, cells_of(data), rows, "linked", data.by_item, ungeneralized=True)
-    view = _see(truth, released_cells(data, truth.items), roles.row_of_user, roles.credit)
+        return view_of(truth, cells_of(data), rows, "linked", data.by_item, ungeneralized=True)
+    view = view_of(truth, released_cells(data, truth.items), roles.row_of_user, roles.credit)
     if roles.credit == "compatible":
         return view
     if data.manifest.layout == "generalized":
@@ -102,7 +102,7 @@ def look_unjudged(data: Ratings | Release) -> View:
         levels=np.empty(0),
     )
     postings = data.by_item if isinstance(data, Ratings) else None
-    return _see(nobody, cells, np.full(1, -1, dtype=np.int64), "compatible", postings)
+    return view_of(nobody, cells, np.full(1, -1, dtype=np.int64), "compatible", postings)
 
 
 def _refuse_foreign_link(view: View) -> None:
@@ -125,7 +125,7 @@ def _refuse_foreign_link(view: View) -> None:
         )
 
 
-def _see(
+def view_of(
     original: Ratings,
     cells: Cells,
     row_of_user: NDArray[np.int64],
@@ -134,6 +134,7 @@ def _see(
     *,
     ungeneralized: bool = False,
 ) -> View:
+    """Show rows of cells to an adversary; parameters as in `View`."""
     first = first_equal_row(cells.indptr, cells.columns, cells.codes, cells.days)
     # whole numbers below 2**53 are exact in float64, which is what bincount sums in
     records = np.bincount(first, weights=cells.sizes).astype(np.int64)

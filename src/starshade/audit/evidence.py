@@ -19,6 +19,7 @@ from math import floor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES
@@ -50,6 +51,14 @@ class Evidence:
     # `before`, `after`: on the ratings and on the release
     before: AttackResult
     after: AttackResult
+
+    @property
+    def knew(self) -> str:
+        """What was known of a person, in a few words."""
+        known, text = self.knowledge, counted(self.knowledge.known, "rating")
+        if known.rating_error:
+            text += f" within ±{known.rating_error:g}"
+        return text + (f", {known.wrong} of them wrong" if known.wrong else "")
 
     @property
     def title(self) -> str:
@@ -148,6 +157,13 @@ def attack_both(
             step(1)
             evidence.append(Evidence(knowledge, before, after))
     return evidence
+
+
+def credit_of(result: AttackResult) -> NDArray[np.float64]:
+    """Return how much each target's answer counts: 1/t where the right record is one of t."""
+    found: Any = result.per_target
+    credit: NDArray[np.float64] = found.credit if hasattr(found, "credit") else found.expected_top1
+    return credit
 
 
 def best_of(evidence: Sequence[Evidence]) -> Evidence:

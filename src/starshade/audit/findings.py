@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from starshade.anonymize.prepare import scale_of, shared_levels
 from starshade.attack.tracker.result import TrackerResult
-from starshade.audit.evidence import Evidence, Tracked
+from starshade.audit.evidence import Tracked
+from starshade.audit.questions.question import Question
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.naming import aside
@@ -32,7 +33,6 @@ AUDIENCE = (
 )
 NO_NAME = "No personal attribute names people: most share their value with others."
 NO_RARE_VALUE = "No value of a personal attribute is found to be that of fewer than k people."
-_SLACK = 1e-9  # credits are sums of 1/t
 
 
 def judge_claims(claims: Sequence[dict[str, Any]]) -> Finding:
@@ -63,12 +63,6 @@ def title_of(claim: Claim) -> str:
     """Name the question whether a claim holds by the check of its model."""
     of = claim.parameters.get("attribute")
     return claim.model if of is None else f"{claim.model} of {of}"
-
-
-def limit_of(given: float | None, k: int | None, *, differ: bool) -> float | None:
-    """Return the limit of attacks: as given, and the claimed 1 in k where records are equal."""
-    limits = [limit for limit in (given, 1 / k if k else None) if limit]
-    return next(iter(limits), None) if differ else min(limits, default=None)
 
 
 def judge_model(release: Release, claim: Claim, original: Ratings | None = None) -> Finding:
@@ -142,49 +136,29 @@ def needs_receipt(release: Release) -> tuple[str, str] | None:
     return None
 
 
-def judge_attack(
-    evidence: Sequence[Evidence], limit: float | None, release: Release, *, differ: bool
-) -> Finding:
-    """Ask whether any attack, with any knowledge tried, finds more records than allowed.
+def judge_limits(questions: Sequence[Question]) -> list[Finding]:
+    """Ask of each limit that is set whether it was shown to hold; what was not measured was not.
 
-    Where records of a class are equal, a target is credited 1/t with t tied records, a whole
-    number of classes, so 1/k holds for each target and the mean needs no interval to be judged
-    by; the interval is stated for the comparison with the ratings. Where records differ no
-    bound holds for each target, so the upper end of the mean's interval is judged. Where only
-    the receipt can tell what was found (`understated`), nothing passes without it.
-
-    Limit None: no k is claimed, and no limit was given; `differ`: see `records_differ`.
+    That on joint classes is judged with the earlier releases.
     """
+    findings = []
+    for measured in (each for question in questions for each in question.measured):
+        if measured.limit is None or measured.name == "joint-class":
+            continue
+        text = f"{measured.text} The limit is {measured.limit_text}"
+        if measured.answer == "yes" and measured.rate is not None:
+            text += f"; the interval over all that was tried ends at {percent(measured.rate.high)}"
+        name = "attack" if measured.name == "record" else measured.name
+        findings.append(Finding(name, measured.answer == "no", f"{text}."))
+    return findings
 
-    def judged(e: Evidence) -> float:
-        success = e.after.expected_top1
-        return success.high if differ else success.rate
 
-    worst = max(evidence, key=judged)
-    text = (
-        f"By {worst.after.attack}, who knows {worst.knowledge.known} cells of a person points at "
-        f"the right record in {worst.after.expected_top1} of "
-        f"{counted(worst.after.targets, 'case')}, the "
-        "most that any attack and knowledge tried came to"
-    )
-    why = understated(release)
-    if why is not None and release.manifest.layout == "profile":  # hardly any answer is credited
-        text = "How often anybody points at the right record is not known: "
-    elif why is not None:
-        text += "; "
-    if why is not None:
-        text += f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}."
-        return Finding("attack", False, text)
-    if limit is None:
-        return Finding("attack", False, f"{text}; without a claim of k there is no limit.")
-    passed = judged(worst) <= limit + _SLACK
-    sort = "It holds for each person." if passed else "It is held against the mean over all tried."
-    if differ:
-        sort = (
-            "It is held against the mean over all tried and the upper end of its interval; records "
-            "differ here, so single persons may be found more often."
-        )
-    return Finding("attack", passed, f"{text}; the limit is {percent(limit)}. {sort}")
+def judge_questions(questions: Sequence[Question]) -> list[Finding]:
+    """Ask whether every question has the answer no."""
+    return [
+        Finding(question.name, question.answer == "no", f"{question.title} {question.in_words}")
+        for question in questions
+    ]
 
 
 def judge_tracker(tracked: Tracked | None, items: int) -> Finding | None:
@@ -256,17 +230,6 @@ def judge_rare_values(release: Release, rare: Mapping[str, str]) -> Finding | No
     values = "; ".join(f"{name} has {text}" for name, text in rare.items())
     text = f"Of its personal attributes, {values}: such a value points at those who have it."
     return Finding("rare-values", False, text)
-
-
-def judge_disclosed(share: float | None, limit: float | None) -> Finding | None:
-    """Ask whether few enough users have a rating disclosed; None without a limit.
-
-    A release whose cells are means or predictions has no such share, and none is judged.
-    """
-    if limit is None or share is None:
-        return None
-    text = f"A rating is disclosed of {share:.2%} of the users; the limit is {limit:.2%}."
-    return Finding("disclosed", share <= limit + _SLACK, text)
 
 
 def judge_k(release: Release) -> Finding | None:

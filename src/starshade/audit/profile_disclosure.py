@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from starshade.attack.candidates.homogeneity import HomogeneityAttack, HomogeneityResult
-from starshade.attack.candidates.result import CandidateOutcomes
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
-from starshade.audit.evidence import Evidence
+from starshade.audit.evidence import Evidence, credit_of
 from starshade.figure import Figure, Rate
 from starshade.plain import counted, percent
 from starshade.progress import task
@@ -221,14 +220,8 @@ def _group_found(
         return None
     groups = []
     for tried in evidence:
-        per_target = tried.after.per_target
-        credit = (
-            per_target.credit
-            if isinstance(per_target, CandidateOutcomes)
-            else per_target.expected_top1
-        )
-        row = rows[per_target.users]
-        shares = np.where(row < 0, 0.0, credit * release.classes.sizes[row])
+        row = rows[tried.after.per_target.users]
+        shares = np.where(row < 0, 0.0, credit_of(tried.after) * release.classes.sizes[row])
         share = bootstrap(np.minimum(shares, 1.0), seed=seed)
         groups.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))
     return max(groups, key=lambda of: of.share.rate, default=None)

@@ -9,6 +9,8 @@ from typing import Any
 from starshade._version import __version__
 from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
+from starshade.audit.questions.limits import Limit
+from starshade.audit.questions.question import Question
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
@@ -52,9 +54,9 @@ def rated_in_words(shares: Mapping[str, Any]) -> str:
 class Finding:
     """One question and its answer."""
 
-    # "claims", "attack", "tracker", "audience", "identifying", "rare-values", "disclosed",
-    # "settings", "scale", "earlier", or that of a claimed model. With "of" and the personal
-    # attribute, where it is about one.
+    # "claims", "attack" (the limit on records) or another limit's, "tracker", "audience",
+    # "identifying", "rare-values", "settings", "scale", "earlier", a question's, or that of a
+    # claimed model. With "of" and the personal attribute, where it is about one.
     name: str
     passed: bool
     text: str  # one sentence: what was found, and against which limit
@@ -72,6 +74,9 @@ class AuditResult:
     ----------
     findings : tuple of Finding
         The release passes when each of them does.
+    questions : tuple of Question
+        Can a person be singled out, can records be linked, is something told because somebody is
+        in it? By the strongest that was tried.
     warnings : tuple of str
         What does not decide but must be known.
     claims : tuple of dict
@@ -108,6 +113,7 @@ class AuditResult:
     """
 
     findings: tuple[Finding, ...]
+    questions: tuple[Question, ...]
     warnings: tuple[str, ...]
     claims: tuple[dict[str, Any], ...]
     evidence: tuple[Evidence, ...]
@@ -149,6 +155,12 @@ class AuditResult:
         return tuple(finding.text for finding in self.findings if not finding.passed)
 
     @property
+    def limits(self) -> dict[str, Limit]:
+        """The limits that were set, by what they are on."""
+        measured = (each for question in self.questions for each in question.measured)
+        return {each.name: each.limit for each in measured if each.limit is not None}
+
+    @property
     def worst(self) -> Evidence:
         """The attack and knowledge, of those tried, that did best on the release."""
         return best_of(self.evidence)
@@ -157,6 +169,7 @@ class AuditResult:
         """Return everything as plain values; internal, it names the seed and the input's digest."""
         return {
             "pass": self.passed,
+            "questions": [question.to_dict() for question in self.questions],
             "reasons": list(self.reasons),
             "verdict": str(self),
             "findings": [finding.to_dict() for finding in self.findings],

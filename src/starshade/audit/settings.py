@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from starshade.setting import settable
 
@@ -21,20 +22,23 @@ class AuditSettings:
         usual="N",
     )
     targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
-    max_success: float | None = settable(
-        "Limit on finding the right record",
-        "Limit on finding the right record.",
-        default=None,
+    rounds: int = settable(
+        "Rounds of leaving people out",
+        "Releases made again without a tenth of the people, for whether being in it tells "
+        "something; 0: none, which saves most of the time.",
+        default=3,
         least=0,
-        above=True,
-        most=1,
-        unset="1/k",
+        most=10,
     )
-    max_disclosed: float | None = settable(
-        "Limit on users with a rating disclosed",
-        "Limit on users with a rating disclosed.",
-        default=None,
-        least=0,
-        most=1,
-        unset="it is stated, not judged",
+    limit: Sequence[str] = settable(
+        "Limits",
+        "Largest share allowed: on record (default 1/k), predicate, class, halves, joint-class "
+        "(default 0), membership, inference or disclosed.",
+        default=(),
+        usual="NAME=VALUE",
+    )
+    judge: Literal["set", "all"] = settable(
+        "What must hold",
+        "The limits that are set, or that every question has the answer no.",
+        default="set",
     )

@@ -10,6 +10,7 @@ from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows.halves import Halves, HalvesAttack
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership import MembershipAttack
@@ -30,15 +31,16 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class BeingInIt:
-    """What a release tells because of who is in it.
+    """What a release tells because of who is in it; of each, or why it was not measured."""
 
-    `no_membership`, `no_inference`: why there is no result, where there is none.
-    """
+    membership: MembershipResult | str
+    inference: InferenceResult | str
+    halves: Halves | str
 
-    membership: MembershipResult | None
-    inference: InferenceResult | None
-    no_membership: str = ""
-    no_inference: str = ""
+    @classmethod
+    def unmeasured(cls, why: str) -> BeingInIt:
+        """Return that nothing was measured."""
+        return cls(why, why, why)
 
 
 def method_of(release: Release, original: Ratings) -> Anonymizer:
@@ -93,13 +95,12 @@ def being_in_it(
         attacks: list[ShadowAttack[Any]] = [
             MembershipAttack(rounds=rounds, method=method),
             InferenceAttack(rounds=rounds, method=method),
+            HalvesAttack(known=max(1, known // 2), rounds=rounds, method=method),
         ]
         found = play(attacks, release, knowledge, request)
     except UserError as error:
-        return BeingInIt(None, None, error.message, error.message)
-    reasons = [each.message if isinstance(each, ConfigError) else "" for each in found]
-    membership, inference = (None if isinstance(each, ConfigError) else each for each in found)
-    return BeingInIt(membership, inference, *reasons)
+        return BeingInIt.unmeasured(error.message)
+    return BeingInIt(*(each.message if isinstance(each, ConfigError) else each for each in found))
 
 
 def _items(said: str, keys: Sequence[str] | None, original: Ratings) -> ItemSelection | None:

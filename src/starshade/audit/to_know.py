@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from starshade.anonymize.prepare import rare_ends, shared_levels
+from starshade.attack.composition.composed import Composed, composition_of
 from starshade.audit.evidence import USUAL, Evidence, knowable
 from starshade.audit.findings import understated
 from starshade.audit.result import Finding
@@ -15,7 +17,7 @@ from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.band import in_words
-from starshade.release.folder.read import read_release
+from starshade.release.folder.read import read_releases
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 
@@ -179,27 +181,114 @@ _TOGETHER = (
 )
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """What there is to say of earlier releases; `found`: or why it was not measured.
+
+    None: none of them is of the same people.
+    """
+
+    finding: Finding
+    found: Composed | str | None
+
+
 def judge_earlier(
-    release: Release, earlier: Sequence[str | Path], ratings: Ratings
-) -> Finding | None:
+    release: Release,
+    earlier: Sequence[str | Path],
+    ratings: Ratings,
+    private: Sequence[str | Path] = (),
+    most: float = 0.0,
+) -> Earlier | None:
     """Ask whether any release published before is, or may be, of the same people; None without.
 
-    `ratings`: what `release` was made of.
+    With the receipts of all that are, and of this one, it is counted who hides among fewer than k
+    people of the same classes in all of them; without, nobody can say that nobody does.
+
+    `ratings`: what `release` was made of. `private`: receipts of earlier releases, in any order.
+    `most`: the share of people that may be in a joint class below k.
     """
     if not earlier:
         return None
     places = list(dict.fromkeys(map(str, earlier)))
-    others = [read_release(place) for place in places]
+    others = read_releases(places, private=private)
     relations = [relation_to(release, other, ratings) for other in others]
     sentences = []
     for relation in dict.fromkeys(relations):
         own = [place for place, its in zip(places, relations, strict=True) if its == relation]
         sentences.append(_SENTENCES[relation][len(own) > 1].format(_listed(own, "and")))
-    passed = _APART.issuperset(relations)
-    if not passed:
-        sentences.append(_TOGETHER)
+    near = [each for each, its in zip(others, relations, strict=True) if its not in _APART]
+    if not near:
+        return Earlier(Finding("earlier", True, " ".join(sentences)), None)
+    if release.private is None or any(each.private is None for each in near):
+        sentences += [_TOGETHER, _unmeasured()]
         sentences += [_advice()] * ("same" not in relations)
-    return Finding("earlier", passed, " ".join(sentences))
+        return Earlier(Finding("earlier", False, " ".join(sentences)), _unmeasured())
+    try:
+        found = _composed(near, release, ratings)
+    except ConfigError as error:
+        sentences += [_TOGETHER, f"It is not measured for how many: {error.message}."]
+        return Earlier(Finding("earlier", False, " ".join(sentences)), error.message)
+    if any(_strange(each, release) for each in near):
+        sentences += [_STRANGERS, _advice()]
+        return Earlier(Finding("earlier", False, " ".join(sentences)), _STRANGERS)
+    below = found.counts.people_below_k
+    held = below is not None and below <= most * found.counts.people + 1e-9
+    return Earlier(Finding("earlier", held, " ".join([*sentences, _told(found)])), found)
+
+
+def _strange(earlier: Release, release: Release) -> bool:
+    """Tell whether nobody is in both by their ids."""
+    own, its = release.private, earlier.private
+    if own is None or its is None:
+        return True
+    return not bool((own.link.users.indices(its.link.users) >= 0).any())
+
+
+_STRANGERS = (
+    "Its receipt and that of this release have no id in common: whether they are of the same "
+    "people under other ids is not measured."
+)
+
+
+def _unmeasured() -> str:
+    return (
+        "How many people that leaves alone is not measured: it takes the receipts of this release "
+        f"and of each earlier one{aside('earlier_private')}."
+    )
+
+
+def _composed(earlier: Sequence[Release], release: Release, ratings: Ratings) -> Composed:
+    unchanged = all(_fits(each, ratings) for each in earlier)
+    return composition_of([*earlier, release], ratings, "none" if unchanged else "revised")
+
+
+def _told(found: Composed) -> str:
+    """Say how many people the releases together leave among fewer than k."""
+    counts, k = found.counts, found.k
+    where = f"of the {counted(counts.people, 'person', 'people')} in them ({found.in_all:,} in all)"
+    below, alone = counts.people_below_k, counts.people_alone
+    if below is None:
+        text = f"{_TOGETHER} No k is claimed; together they leave {alone:,} {where} alone."
+    elif below == 0:
+        text = f"Together they leave everybody {where} among {k} or more of the same classes."
+    else:
+        text = (
+            f"{_TOGETHER} Together they leave {below:,} {where}, {percent(below / counts.people)}, "
+            f"among fewer than {k} of the same classes, {alone:,} of them alone."
+        )
+    return f"{text}{_pinned(found)}"
+
+
+def _pinned(found: Composed) -> str:
+    pinned = found.counts.people_pinned
+    if pinned is None:
+        return ""
+    alone = max(each.people_pinned or 0 for each in found.each)
+    return (
+        f" Whoever finds somebody's classes reads a rating of theirs for "
+        f"{percent(pinned / found.counts.people)} of the people, from one release alone for "
+        f"{percent(alone / found.counts.people)}."
+    )
 
 
 def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -10,39 +10,44 @@ from typing import Any
 
 from starshade.arguments import typed
 from starshade.audit.evidence import (
-    Evidence,
     Tracked,
     attack_both,
     best_of,
+    knowable,
     knowledge_to_try,
     track_both,
 )
 from starshade.audit.findings import (
-    judge_attack,
     judge_audience,
     judge_claims,
-    judge_disclosed,
     judge_identifying,
     judge_k,
+    judge_limits,
     judge_model,
+    judge_questions,
     judge_rare_values,
     judge_scale,
     judge_tracker,
-    limit_of,
     models_of,
-    records_differ,
 )
 from starshade.audit.measure import measure_all
 from starshade.audit.profile_disclosure import what_it_gives_away
+from starshade.audit.questions.inferred import KNOWN, inferred
+from starshade.audit.questions.limits import limits_of
+from starshade.audit.questions.linked import linked
+from starshade.audit.questions.question import Question
+from starshade.audit.questions.singled_out import predicates_of, singled_out
 from starshade.audit.result import SHARES, AuditResult, Finding
 from starshade.audit.settings import AuditSettings
+from starshade.audit.shadows import BeingInIt, being_in_it
 from starshade.audit.to_know import judge_earlier, to_know
 from starshade.errors import ConfigError, ReleaseError
-from starshade.naming import aside
+from starshade.naming import aside, called
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import digest_of
+from starshade.release.manifest import sensitive_of
 from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
@@ -54,12 +59,15 @@ from starshade.setting import check
 class Audit(AuditSettings):
     """Judge whether a release may be published.
 
-    It may when every claim is found again on the files, the independent check agrees, the k and
-    the scale that are stated are those of claims and ratings, the same attack that finds people in
-    the ratings finds them no better than 1 in k on the release, the audience is ``publish``, no
-    personal attribute is as good as a name or has a value that fewer than k people have, no earlier
-    release that is named is of the same people or may be, and, if a limit was given, few enough
-    users have a rating disclosed (definitions, "audit").
+    It answers three questions: can a person be singled out, can records be linked, can something
+    be inferred about somebody because they are in it? Each is answered by the strongest of what
+    was tried, beside guessing and the limit. No limit but those of the model, 1 in k on records
+    and k people on joint classes, is there unless the owner sets it: what nobody judged is no no.
+
+    A release may be published when every limit that is set was shown to hold, every claim is found
+    again on the files, the independent check agrees, the k and the scale that are stated are those
+    of claims and ratings, the audience is ``publish``, and no personal attribute is as good as a
+    name or has a value that fewer than k people have (definitions, "audit").
 
     Parameters
     ----------
@@ -68,13 +76,15 @@ class Audit(AuditSettings):
         somebody has; others that nobody has are refused.
     targets : int
         Users attacked at most, at least 1.
-    max_success : float, optional
-        Limit on ``expected_top1`` in (0, 1]; None: 1/k. Where records of a group are equal it
-        can only be stricter than 1/k, which holds for every single target there. Where records
-        differ (layout "record", with a class below k) the upper end of the interval of the mean
-        is judged.
-    max_disclosed : float, optional
-        Limit on ``users_rating_disclosed`` in [0, 1]; None: reported, not judged.
+    rounds : int
+        Releases made again without some of the people, 0 to 10, for the third question.
+    limit : mapping of str to float, or sequence of str
+        Largest shares allowed, in [0, 1], by name or as ``NAME=VALUE``: ``record`` (otherwise
+        1/k), ``predicate``, ``class``, ``halves``, ``joint-class`` (otherwise 0), ``membership``,
+        ``inference``, ``disclosed``. A limit holds where the upper end of an interval over all
+        that was tried keeps to it.
+    judge : {"set", "all"}
+        Whether the limits that are set must hold, or every question must have the answer no.
 
     Raises
     ------
@@ -84,11 +94,15 @@ class Audit(AuditSettings):
     Examples
     --------
     >>> result = Audit(targets=500).run(ratings, "out/", rng=0)  # doctest: +SKIP
-    >>> print(result)  # doctest: +SKIP
+    >>> [question.answer for question in result.questions]  # doctest: +SKIP
     """
 
     def __post_init__(self) -> None:
+        if isinstance(self.limit, Mapping):
+            texts = tuple(f"{name}={value}" for name, value in self.limit.items())
+            object.__setattr__(self, "limit", texts)
         check(self)
+        limits_of(self.limit)
 
     @typed
     def run(
@@ -98,6 +112,7 @@ class Audit(AuditSettings):
         *,
         private: str | Path | None = None,
         earlier: Sequence[str | Path] = (),
+        earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         rng: Rng = None,
     ) -> AuditResult:
@@ -117,7 +132,10 @@ class Audit(AuditSettings):
             out it can also understate it, and the verdict is no.
         earlier : sequence of path
             Releases published before. One of the same data, one that fits the same ratings and one
-            of which neither can be told is a no; this very release is none.
+            of which neither can be told is a no, unless the receipts of all show that together
+            they leave everybody among k or more; this very release is none.
+        earlier_private : sequence of path
+            Receipts of earlier releases, in any order.
         probe : Ratings, optional
             Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
             takes the receipt.
@@ -132,16 +150,25 @@ class Audit(AuditSettings):
             says.
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
-        return self.judge(ratings, released, Path(release), earlier=earlier, probe=probe, seed=seed)
+        return self.judge_release(
+            ratings,
+            released,
+            Path(release),
+            earlier=earlier,
+            earlier_private=earlier_private,
+            probe=probe,
+            seed=seed,
+        )
 
     @announced("auditing")
-    def judge(
+    def judge_release(
         self,
         ratings: Ratings,
         released: Release,
         folder: Path,
         *,
         earlier: Sequence[str | Path] = (),
+        earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         seed: int,
     ) -> AuditResult:
@@ -149,7 +176,10 @@ class Audit(AuditSettings):
         started = perf_counter()
         _refuse_missing_attributes(released, ratings)
         original = Match(released, ratings).made_of
-        beside = judge_earlier(released, earlier, ratings)
+        limits = limits_of(self.limit)
+        beside = judge_earlier(
+            released, earlier, ratings, earlier_private, limits.get("joint-class", 0.0)
+        )
         tries = knowledge_to_try(original, self.known, released.manifest.claims)
         with task("verifying"):
             counted = _verified(folder, released, original)
@@ -158,13 +188,27 @@ class Audit(AuditSettings):
         given = what_it_gives_away(
             original, released, tries, evidence=evidence, targets=self.targets, seed=seed
         )
+        shown = counted["users_rating_disclosed"]
+        composed = None if beside is None else beside.found
+        being = self._being_in_it(released, ratings, original, seed)
+        questions = (
+            singled_out(released, evidence, predicates_of(released, original, seed), limits, seed),
+            linked(released, evidence, being.halves, composed, limits, seed),
+            inferred(being, shown, limits),
+        )
         return AuditResult(
             findings=(
-                *self._judge(released, original, counted, evidence, tracked),
+                *self._judge(released, original, counted, tracked, questions),
                 *filter(
-                    None, (judge_k(released), judge_scale(released, ratings, original), beside)
+                    None,
+                    (
+                        judge_k(released),
+                        judge_scale(released, ratings, original),
+                        None if beside is None else beside.finding,
+                    ),
                 ),
             ),
+            questions=questions,
             warnings=to_know(released, ratings, original, evidence, best_of(evidence), self.known),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
@@ -179,31 +223,40 @@ class Audit(AuditSettings):
             records=released.n_records,
             items=released.classes.n_items,
             seed=seed,
-            config={**asdict(self), "known": list(self.known)},
+            config={**asdict(self), "known": list(self.known), "limit": limits},
             digest=digest_of(original),
             seconds=perf_counter() - started,
         )
+
+    def _being_in_it(
+        self, release: Release, ratings: Ratings, original: Ratings, seed: int
+    ) -> BeingInIt:
+        if not self.rounds:
+            return BeingInIt.unmeasured(f"not asked for ({called('rounds')} 0)")
+        hidden = sensitive_of(release.manifest.claims)
+        known = min(KNOWN, knowable(original, release.manifest.claims))
+        return being_in_it(
+            release, ratings, rounds=self.rounds, known=known, targets=self.targets,
+            except_items=hidden, seed=seed,
+        )  # fmt: skip
 
     def _judge(
         self,
         release: Release,
         original: Ratings,
         counted: dict[str, Any],
-        evidence: Sequence[Evidence],
         tracked: Tracked | None,
+        questions: Sequence[Question],
     ) -> tuple[Finding, ...]:
-        k = release.manifest.claimed_k
-        differ = records_differ(release)
-        limit = limit_of(self.max_success, k, differ=differ)
         findings = [
             judge_claims(counted["claims"]),
             *(judge_model(release, claim, original) for claim in models_of(release)),
-            judge_attack(evidence, limit, release, differ=differ),
+            *judge_limits(questions),
             judge_tracker(tracked, release.classes.n_items),
             judge_audience(release),
             judge_identifying(release),
             judge_rare_values(release, counted["few_have"]),
-            judge_disclosed(counted["users_rating_disclosed"], self.max_disclosed),
+            *(judge_questions(questions) if self.judge == "all" else ()),
         ]
         return tuple(finding for finding in findings if finding is not None)
 

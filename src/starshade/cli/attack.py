@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -74,7 +75,7 @@ def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> t
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
 _OF_RELEASED = ("inference", "membership")  # know nothing of other items
-_COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no knowledge
+_COUNTING = ("link-existence", "padding", "predicate", "tracker")  # attacks that draw no knowledge
 
 
 @click.command(cls=Choosing, chooser="--attack", room="attack")
@@ -83,6 +84,12 @@ _COUNTING = ("link-existence", "padding", "tracker")  # attacks that draw no kno
     "--original", metavar="RATINGS", help="The ratings that a release was made of (needed there)."
 )
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
+@click.option(
+    "--earlier-private",
+    metavar="FILE",
+    multiple=True,
+    help="The receipt of an earlier release, in any order; with --attack composition. Repeatable.",
+)
 @click.option(
     "--attack", "name", default="scoreboard-rh", show_default=True, help="See `list attacks`."
 )
@@ -97,6 +104,7 @@ def attack(
     data: str,
     original: str | None,
     private: str | None,
+    earlier_private: tuple[str, ...],
     name: str,
     targets: int | None,
     risk_list: str | None,
@@ -126,7 +134,12 @@ def attack(
     refuse_beside("without --aux", set(public), "Give the public ratings: --aux FILE.")
     from starshade.release.table import Release
 
+    if not settings.get("earlier"):
+        refuse_beside(
+            "without --earlier", {"earlier_private"}, "Name the releases too: --earlier RELEASE."
+        )
     sensitive = settings.pop("sensitive")
+    settings["earlier"] = _earlier(settings.get("earlier") or (), earlier_private)
     chosen = _chosen(name, settings, sensitive)
     if name == "tracker":
         refuse_beside(
@@ -137,7 +150,7 @@ def attack(
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
     started = time.perf_counter()
-    table, truth = _read(data, original, private, reading)
+    table, truth = _read(data, original, private, reading, settings["earlier"])
     _say_what_is_known(name, table, truth)
     read_seconds = time.perf_counter() - started
     if sensitive:
@@ -175,13 +188,25 @@ def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> 
     return configured(entry, f"the attack {name}", settings)
 
 
+def _earlier(folders: Sequence[str], receipts: Sequence[str]) -> tuple[Release, ...]:
+    if not folders:
+        return ()
+    from starshade.release.folder.read import read_releases
+
+    return read_releases(folders, private=receipts)
+
+
 def _read(
-    data: str, original: str | None, private: str | None, reading: Reading
+    data: str,
+    original: str | None,
+    private: str | None,
+    reading: Reading,
+    earlier: Sequence[Release],
 ) -> tuple[Ratings | Release, Ratings]:
     from starshade.release.folder.read import is_release
 
     if is_release(data):
-        return _release(data, original, private, reading)
+        return _release(data, original, private, reading, earlier)
     if Path(data).exists() and (original is not None or private is not None):
         raise ConfigError(
             f"{data}: --original and --private belong to a release, and these are ratings",
@@ -211,7 +236,11 @@ def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
 
 
 def _release(
-    data: str, original: str | None, private: str | None, reading: Reading
+    data: str,
+    original: str | None,
+    private: str | None,
+    reading: Reading,
+    earlier: Sequence[Release],
 ) -> tuple[Release, Ratings]:
     from starshade.release.folder.read import read_release
     from starshade.release.match.match import Match
@@ -229,6 +258,11 @@ def _release(
         return release, whole
     truth = items.apply(whole, show_values=reading.show_values)
     Match(release, whole).refuse_other_ratings(truth)  # the receipt knows all released items alone
+    for each in earlier:
+        with suppress(
+            ConfigError
+        ):  # what does not belong is refused by the attack, which knows why
+            Match(each, whole).refuse_other_ratings(truth)
     return release, truth
 
 

@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     "--earlier",
     metavar="RELEASE",
     multiple=True,
-    help="A release published before; if it tells of the same people, the audit fails. Repeatable.",
+    help="A release published before; if together they leave fewer than k alike, or nobody can "
+    "tell, the audit fails. Repeatable.",
+)
+@click.option(
+    "--earlier-private",
+    metavar="FILE",
+    multiple=True,
+    help="The receipt of an earlier release, in any order. Repeatable.",
 )
 @click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML).")
 @reading(items=False, dates=True)
@@ -43,6 +50,7 @@ def audit(
     private: str | None,
     limits: dict[str, Any],
     earlier: tuple[str, ...],
+    earlier_private: tuple[str, ...],
     report: str | None,
     reading: Reading,
     run: Run,
@@ -54,16 +62,24 @@ def audit(
     """
     place = None if report is None else place_for(report, "--report")
     from starshade.audit.verdict import Audit
-    from starshade.release.folder.read import is_release, read_release
+    from starshade.release.folder.read import is_release, read_release, read_releases
 
     judge = Audit(**said(limits))
     for folder in (release, *earlier):
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
+    read_releases(earlier, private=earlier_private)
     table = reading.read(ratings)
     released = read_release(release, private=private)
     if place is None:
-        result = judge.judge(table, released, Path(release), earlier=earlier, seed=run.seed)
+        result = judge.judge_release(
+            table,
+            released,
+            Path(release),
+            earlier=earlier,
+            earlier_private=earlier_private,
+            seed=run.seed,
+        )
     else:
         from starshade.audit.dossier.dossier import gather
 
@@ -74,6 +90,7 @@ def audit(
             private=private,
             audit=judge,
             earlier=earlier,
+            earlier_private=earlier_private,
             seed=run.seed,
             command=repeated(context, released, reading, run.seed),
         )

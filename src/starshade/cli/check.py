@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 _PROXIMITY = ("k-eps", "k-eps-l")
-_BY_SIZE = ("k-anonymity", "review-graph", *_PROXIMITY)
+_BY_SIZE = ("k-anonymity", "k-m", "review-graph", *_PROXIMITY)
 _OF_VALUES = ("alpha-k", "l-diversity", "t-closeness")
 _K = 5  # what is usual, where a model does not name one
 
@@ -42,7 +42,8 @@ _K = 5  # what is usual, where a model does not name one
 @click.option(
     "--original",
     metavar="RATINGS",
-    help="diversity of a release: the ratings that it was made from, read as the options say.",
+    help="diversity and k-m of a release: the ratings that it was made from, read as the options "
+    "say.",
 )
 @click.option("--explain", is_flag=True, help="Show the smallest failing groups and a witness.")
 @click.option(
@@ -81,7 +82,7 @@ def check(
         if original is not None:
             raise ConfigError(
                 "--original: DATA are ratings themselves",
-                advice="Leave it out; it says of a release which items somebody rated together.",
+                advice="Leave it out; it says of a release who rated what.",
             )
         # a wrong parameter is refused before the long work
         models = models_to_check((), model, parameters)
@@ -118,13 +119,13 @@ def _original(models: list[Any], original: str | None, reading: Reading) -> Rati
     if not any(map(_wants_original, models)):
         raise ConfigError(
             "--original: no model checked here asks who rated what",
-            advice="Leave it out, or choose --model diversity.",
+            advice="Leave it out, or choose --model diversity or k-m.",
         )
     return reading.read(original, dates=False)
 
 
 def _wants_original(model: Any) -> bool:
-    return hasattr(model, "b")
+    return hasattr(model, "b") or hasattr(model, "m")
 
 
 def _payload(verdicts: list[Verdict]) -> dict[str, Any]:

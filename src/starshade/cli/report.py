@@ -42,7 +42,14 @@ if TYPE_CHECKING:
     "--earlier",
     metavar="RELEASE",
     multiple=True,
-    help="A release published before; if it tells of the same people, the audit fails. Repeatable.",
+    help="A release published before; if together they leave fewer than k alike, or nobody can "
+    "tell, the audit fails. Repeatable.",
+)
+@click.option(
+    "--earlier-private",
+    metavar="FILE",
+    multiple=True,
+    help="The receipt of an earlier release, in any order. Repeatable.",
 )
 @reading(items=False, dates=True)
 @running(seed=True)
@@ -57,6 +64,7 @@ def report(
     probe: str | None,
     limits: dict[str, Any],
     earlier: tuple[str, ...],
+    earlier_private: tuple[str, ...],
     reading: Reading,
     run: Run,
 ) -> None:
@@ -70,12 +78,11 @@ def report(
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
     from starshade.audit.verdict import Audit
-    from starshade.release.folder.read import read_release
+    from starshade.release.folder.read import read_release, read_releases
 
     judge = Audit(**said(limits))
     released = read_release(release, private=private)  # refused before the long work
-    for folder in earlier:
-        read_release(folder)
+    read_releases(earlier, private=earlier_private)
     if probe is not None:
         need_receipt(released)
     table = reading.read(ratings)
@@ -89,6 +96,7 @@ def report(
         audit=judge,
         probe=held,
         earlier=earlier,
+        earlier_private=earlier_private,
         seed=run.seed,
         command=repeated(context, released, reading, run.seed),
     )

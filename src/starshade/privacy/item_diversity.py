@@ -19,12 +19,11 @@ from starshade.privacy.item_sets import (
     SetCount,
     count_rated_sets,
 )
+from starshade.privacy.original import rated_by
 from starshade.privacy.settings import DiversitySettings
 from starshade.privacy.verdict import SHOWN, checking, records_of
 from starshade.ratings.table import Ratings
-from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import cells_of
-from starshade.release.match.match import Match
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
@@ -116,7 +115,7 @@ class Diversity(DiversitySettings):
             )
         groups = graphs_of(data)
         bits = _shown(data, groups)
-        rated = _rated(data, original)
+        rated = rated_by(data, original)
         undecided: tuple[int, ...] = ()
         if rated is None:
             counted = self._from_what_is_shown(data, groups, bits)
@@ -193,21 +192,3 @@ def _shown(data: Release | Ratings, groups: Classes) -> NDArray[np.uint64]:
     rated = rows.symbols.has_rating[rows.codes]
     before = np.concatenate([[0], np.cumsum(rated)])
     return bits_of_rows(before[rows.indptr], rows.columns[rated], rows.n_items)
-
-
-def _rated(data: Release | Ratings, original: Ratings | None) -> Ratings | None:
-    """Return who rated the released items; None where nobody says."""
-    if isinstance(data, Ratings):
-        return data if original is None else _same_items(data.items, original)
-    if original is not None:
-        return Match(data, original).part
-    if data.private is None or data.private.original is None:
-        return None
-    return _same_items(data.classes.items, data.private.original)
-
-
-def _same_items(items: Vocabulary, original: Ratings) -> Ratings:
-    place = original.items.indices(items)
-    if (place < 0).any():
-        raise ConfigError("the table has items that the original ratings do not have")
-    return original.keep_items(place)

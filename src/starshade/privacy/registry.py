@@ -48,6 +48,14 @@ ENTRIES = (
         source="Sun & Sun 2013, Def. 3",
     ),
     Entry(
+        name="k-m",
+        module="starshade.privacy.k_m",
+        cls="KM",
+        settings=_SETTINGS,
+        summary="Any m or fewer ratings of a person that fit a record at all fit at least k.",
+        source="Terrovitis, Mamoulis & Kalnis 2008",
+    ),
+    Entry(
         name="l-diversity",
         module="starshade.privacy.attribute",
         cls="LDiversity",

@@ -100,6 +100,22 @@ class DiversitySettings:
 
 
 @dataclass(frozen=True)
+class KMSettings:
+    """Terrovitis, Mamoulis & Kalnis 2008."""
+
+    k: int = field(metadata=_K)
+    m: int = field(
+        metadata=declared(
+            "Ratings known together (m)",
+            "How many of somebody's ratings the adversary knows, at most.",
+            least=1,
+            most=2,
+            usual="2",
+        )
+    )
+
+
+@dataclass(frozen=True)
 class AlphaKSettings:
     """Wong, Li, Fu & Wang 2006."""
 

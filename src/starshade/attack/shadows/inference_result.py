@@ -145,7 +145,8 @@ class InferenceResult(Found):
 
     def _told(self) -> Iterator[str]:
         yield (
-            f"{self.attack} on {counted(self.records, 'record')}: of {counted(self.targets, 'person', 'people')}, "
+            f"{self.attack} on {counted(self.records, 'record')}: of "
+            f"{counted(self.targets, 'person', 'people')}, "
             f"{counted(self.known, 'rating')} known of each, others were asked of releases that "
             "they are in and of the same made without them, in "
             f"{counted(self.rounds, 'round')}."

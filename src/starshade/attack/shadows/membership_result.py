@@ -134,7 +134,8 @@ class MembershipResult(Found):
     def __str__(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')}: releases of nine tenths of the "
-            f"people were made by the same method, in {counted(self.rounds, 'round')}, and {counted(self.targets, 'person', 'people')} "
+            f"people were made by the same method, in {counted(self.rounds, 'round')}, and "
+            f"{counted(self.targets, 'person', 'people')} "
             "asked about, who were in one or in none."
         )
         if self.auc is None:

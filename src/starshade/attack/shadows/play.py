@@ -16,7 +16,7 @@ from starshade.attack.shadows.facts import Told, of_use
 from starshade.attack.shadows.shadows import Method, Round, Shadows
 from starshade.attack.shown import Found
 from starshade.attack.targets import Attack, Request
-from starshade.attack.view import View, look
+from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
@@ -100,12 +100,18 @@ def play(
             advice="Give the private receipt; in Python the method, with its settings.",
         )
     view = look(data, request.original, request.link)
-    told = _told(view, of_use(knowledge, first.name), seed)
-    people = np.flatnonzero(told.truth.user_support)
+    truth = view.truth()
+    told = Told(
+        truth,
+        view.original.items.indices(truth.items).astype(np.int32),
+        of_use(knowledge, first.name),
+        seed,
+    )
+    people = np.flatnonzero(truth.user_support)
+    asked = np.zeros(truth.n_users, dtype=np.bool_)
+    asked[sample_users(truth, people, request.targets, seed)] = True
     if not len(people):
         raise ConfigError("nobody can be attacked: no user rated what is released")
-    asked = np.zeros(told.truth.n_users, dtype=np.bool_)
-    asked[sample_users(told.truth, people, request.targets, seed)] = True
     games = [attack.begin(Asked(told, asked, attack.rounds)) for attack in attacks]
     for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
         for game in games:
@@ -124,12 +130,6 @@ def play(
     ]
 
 
-def _told(view: View, knowledge: Knowledge, seed: int) -> Told:
-    truth = view.truth()
-    item = view.original.items.indices(truth.items).astype(np.int32)
-    return Told(truth, item, knowledge, seed)
-
-
 def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
     try:
         return game.found(facts)
@@ -138,6 +138,6 @@ def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
 
 
 def _config(attack: ShadowAttack[Any], request: Request) -> dict[str, Any]:
-    declaration: Any = type(attack)
-    own = {each.name: getattr(attack, each.name) for each in settings_of(declaration)}
+    declaration: type = attack.__class__
+    own = {setting.name: getattr(attack, setting.name) for setting in settings_of(declaration)}
     return own | {"targets": request.targets}

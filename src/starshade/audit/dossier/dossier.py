@@ -189,6 +189,7 @@ def compile_dossier(
     audit: Audit | None = None,
     probe: Ratings | None = None,
     earlier: Sequence[str | Path] = (),
+    earlier_private: Sequence[str | Path] = (),
     rng: Rng = None,
     command: str | None = None,
 ) -> Dossier:
@@ -208,6 +209,8 @@ def compile_dossier(
         Ratings that were held out of `ratings` before; needs the receipt.
     earlier : sequence of path
         Releases published before.
+    earlier_private : sequence of path
+        Their receipts, in any order.
     rng : int, Generator or None
     command : str, optional
         What does all this again, for the owner's edition.
@@ -231,6 +234,7 @@ def compile_dossier(
         audit=audit,
         probe=probe,
         earlier=earlier,
+        earlier_private=earlier_private,
         seed=resolve_seed(rng),
         command=command,
     )
@@ -246,6 +250,7 @@ def gather(
     audit: Audit | None = None,
     probe: Ratings | None = None,
     earlier: Sequence[str | Path] = (),
+    earlier_private: Sequence[str | Path] = (),
     seed: int,
     command: str | None = None,
 ) -> Dossier:
@@ -254,7 +259,15 @@ def gather(
     What `released` carries of private facts counts; `private` is only named in the owner's edition.
     """
     judge = audit or Audit()
-    result = judge.judge(ratings, released, folder, earlier=earlier, probe=probe, seed=seed)
+    result = judge.judge_release(
+        ratings,
+        released,
+        folder,
+        earlier=earlier,
+        earlier_private=earlier_private,
+        probe=probe,
+        seed=seed,
+    )
     public = public_edition(replace(released, private=None), folder, Judgement.of(result))
     risk = _risk(ratings, judge.targets, seed)
     own = {

@@ -35,6 +35,7 @@ from starshade.audit.findings import (
     records_differ,
     title_of,
 )
+from starshade.audit.questions.limits import LIMITED, QUESTIONS
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
@@ -54,21 +55,19 @@ _GRID = 5  # percent; limits are stated on this grid
 class Judgement:
     """What a public edition knows of an audit.
 
-    `answers`: the questions that were judged, and whether the release passed. `max_success`,
-    `max_disclosed`: limits that the owner set, in percent, rounded up to steps of 5; None: none.
+    `answers`: what was judged, and whether the release passed. `limits`: those that the owner set,
+    in percent, rounded up to steps of 5.
     """
 
     answers: tuple[tuple[str, bool], ...]
-    max_success: int | None = None
-    max_disclosed: int | None = None
+    limits: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, result: AuditResult) -> Judgement:
         """Keep of an audit what may be published."""
         return cls(
             tuple((finding.name, finding.passed) for finding in result.findings),
-            _on_grid(result.config["max_success"]),
-            _on_grid(result.config["max_disclosed"]),
+            tuple((name, _on_grid(most)) for name, most in result.config["limit"].items()),
         )
 
     @property
@@ -81,16 +80,18 @@ class Judgement:
         """Whether it might if nothing had been published before."""
         return all(passed for name, passed in self.answers if name != "earlier")
 
+    def limit(self, name: str) -> int | None:
+        """Return the owner's limit in percent; None: there is none."""
+        return dict(self.limits).get(name)
+
     def answer(self, name: str) -> bool | None:
         """Return the answer to a question; None: it was not judged."""
         answers = [passed for question, passed in self.answers if question == name]
         return all(answers) if answers else None
 
 
-def _on_grid(limit: float | None) -> int | None:
+def _on_grid(limit: float) -> int:
     """Round a limit up; what is a step but for the dust of floating point is one."""
-    if limit is None:
-        return None
     return _GRID * max(ceil(100 * limit / _GRID - 1e-9), int(limit > 0))
 
 
@@ -136,11 +137,11 @@ def _proximate(release: Release) -> bool:
 
 
 def _limit(release: Release, judgement: Judgement) -> tuple[str, str]:
-    """Say the stricter limit on attacks, the owner's or 1 in k, and whose it is."""
-    max_success, k = judgement.max_success, release.manifest.claimed_k
-    if max_success is None or (k and max_success * k >= 100 and not records_differ(release)):
+    """Say the stricter limit on records, the owner's or 1 in k, and whose it is."""
+    most, k = judgement.limit("record"), release.manifest.claimed_k
+    if most is None or (k and most * k >= 100 and not records_differ(release)):
         return (f"1 in {k}", "the claim") if k else ("none", "–")
-    return f"{max_success}%", "the owner"
+    return f"{most}%", "the owner"
 
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
@@ -172,12 +173,15 @@ def _attack(release: Release, judgement: Judgement) -> str:
 
 
 def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    max_disclosed = judgement.max_disclosed
-    share = ("none", "–") if max_disclosed is None else (f"{max_disclosed}%", "the owner")
-    rows = [
-        ("attack", "How often an attack points at the right record", *_limit(release, judgement)),
-        ("disclosed", "People of whom a rating is shown", *share),
-    ]
+    rows = []
+    for name, limited in LIMITED.items():
+        most = judgement.limit(name)
+        limit = ("none", "–") if most is None else (f"{most}%", "the owner")
+        if name == "record":
+            limit = _limit(release, judgement)
+        if name == "joint-class" and most is None:
+            limit = ("none may be", "the claim")
+        rows.append((_FOUND.get(name, name), limited.title, *limit))
     words = {True: "held", False: "not shown to hold", None: "not judged"}
     return [
         {"name": name, "title": title, "limit": limit, "by": by}
@@ -186,6 +190,8 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     ]
 
 
+#: limits whose findings have another name
+_FOUND = {"record": "attack", "joint-class": "earlier"}
 #: question → what yes says, what no says
 _SENTENCES = {
     "tracker": (
@@ -201,7 +207,8 @@ _SENTENCES = {
     "settings": ("", "release.json says another k of its making than it claims."),
     "scale": ("", "release.json says another scale than the ratings have."),
     "earlier": (
-        "No earlier release that was named is of the same data, but for this very one.",
+        "No earlier release that was named is of the same people, but for this very one, or "
+        "together they leave everybody among k or more.",
         "An earlier release is of the same data, or may be: whoever holds both can intersect "
         "their groups, and then nobody hides among k any more.",
     ),
@@ -209,8 +216,19 @@ _SENTENCES = {
 
 
 def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    limit, share = _limit(release, judgement)[0], judgement.max_disclosed
-    up_to = "at most " * (judgement.max_success is not None)  # the limit itself may be less
+    limit = _limit(release, judgement)[0]
+    up_to = "at most " * (judgement.limit("record") is not None)  # the limit itself may be less
+    own = {
+        name: (
+            f"{LIMITED[name].title}: within the limit ({most}%).",
+            f"{LIMITED[name].title}: not shown to be within the limit (at most {most}%).",
+        )
+        for name, most in judgement.limits
+    }
+    asked: dict[str, tuple[str, str]] = {
+        name: (f"{title} No.", f"{title} It was not shown that the answer is no.")
+        for name, title in QUESTIONS.items()
+    }
     models = {
         title_of(claim): (
             f"The check of {claim.model}, which shares no code with the method, agrees.",
@@ -229,10 +247,8 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
             "It was not shown that attacks point at the right record no more often than the limit "
             f"({up_to}{limit}).",
         ),
-        "disclosed": (
-            f"The share of people of whom a rating is shown is within the limit ({share}%).",
-            f"The share of people of whom a rating is shown is above the limit (at most {share}%).",
-        ),
+        **own,
+        **asked,
         **_SENTENCES,
     }
     return [

@@ -13,7 +13,6 @@ from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES as METHODS
 from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.audit.evidence import Evidence
-from starshade.audit.findings import limit_of, records_differ
 from starshade.audit.profile_disclosure import GROUP_FOUND, ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure, Rate, Shown
@@ -123,7 +122,7 @@ ATTACK_MEANING = (
 def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict[str, Any]]:
     """Return a row for each attack and knowledge; `people`: whom the release is of."""
     titles = {entry.name: entry.title or entry.summary for entry in ATTACKS}
-    limit = limit_of(result.config["max_success"], result.k, differ=records_differ(release))
+    limit = result.limits.get("record")
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     return [
         {
@@ -132,7 +131,7 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "knowledge": _knowledge_text(evidence),
             "known": evidence.knowledge.known,
             "exact": not (evidence.knowledge.rating_error or evidence.knowledge.wrong),
-            "limit": limit,
+            "limit": None if limit is None else limit.value,
             "guessing": 1 / max(evidence.after.records, 1),
             "before": rate_of(evidence.before.expected_top1),
             "after": None if unknown else rate_of(evidence.after.expected_top1),

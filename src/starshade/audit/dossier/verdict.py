@@ -8,7 +8,7 @@ from typing import Any
 
 from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
-from starshade.audit.findings import limit_of, records_differ, understated
+from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult, Finding, rated_in_words
 from starshade.naming import aside, named
@@ -60,7 +60,7 @@ def _remedies() -> dict[str, str]:
         "rare-values": "Make the release again with this version, which refuses such values"
         f"{aside('rare_values', 'blank', 'leaves them out')}.",
         "disclosed": f"Make a release that tells less: {larger} or fewer items; or, if what it "
-        f"tells does no harm, decide so and raise {named('max_disclosed')}.",
+        f"tells does no harm, decide so and raise the limit{aside('limit')}.",
         "scale": "Read the ratings with the scale that was declared when the release was made"
         f"{aside('scale')}, or make the release again.",
         "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
@@ -159,10 +159,8 @@ def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
             f"How well it hides people is not known: {why[0]}, and without the receipt nobody can "
             f"tell {why[1]}."
         )
-    limit = limit_of(result.config["max_success"], result.k, differ=records_differ(release))
-    if limit is None:
-        return "It does not say among how many people everybody hides."
-    return f"The right record is found more often than the limit of {percent(limit)} allows."
+    limit = result.limits["record"].value
+    return f"It was not shown that the right record is found no more often than {percent(limit)}."
 
 
 def hidden(release: Release, *, proximate: bool) -> Iterator[str]:

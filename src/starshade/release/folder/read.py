@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +21,7 @@ from starshade.release.attributes import check_plain
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
 from starshade.release.folder.columns import content_fields, decode_content, decode_profiles
-from starshade.release.folder.receipt import read_receipt
+from starshade.release.folder.receipt import named_release, read_receipt
 from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles, refuse_large, released_levels
 from starshade.release.quasi import read_quasi
@@ -73,6 +74,49 @@ def read_release(path: str | Path, *, private: str | Path | None = None) -> Rele
     if private is None:
         return release
     return replace(release, private=read_receipt(Path(private), path))
+
+
+@typed
+def read_releases(
+    paths: Sequence[str | Path], *, private: Sequence[str | Path] = ()
+) -> tuple[Release, ...]:
+    """Read several release folders, each with its receipt if there is one among those given.
+
+    Parameters
+    ----------
+    paths : sequence of path
+    private : sequence of path
+        Owners' receipts, in any order: each names the release that it was written with.
+
+    Raises
+    ------
+    ReleaseError
+        A folder is no whole release, a receipt is of none of them, or two are of one.
+    """
+    receipts: dict[str, str | Path] = {}
+    for receipt in private:
+        of = named_release(Path(receipt))
+        if of in receipts:
+            raise ReleaseError(f"{receipt}: is of the same release as {receipts[of]}")
+        receipts[of] = receipt
+    own = [_hash(Path(path)) for path in paths]
+    for of, receipt in receipts.items():
+        if of not in own:
+            raise ReleaseError(
+                f"{receipt}: is the receipt of none of the releases named",
+                advice="Give the receipts that were written together with these releases.",
+            )
+    return tuple(
+        read_release(path, private=receipts.get(of)) for path, of in zip(paths, own, strict=True)
+    )
+
+
+def _hash(path: Path) -> str:
+    """Return the SHA-256 of ``release.json``; nothing where there is none, which reading says."""
+    try:
+        return hashlib.sha256((path / "release.json").read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def _read(path: Path) -> Release:

@@ -190,6 +190,11 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
     )
 
 
+def named_release(path: Path) -> str:
+    """Return which release a receipt is of: the SHA-256 of its ``release.json``."""
+    return str(_load(path)["release"])
+
+
 def _exact(facts: dict[str, Any]) -> Exact:
     return Exact(**{name: facts[name] for name in _EXACT})
 

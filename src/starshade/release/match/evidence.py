@@ -33,7 +33,7 @@ def refuse_unknown_users(release: Release, original: Ratings) -> None:
 
 def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> None:
     """Refuse the link under which ratings were moved so, if a release says otherwise."""
-    unmoved = _never_moved(release)
+    unmoved = never_moved(release)
     changed = int((np.abs(moved.true - moved.shown)[unmoved[moved.item]] > SLACK).sum())
     changed += int(unmoved[moved.suppressed].sum() + unmoved[moved.invented].sum())
     stated = None if release.exact is None else release.exact.invented_cells
@@ -54,7 +54,7 @@ def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> 
         )
 
 
-def _never_moved(release: Release) -> NDArray[np.bool_]:
+def never_moved(release: Release) -> NDArray[np.bool_]:
     """Tell on which items every released rating is the true one, shape (n_items,).
 
     All of them where the method invents nothing, and those that a claim names as sensitive.
@@ -81,7 +81,7 @@ def _refuse_unknown_records(release: Release, original: Ratings, common: NDArray
             f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
             "release: it was not made of them"
         )
-    unmoved = there & _never_moved(release)
+    unmoved = there & never_moved(release)
     members = classes.symbols.members[classes.symbols.offsets[:-1]]
     on = (common >= 0) & unmoved[common]
     users = _digests(

@@ -16,6 +16,7 @@ from starshade.release.band import in_words, left_out
 from starshade.release.match.evidence import (
     Changes,
     changed_cells,
+    never_moved,
     not_made_of,
     refuse_changed_link,
     refuse_other_ratings,
@@ -23,7 +24,7 @@ from starshade.release.match.evidence import (
 )
 from starshade.release.table import Link, Release
 
-__all__ = ["Changes", "Match", "not_made_of"]
+__all__ = ["Changes", "Match", "never_moved", "not_made_of"]
 
 
 @dataclass(frozen=True, eq=False)

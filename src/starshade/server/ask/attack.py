@@ -16,7 +16,10 @@ from starshade.server.forms import Choice, Setting
 from starshade.setting import settings_of
 
 #: need something else than ratings and what is known of people: a release, items, attributes
-_ELSEWHERE = (*("homogeneity", "inference", "link-existence", "membership", "padding", "tracker"),)
+_ELSEWHERE = (
+    *("homogeneity", "inference", "link-existence", "membership", "padding"),
+    *("predicate", "tracker"),
+)
 _FIRST = ("scoreboard-rh", "scoreboard", "label", "structure")  # the suggested one first
 #: what can be chosen
 ATTACKS = tuple(

@@ -38,8 +38,9 @@ _SETTINGS = {
     "items": str | None,
     "known": list[int],
     "targets": int,
-    "max_success": float | None,
-    "max_disclosed": float | None,
+    "rounds": int,
+    "limit": list[str],
+    "judge": str,
     "held_out": float,
     "seed": int | None,
 }
@@ -77,7 +78,7 @@ def perform(order: Order) -> Done:
     method = built(
         entry.load(), f"the method {entry.name}", settings.get("config", {}), items=items
     )
-    limits = {"known", "targets", "max_success", "max_disclosed"} & settings.keys()
+    limits = {"known", "targets", "rounds", "limit", "judge"} & settings.keys()
     audit = Audit(**{name: settings[name] for name in limits})
     seed = resolve_seed(settings.get("seed"))
     ratings, probe = _set_aside(open_ratings(order), settings.get("held_out", 0.0), seed)

@@ -1,0 +1,189 @@
+"""What several releases tell together, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from starshade.attack.composition.cells import Together, cells_together
+from starshade.attack.composition.contents import Changes
+from starshade.attack.composition.people import Joint, Part, link_of, union
+from starshade.attack.view import look, roles_of
+from starshade.errors import ConfigError
+from starshade.naming import aside
+from starshade.plain import counted
+from starshade.ratings.table import Ratings
+from starshade.release.profiles import Profiles
+from starshade.release.table import Link, Release
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the people in one release, or in any of several.
+
+    `people`, `classes`, `smallest`: people, their (joint) classes, people in the smallest.
+    `people_alone`, `people_below_k`: people in a class of one, and of fewer than k (None: no k is
+    claimed). `cells`, `cells_pinned`, `people_pinned`: pairs of person and item for which a rating
+    is possible, pairs for which one alone is, and people who have such a one; None where no cell
+    holds what is true.
+    """
+
+    people: int
+    classes: int
+    smallest: int
+    people_alone: int
+    people_below_k: int | None
+    people_pinned: int | None
+    cells: int | None
+    cells_pinned: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """Several releases of the same people, together.
+
+    `parts`: the releases, oldest first. `joint`: the joint classes. `together`: their cells; None
+    where no release has cells that hold what is true. `k`: the smallest that is claimed. `counts`,
+    `each`: of all together, and of each release alone. `in_all`: people who are in every release.
+    `items`, `common_items`: in any, and in every release. `changes`: as they were taken to be.
+    """
+
+    parts: tuple[Part, ...]
+    joint: Joint
+    together: Together | None
+    k: int | None
+    counts: Counts
+    each: tuple[Counts, ...]
+    in_all: int
+    items: int
+    common_items: int
+    changes: Changes
+
+
+def composition_of(
+    releases: Sequence[Release],
+    original: Ratings,
+    changes: Changes = "none",
+    *,
+    link: Link | None = None,
+) -> Composed:
+    """Count what several releases of the same people tell together.
+
+    People are known by their original ids; who is where is known from the releases' links.
+
+    Parameters
+    ----------
+    releases : sequence of Release
+        Each with its receipt, in the order in which they were published.
+    original : Ratings
+        What the last one was made of.
+    changes : {"none", "added", "revised"}
+        What may have happened to ratings between two releases: nothing; some were added; some
+        were added and others given anew. None is ever withdrawn.
+    link : Link, optional
+        Of the last release; None: the one that it carries.
+
+    Raises
+    ------
+    ConfigError
+        A release without a link, a link or ratings that do not belong to it, ratings that changed
+        otherwise than `changes` says, or too little memory.
+    """
+    *earlier, newest = releases
+    link = link_of(newest, link)
+    links = [link_of(release) for release in earlier]
+    _refuse_foreign(newest, original, link)
+    if changes == "none":
+        _refuse_changed(earlier, original, links)
+    parts = (*map(Part.of, earlier), Part.of(newest, link))
+    joint, scale, together = Joint.of(parts), newest.scale, None
+    k = min((part.k for part in parts if part.k is not None), default=None)
+    if any(part.tells(scale) for part in parts):
+        together = cells_together(parts, joint, scale, changes)
+        _refuse_impossible(together, joint, changes)
+    items = union([part.items for part in parts])
+    common = np.all([part.items.indices(items) >= 0 for part in parts], axis=0)
+    return Composed(
+        parts=parts,
+        joint=joint,
+        together=together,
+        k=k,
+        counts=_of_all(joint, together, k),
+        each=tuple(_of_one(part, k, part.tells(scale)) for part in parts),
+        in_all=int(joint.sizes[(joint.classes >= 0).all(axis=1)].sum()),
+        items=len(items),
+        common_items=int(common.sum()),
+        changes=changes,
+    )
+
+
+def _refuse_foreign(release: Release, original: Ratings, link: Link) -> None:
+    """Refuse a link that does not belong to the ratings."""
+    see = roles_of if isinstance(release.classes, Profiles) else look
+    see(release, original, link)
+
+
+def _refuse_changed(releases: Sequence[Release], original: Ratings, links: Sequence[Link]) -> None:
+    """Refuse earlier releases that were made of other ratings than the last one."""
+    for release, link in zip(releases, links, strict=True):
+        try:
+            _refuse_foreign(release, original, link)
+        except ConfigError as error:
+            raise ConfigError(
+                f"an earlier release, if no rating changed since: {error.message}",
+                advice="Give the receipt that belongs to it, or say how ratings changed"
+                f"{aside('changes', 'revised')}.",
+            ) from None
+
+
+def _refuse_impossible(together: Together, joint: Joint, changes: Changes) -> None:
+    people = int(joint.sizes[together.impossible].sum())
+    if not people:
+        return
+    what = "did not change" if changes == "none" else f"were only {changes}"
+    raise ConfigError(
+        f"{counted(people, 'person', 'people')} of the releases cannot have the cells that they "
+        f"have if ratings {what} between the releases",
+        advice="Say how they changed"
+        f"{aside('changes', 'revised')}, or give the receipts that belong to the releases.",
+    )
+
+
+def _of_all(joint: Joint, together: Together | None, k: int | None) -> Counts:
+    cells = pinned = with_one = None
+    if together is not None:
+        cells = int((np.diff(together.cells.indptr) * joint.sizes).sum())
+        pinned = int((together.pinned * joint.sizes).sum())
+        with_one = int(joint.sizes[together.pinned > 0].sum())
+    return Counts(
+        people=len(joint.of_person),
+        classes=len(joint.sizes),
+        smallest=int(joint.sizes.min()),
+        people_alone=joint.below(2),
+        people_below_k=None if k is None else joint.below(k),
+        people_pinned=with_one,
+        cells=cells,
+        cells_pinned=pinned,
+    )
+
+
+def _of_one(part: Part, k: int | None, tells: bool) -> Counts:
+    """Count what a release tells by itself."""
+    sizes, pinned = part.sizes, np.zeros(len(part.sizes), dtype=np.int64)
+    cells = part.cells if tells else None
+    if cells is not None:
+        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+        single = cells.symbols.is_single[cells.codes]
+        pinned = np.bincount(row[single], minlength=cells.n_groups)
+    return Counts(
+        people=len(part.users),
+        classes=len(sizes),
+        smallest=int(sizes.min()),
+        people_alone=int(sizes[sizes < 2].sum()),
+        people_below_k=None if k is None else int(sizes[sizes < k].sum()),
+        people_pinned=None if cells is None else int(sizes[pinned > 0].sum()),
+        cells=None if cells is None else int((np.diff(cells.indptr) * sizes).sum()),
+        cells_pinned=None if cells is None else int((pinned * sizes).sum()),
+    )

@@ -1,0 +1,174 @@
+"""Composition: what an adversary does with several releases of the same people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.composition.cells import Together
+from starshade.attack.composition.composed import Composed, composition_of
+from starshade.attack.composition.people import Part, link_of
+from starshade.attack.composition.result import CompositionResult, Named, result_of
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.likelihood.informed import Model
+from starshade.attack.settings import CompositionSettings
+from starshade.attack.targets import Attack, Request, choose_targets, usable
+from starshade.attack.view import View, view_of
+from starshade.errors import ConfigError
+from starshade.naming import called
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Cells, Symbols
+from starshade.release.folder.receipt import digest_of
+from starshade.release.table import Release
+from starshade.rng import resolve_seed
+from starshade.stats import bootstrap
+
+
+@dataclass(frozen=True)
+class Composition(CompositionSettings, Attack[CompositionResult]):
+    """Intersect the classes and the cells of several releases of the same people.
+
+    Whoever holds two releases and has found a person's class in each knows that the person is one
+    of those who are in both: a *joint class*, which may well be of one. What their cells say then
+    holds together: a rating that one release leaves among 3 and 4, and the other among 4 and 5, is
+    a 4, if it did not change.
+
+    Parameters
+    ----------
+    earlier : sequence of Release
+        The releases that were published before, oldest first, each with its receipt (read with
+        ``private=``, or just made). None: what the release tells by itself.
+    changes : {"none", "added", "revised"}
+        What happened to ratings from one release to the next: nothing; some were added; some were
+        added and others given anew. None is ever withdrawn.
+
+    Raises
+    ------
+    ConfigError
+        A value outside its range, or something else than releases.
+
+    Notes
+    -----
+    Ganta, Kasiviswanathan & Smith 2008 (intersection attacks); m-invariance, which releases made
+    one after the other would need, is Xiao & Tao's (2007). People are known by their original
+    ids. A person may be missing from some of the releases: absence is a class of its own, and
+    says nothing of their ratings. Cells that hold the true rating of everybody in a class are
+    intersected: those of layout "generalized", and those of layout "record" that no method moved.
+    Means and moved ratings only tell classes apart.
+
+    Pinned are the cells of which the intersection leaves one rating, with the classes known. With
+    the classes to be found, the likelihood of what is known is weighed once, over the intersected
+    cells of the joint classes; the sum of two releases' likelihoods would count facts twice.
+
+    Examples
+    --------
+    >>> from starshade.anonymize.k_likeness import KLikeness
+    >>> from starshade.ratings.synth.synth import synthesize
+    >>> ratings = synthesize(n_users=60, n_items=6, rng=0)
+    >>> first, second = (KLikeness(k=5).anonymize(ratings, rng=seed) for seed in (1, 2))
+    >>> known = Knowledge(known=2)
+    >>> result = Composition(earlier=[first]).run(second, known, original=ratings, rng=0)
+    >>> result.k, result.smallest < 5
+    (5, True)
+    """
+
+    name: ClassVar[str] = "composition"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not all(isinstance(each, Release) for each in self.earlier):
+            raise ConfigError(
+                f"{called('earlier')}: must be releases",
+                advice="Read each with its receipt: read_release(folder, private=file).",
+                setting="earlier",
+            )
+
+    def _run(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request
+    ) -> CompositionResult:
+        if isinstance(data, Ratings):
+            raise ConfigError(
+                "composition is of releases, and these are ratings",
+                advice="Give a release, and those that were published before it.",
+            )
+        if request.original is None:
+            raise ConfigError(
+                "an attack on a release needs the original ratings",
+                advice="Knowledge is drawn from them, and they tell whether a receipt is theirs.",
+            )
+        original, started, seed = request.original, perf_counter(), resolve_seed(request.rng)
+        link = link_of(data, request.link)
+        found = composition_of([*self.earlier, data], original, self.changes, link=link)
+        view = _joint_view(found, original)
+        knowledge = usable(knowledge, view)
+        users, ineligible = choose_targets(view, knowledge, request.targets, seed)
+        known = knowledge.draw(original, users, seed)
+        named = [
+            _named(_view_of(part, original, found.together), knowledge, known, seed)
+            for part in found.parts
+        ]
+        together = None if found.together is None else view
+        return result_of(
+            found,
+            [*named, _named(together, knowledge, known, seed)],
+            attack=self.name,
+            records=data.n_records,
+            targets=len(users),
+            ineligible=ineligible,
+            config={
+                "earlier": len(self.earlier),
+                "changes": self.changes,
+                "targets": request.targets,
+            },
+            knowledge={"name": knowledge.name} | asdict(knowledge),
+            known_released=float((view.item_of[known.items] >= 0).mean()),
+            seed=seed,
+            digest=digest_of(original),
+            seconds=perf_counter() - started,
+        )
+
+
+def _joint_view(found: Composed, original: Ratings) -> View:
+    """Show the joint classes to an adversary; where no cell holds what is true, without cells."""
+    joint, together = found.joint, found.together
+    if together is not None:
+        cells = together.cells
+    else:
+        nothing = np.zeros(len(joint.sizes) + 1, dtype=np.int64)
+        cells = Cells(
+            Vocabulary(np.empty(0, dtype=np.int64)),
+            joint.sizes,
+            nothing,
+            np.empty(0, dtype=np.int32),
+            np.empty(0, dtype=np.uint8),
+            Symbols.exact(original.scale, np.empty(0)),
+        )
+    return view_of(original, cells, _rows(joint.people, joint.of_person, original), "linked")
+
+
+def _view_of(part: Part, original: Ratings, together: Together | None) -> View | None:
+    """Show one release to an adversary; None where no cell holds what is true."""
+    if together is None or part.cells is None or not part.tells(together.cells.symbols.scale):
+        return None
+    return view_of(original, part.cells, _rows(part.users, part.class_of_user, original), "linked")
+
+
+def _rows(users: Vocabulary, row: NDArray[np.int64], original: Ratings) -> NDArray[np.int64]:
+    """Return the row of each user of the original; -1 where they have none."""
+    place = users.indices(original.users)
+    return np.where(place < 0, -1, row[place])
+
+
+def _named(view: View | None, knowledge: Knowledge, known: Known, seed: int) -> Named | None:
+    """Weigh what is known over the rows of a view, once."""
+    if view is None:
+        return None
+    found = Model(view, knowledge).weigh(known)
+    of_class = found["right_class"] / np.maximum(found["classes"], 1)
+    of_record = found["right_tied"] / np.maximum(found["tied"], 1)
+    return Named(bootstrap(of_class, seed=seed), bootstrap(of_record, seed=seed))

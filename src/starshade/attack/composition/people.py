@@ -1,0 +1,131 @@
+"""Who is in which class of which release: joint classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError
+from starshade.kernels.fingerprint import first_equal_row
+from starshade.naming import aside
+from starshade.ratings.scale import Scale
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Cells
+from starshade.release.match.match import never_moved
+from starshade.release.table import Link, Release
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of several releases.
+
+    `users`: who is in it, by original id. `class_of_user` (n_users,). `sizes` (n_classes,):
+    records. `items`: as released. `cells`: of its classes, on the items where a cell holds the
+    true rating of everybody in it; None where there are none.
+    """
+
+    users: Vocabulary
+    class_of_user: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    items: Vocabulary
+    cells: Cells | None
+    k: int | None  # as claimed
+
+    @classmethod
+    def of(cls, release: Release, link: Link | None = None) -> Part:
+        """Look at a release with its link; None: the one that the release carries.
+
+        On layout "record" equal records are a class, and only cells that were never moved hold;
+        a mean or a prediction (layout "profile") never does.
+        """
+        link = link_of(release, link)
+        classes, row = release.classes, release.class_of_record
+        cells = None if not isinstance(classes, Cells) else classes
+        if cells is not None and release.manifest.layout == "record":
+            cells, row = _equal_records(cells, never_moved(release))
+        return cls(
+            users=link.users,
+            class_of_user=row[link.record],
+            sizes=np.bincount(row).astype(np.int64),
+            items=classes.items,
+            cells=cells,
+            k=release.manifest.claimed_k,
+        )
+
+    def tells(self, scale: Scale) -> bool:
+        """Whether it has cells that hold true ratings of this scale."""
+        return self.cells is not None and self.cells.symbols.scale == scale
+
+
+def link_of(release: Release, link: Link | None = None) -> Link:
+    """Return who became which record; ConfigError where nobody knows."""
+    if link is None and release.private is not None:
+        link = release.private.link
+    if link is None:
+        raise ConfigError(
+            "composition is not measured: without the receipt of every release nobody can say "
+            "who is in which class",
+            advice="Give the receipts that were written when the releases were made"
+            f"{aside('private')}.",
+        )
+    if len(link.record) != release.n_records:
+        raise ConfigError(
+            f"the link names {len(link.record):,} records, the release has "
+            f"{release.n_records:,}: they do not belong together"
+        )
+    return link
+
+
+def _equal_records(
+    records: Cells, true: NDArray[np.bool_]
+) -> tuple[Cells | None, NDArray[np.int64]]:
+    """Return a row per class of equal records, on some items, and the class of each record."""
+    first = first_equal_row(records.indptr, records.columns, records.codes, None)
+    rows, number = np.unique(first, return_inverse=True)
+    if not true.any():
+        return None, number
+    cells = records.keep_rows(rows).keep_items(np.flatnonzero(true))
+    return replace(cells, sizes=np.bincount(number).astype(np.int64)), number
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Joint classes: people of the same class, or absent, in every release.
+
+    `people`: who is in any of them, by original id. `of_person` (n_people,). `classes` (joint
+    classes, releases): the class in each, -1 for absent. `sizes` (joint classes,): people.
+    """
+
+    people: Vocabulary
+    of_person: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part]) -> Joint:
+        """Find them."""
+        people = union([part.users for part in parts])
+        of_person = np.zeros(len(people), dtype=np.int64)
+        classes = np.full((len(people), len(parts)), -1, dtype=np.int64)
+        for j, part in enumerate(parts):
+            classes[people.indices(part.users), j] = part.class_of_user
+            key = of_person * (len(part.sizes) + 1) + classes[:, j] + 1
+            of_person = np.unique(key, return_inverse=True)[1]
+        _, someone, sizes = np.unique(of_person, return_index=True, return_counts=True)
+        return cls(people, of_person, classes[someone], sizes.astype(np.int64))
+
+    def below(self, k: int) -> int:
+        """Count the people in joint classes of fewer than k."""
+        return int(self.sizes[self.sizes < k].sum())
+
+
+def union(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
+    """Return all ids of several vocabularies."""
+    first, *others = vocabularies
+    if all(other == first for other in others):
+        return first
+    integers = np.unique(np.concatenate([each.integers for each in vocabularies]))
+    return Vocabulary(integers, sorted({text for each in vocabularies for text in each.texts}))

@@ -1,0 +1,305 @@
+"""`CompositionResult`: what several releases of the same people tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from starshade.attack.composition.composed import Composed, Counts
+from starshade.attack.result import RECORDS
+from starshade.attack.shown import Found, found_chart
+from starshade.chart import Chart
+from starshade.chart.shapes import Level
+from starshade.figure import Figure, Rate, Table
+from starshade.plain import counted, percent
+from starshade.stats import bootstrap, wilson
+
+
+@dataclass(frozen=True)
+class Named:
+    """How often the right class, and the right record, is named by what is known; ties shared."""
+
+    of_class: Rate
+    of_record: Rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRelease:
+    """What a release tells by itself; as `CompositionResult` has it of all together."""
+
+    people: int
+    classes: int
+    smallest: int
+    people_alone: int
+    people_below_k: int | None
+    people_pinned: int | None
+    pinned: Rate | None
+    cells: int | None
+    cells_pinned: int | None
+    record_with_class: Rate
+    class_found: Rate | None
+    record_found: Rate | None
+
+
+_SHOWN = (
+    RECORDS,
+    Figure("releases", "Releases", "count", None, "Of the same people; this one included."),
+    Figure("people", "People in any of them", "count"),
+    Figure("in_all", "People in all of them", "count"),
+    Figure("common_items", "Items that all of them have", "count"),
+    Figure("classes", "Joint classes", "count", True, "The same class, or absence, in each."),
+    Figure("smallest", "People in the smallest joint class", "count", False),
+    Figure(
+        "below_k",
+        "People in a joint class below k",
+        "share",
+        True,
+        "Of them each release alone says that they hide among k; together they do not.",
+    ),
+    Figure(
+        "alone", "People alone in their joint class", "share", True, "Anybody else is ruled out."
+    ),
+    Figure(
+        "record_with_class",
+        "The right record, with the classes known",
+        "share",
+        True,
+        "One release alone allows 1/k at most.",
+    ),
+    Figure(
+        "pinned",
+        "People with a rating pinned",
+        "share",
+        True,
+        "Their cells leave one single rating, with the classes known.",
+    ),
+    Figure("cells_pinned", "Cells of which one rating alone is possible", "count", True),
+    Figure(
+        "class_found",
+        "The right joint class, by what is known",
+        "share",
+        True,
+        "Of the targets; ties are shared.",
+    ),
+    Figure(
+        "record_found",
+        "The right record, by what is known",
+        "share",
+        True,
+        "Of the targets; ties are shared.",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompositionResult(Found):
+    """What several releases of the same people tell together (definitions, "joint").
+
+    Attributes
+    ----------
+    attack, seconds, read_seconds, config, digest, version
+        As in `AttackResult`.
+    records : int
+        Of the last release.
+    targets, ineligible : int
+        Users of the original who were attacked by what is known of them; users of whom so much
+        cannot be known, or who are in no release.
+    releases : int
+        Earlier ones and this one.
+    people, in_all : int
+        Who is in any of them, and who is in all.
+    items, common_items : int
+        Items of any of them, and of all.
+    k : int or None
+        The smallest that is claimed; None: none is.
+    classes, smallest : int
+        Joint classes, and people in the smallest.
+    people_below_k, people_alone, people_pinned : int or None
+        People in a joint class of fewer than k; alone in theirs; with a rating of which the cells
+        of their joint class leave one value. None: no k is claimed, or no release has cells that
+        hold true ratings.
+    below_k, alone, pinned : Rate or None
+        The same as shares of `people`, whose intervals take these as drawn from many.
+    cells, cells_pinned : int or None
+        Pairs of person and item for which a rating is possible; for which one alone is.
+    record_with_class : Rate
+        Mean of one in the people of the joint class: how often the right record is named by one
+        who knows the classes, and nothing else.
+    class_found, record_found : Rate or None
+        How often the right joint class, and the right record in it, has the greatest likelihood
+        given what is known, ties shared.
+    guess_class, guess_record : float
+        The same for one who knows nothing of the targets.
+    each : tuple of OfRelease
+        The same of each release alone, the last one being this.
+    knowledge : dict
+        What the adversary knows, with its name.
+    known_released : float
+        Share of the known cells whose items are in some release; the others say nothing.
+    seed : int
+    """
+
+    releases: int
+    people: int
+    in_all: int
+    items: int
+    common_items: int
+    k: int | None
+    classes: int
+    smallest: int
+    people_below_k: int | None
+    below_k: Rate | None
+    people_alone: int
+    alone: Rate
+    people_pinned: int | None
+    pinned: Rate | None
+    cells: int | None
+    cells_pinned: int | None
+    record_with_class: Rate
+    class_found: Rate | None
+    record_found: Rate | None
+    guess_class: float
+    guess_record: float
+    each: tuple[OfRelease, ...]
+    knowledge: dict[str, Any]
+    known_released: float
+    seed: int
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self._joint(), self._cells(), self._named())))
+
+    def _joint(self) -> str:
+        what = f"{counted(self.releases, 'release')} of {counted(self.people, 'person', 'people')}"
+        in_all = f", {self.in_all:,} of them in all" * (self.in_all < self.people)
+        text = (
+            f"{self.attack} of {what}{in_all}. Whoever holds the releases and knows a person's "
+            f"class in each is left with {counted(self.classes, 'joint class', 'joint classes')}"
+        )
+        if self.k is None:
+            text += f"; no k is claimed. {self.alone} of the people are alone in theirs"
+        else:
+            text += (
+                f": {self.below_k} of the people are in one of fewer than the {self.k} that are "
+                f"claimed, {self.alone} alone"
+            )
+        return (
+            f"{text}, and the right record is named in {percent(self.record_with_class.rate)} of "
+            f"the cases (by one release alone in {self._alone('record_with_class')})."
+        )
+
+    def _cells(self) -> str:
+        if self.pinned is None:
+            return (
+                "No release has cells that hold true ratings (means, predictions and moved "
+                "ratings do not), so that nothing is pinned."
+            )
+        if not self.common_items:
+            apart = "The releases have no item in common, so that no cells meet. "
+        else:
+            apart = ""
+        return (
+            f"{apart}A rating is pinned, its cells together leaving one value, for {self.pinned} "
+            f"of the people (by one release alone for {self._alone('pinned')}; "
+            f"{counted(self.cells_pinned or 0, 'cell')} in all), {self._if()}."
+        )
+
+    def _if(self) -> str:
+        return {
+            "none": "ratings not having changed",
+            "added": "ratings having been added at most",
+            "revised": "ratings having been added or given anew",
+        }[self.config["changes"]]
+
+    def _named(self) -> str:
+        if self.class_found is None or self.record_found is None:
+            return ""
+        return (
+            f"Who does not know the classes, but {self.knowledge['name']}, names the right joint "
+            f"class in {self.class_found} of {counted(self.targets, 'case')} (one release alone: "
+            f"{self._alone('class_found')}; the largest class without knowing anything: "
+            f"{percent(self.guess_class)}) and the right record in {self.record_found} (alone "
+            f"{self._alone('record_found')}; guessing {percent(self.guess_record)})."
+        )
+
+    def _alone(self, name: str) -> str:
+        """Write a figure of the releases by themselves."""
+        rates = [rate.rate for each in self.each if (rate := getattr(each, name)) is not None]
+        texts = list(dict.fromkeys(percent(rate) for rate in sorted(rates)))
+        return " to ".join(texts[:: max(1, len(texts) - 1)]) if texts else "none"
+
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """Every figure, with its title, its unit and what high and low mean."""
+        return self._of(*_SHOWN)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The same of each release alone."""
+        names = ("below k", "alone", "pinned", "right class", "right record")
+        rows = [
+            (str(j + 1), f"{each.classes:,}", *_shares(each)) for j, each in enumerate(self.each)
+        ]
+        rows.append(("together", f"{self.classes:,}", *_shares(self)))
+        return (Table("Each release alone", ("release", "classes", *names), tuple(rows)),)
+
+    def plot(self) -> Chart:
+        """Draw what the releases tell together."""
+        return found_chart(
+            "What the releases tell together",
+            f"{counted(self.releases, 'release')} of {counted(self.people, 'person', 'people')}",
+            self.found,
+            None if self.k is None else Level(1 / self.k, f"1 in {self.k}"),
+        )
+
+    def _headline(self) -> str:
+        return f"{self.attack}: {counted(self.releases, 'release')}"
+
+
+def _shares(of: OfRelease | CompositionResult) -> tuple[str, ...]:
+    counts = (of.people_below_k, of.people_alone, of.people_pinned)
+    named = (of.class_found, of.record_found)
+    return (
+        *(percent(None if n is None else n / of.people) for n in counts),
+        *(percent(None if rate is None else rate.rate) for rate in named),
+    )
+
+
+def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> CompositionResult:
+    """Put together what was counted and who was named, in each release and, last, in all."""
+    joint, counts, seed = found.joint, found.counts, more["seed"]
+    *alone, together = named
+    people = counts.people
+    return CompositionResult(
+        releases=len(found.parts),
+        in_all=found.in_all,
+        items=found.items,
+        common_items=found.common_items,
+        k=found.k,
+        below_k=_rate(counts.people_below_k, people),
+        alone=wilson(counts.people_alone, people),
+        guess_class=int(joint.sizes.max()) / people,
+        guess_record=1 / people,
+        each=tuple(
+            OfRelease(**_figures(its, part.sizes, by, seed))
+            for its, part, by in zip(found.each, found.parts, alone, strict=True)
+        ),
+        **_figures(counts, joint.sizes, together, seed),
+        **more,
+    )
+
+
+def _figures(counts: Counts, sizes: Any, named: Named | None, seed: int) -> dict[str, Any]:
+    return {
+        **asdict(counts),
+        "pinned": _rate(counts.people_pinned, counts.people),
+        "record_with_class": bootstrap(np.repeat(1 / sizes, sizes), seed=seed),
+        "class_found": named and named.of_class,
+        "record_found": named and named.of_record,
+    }
+
+
+def _rate(n: int | None, people: int) -> Rate | None:
+    return None if n is None else wilson(n, people)

@@ -1,0 +1,1 @@
+"""Predicates that exactly one person satisfies (Cohen & Nissim 2020)."""

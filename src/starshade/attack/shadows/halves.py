@@ -1,0 +1,115 @@
+"""Halves: what two sources know of somebody, and the class that both find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.shadows.inference import posteriors
+from starshade.attack.shadows.play import Asked, ShadowAttack
+from starshade.attack.shadows.resampled import Resampled
+from starshade.attack.shadows.seen import Facts, Seen
+from starshade.attack.shadows.shadows import Method, Round
+from starshade.errors import ConfigError
+from starshade.figure import Rate
+from starshade.kernels.fingerprint import keyed_numbers
+from starshade.rng import stream_key
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Halves:
+    """How often both halves of somebody's facts lead to one class.
+
+    `known`: facts in each half. `members`, `outsiders`: of people who are in the release, and who
+    are not.
+    """
+
+    known: int
+    members: Rate
+    outsiders: Rate
+
+
+@dataclass(frozen=True)
+class HalvesAttack(ShadowAttack[Any]):
+    """Give one half of what is known of somebody to one adversary, and the rest to another.
+
+    Each names the likeliest class; if it is the same one, whoever has both halves can join them by
+    the release. `known`: facts in each half.
+    """
+
+    name: ClassVar[str] = "halves"
+    known: int
+    rounds: int
+    method: Method | None = None
+
+    def begin(self, asked: Asked) -> _Joined:
+        """Return what the rounds are added to."""
+        return _Joined(asked, self.known)
+
+
+@dataclass
+class _Joined:
+    asked: Asked
+    known: int
+    users: list[NDArray[np.int64]] = field(default_factory=list)
+    rounds: list[NDArray[np.int64]] = field(default_factory=list)
+    members: list[NDArray[np.bool_]] = field(default_factory=list)
+    credits: list[Floats] = field(default_factory=list)
+
+    def add(self, one: Round) -> None:
+        for people, inside in ((one.members, True), (one.outsiders, False)):
+            users = self.asked.among(people, 2 * self.known)
+            if len(users):
+                halves = halved(self.asked.told.of(users, 2 * self.known), self.asked.told.seed)
+                self.users.append(users)
+                self.rounds.append(np.full(len(users), one.number))
+                self.members.append(np.full(len(users), inside))
+                self.credits.append(joined(one.release, *halves))
+
+    def found(self, facts: dict[str, Any]) -> Halves:
+        some = {bool(each[0]) for each in self.members}
+        if some != {True, False}:
+            raise ConfigError(f"so few people have {2 * self.known} known facts")
+        users, rounds = np.concatenate(self.users), np.concatenate(self.rounds)
+        members, credit = np.concatenate(self.members), np.concatenate(self.credits)
+        sides = []
+        for which in (members, ~members):
+            resampled = Resampled(users[which], rounds[which], facts["seed"])
+            sides.append(resampled.interval(_mean_of(credit[which]), len(np.unique(users[which]))))
+        return Halves(self.known, *sides)
+
+
+def halved(facts: Facts, seed: int) -> tuple[Facts, Facts]:
+    """Split each person's facts, an even number of them, by the seed and the ids."""
+    people = len(facts)
+    key = np.uint64(stream_key(seed, "halves"))
+    owner = np.repeat(facts.users, np.diff(facts.indptr)).astype(np.uint64)
+    numbers = keyed_numbers(facts.items.astype(np.uint64) * np.uint64(2**32) + owner, key)
+    order = np.argsort(numbers.reshape(people, -1), axis=1, kind="stable")
+    order += np.arange(people)[:, None] * order.shape[1]
+    known = order.shape[1] // 2
+    ends = np.arange(people + 1) * known
+    first, second = (np.sort(part, axis=1).ravel() for part in (order[:, :known], order[:, known:]))
+    return (
+        Facts(facts.users, ends, facts.items[first], facts.ratings[first]),
+        Facts(facts.users, ends, facts.items[second], facts.ratings[second]),
+    )
+
+
+def joined(seen: Seen, one: Facts, other: Facts) -> Floats:
+    """Chance that both halves name one class, each the likeliest, ties shared; (people,)."""
+    best = [posteriors(seen, facts)[1] for facts in (one, other)]
+    return np.asarray((best[0] * best[1]).sum(axis=1))
+
+
+def _mean_of(credit: Floats) -> Any:
+    def mean(weights: Floats) -> Floats:
+        total = weights.sum(axis=1)
+        return np.where(total > 0, weights @ credit / np.where(total > 0, total, 1), np.nan)
+
+    return mean

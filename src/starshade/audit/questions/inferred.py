@@ -1,0 +1,109 @@
+"""What can be inferred about somebody because they are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.audit.questions.limits import Limit
+from starshade.audit.questions.question import Measured, Question, unmeasured
+from starshade.audit.shadows import BeingInIt
+from starshade.figure import Rate
+from starshade.plain import percent
+
+KNOWN = 8  # ratings of each person, where so many can be known
+ALARMS = 0.01  # of people who are not in it, taken for people who are
+
+
+def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float]) -> Question:
+    """Answer whether being in it tells something; `shown`: people of whom a rating is shown."""
+
+    def limit(name: str) -> Limit | None:
+        return Limit(limits[name], "the owner") if name in limits else None
+
+    disclosed: tuple[Measured, ...] = ()
+    if shown is not None:
+        disclosed = (_disclosed(shown, limit("disclosed")),)
+    return Question(
+        "inferred",
+        (
+            _membership(being.membership, limit("membership")),
+            _inference(being.inference, limit("inference")),
+            *disclosed,
+        ),
+    )
+
+
+def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
+    if isinstance(found, str):
+        return unmeasured("membership", "Whether somebody is in it", found, limit)
+    at = next((each for each in found.by_known if each.known == KNOWN), found.everything)
+    if at.auc is None or found.auc is None:
+        return unmeasured("membership", "Whether somebody is in it", at.reason, limit)
+    alarm = next(each for each in at.found if each.alarms == ALARMS)
+    text = (
+        "Of two people, one in it and one not, who compares it with a release made without them "
+        f"tells which is which in {at.auc} of the cases with {at.title}, and in {found.auc} with "
+        "all ratings known (50% is not at all)."
+    )
+    if alarm.found is None:
+        text += f" How many are found at 1% false alarms was not measured: {alarm.reason}."
+    else:
+        text += f" At 1% false alarms {alarm.found} of the people in it are found."
+    told = alarm.found is None and limit is None
+    return Measured(
+        "membership",
+        text,
+        attack=found.attack,
+        knew=at.title.removesuffix(" known"),
+        rate=at.auc if told else alarm.found,
+        guessing=0.5 if told else ALARMS,
+        limit=limit,
+        beside=(("One in it told from one not (50% is not at all)", at.auc),),
+        by_itself=at.auc.high <= 0.5,
+        of="One in it told from one not" * told,
+    )
+
+
+def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
+    if isinstance(found, str):
+        return unmeasured("inference", "What is told of somebody's other ratings", found, limit)
+    some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
+    best = max(some, key=lambda rate: rate.high)
+    # two adversaries asked two kinds of questions
+    low = best.rate - _WIDER * (best.rate - best.low)
+    high = best.rate + _WIDER * (best.high - best.rate)
+    rate = Rate(best.rate, low, high)
+    text = (
+        f"Who knows {found.known} ratings of somebody answers "
+        f"{100 * best.rate:+.1f} points [{100 * best.low:+.1f}, {100 * best.high:+.1f}] more "
+        "questions about their other ratings than from a release without this person."
+    )
+    if found.error_saved is not None:
+        text += f" Error of a rating saved: {found.error_saved}."
+    return Measured(
+        "inference",
+        text,
+        attack=found.attack,
+        knew=f"{found.known} ratings",
+        rate=rate,
+        guessing=0.0,
+        limit=limit,
+        by_itself=rate.high <= 0,
+    )
+
+
+_WIDER = 1.274  # 98.75 % beside 95 % of a normal: four intervals that hold together
+
+
+def _disclosed(shown: float, limit: Limit | None) -> Measured:
+    return Measured(
+        "disclosed",
+        f"The release shows a rating of {percent(shown)} of the people to whoever finds their "
+        "class.",
+        attack="reading",
+        knew="the class",
+        rate=Rate(shown, shown, shown),  # everybody was counted
+        limit=limit,
+    )

@@ -1,0 +1,119 @@
+"""Can records be linked? Facts to a class, facts to facts, and releases to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from starshade.attack.composition.composed import Composed
+from starshade.attack.likelihood.result import LikelihoodResult
+from starshade.attack.shadows.halves import Halves
+from starshade.audit.evidence import Evidence
+from starshade.audit.questions.limits import Limit
+from starshade.audit.questions.question import Measured, Question, unmeasured
+from starshade.figure import Rate
+from starshade.plain import counted, percent
+from starshade.release.table import Release
+from starshade.stats import bootstrap
+
+
+def linked(
+    release: Release,
+    evidence: Sequence[Evidence],
+    halves: Halves | str,
+    composed: Composed | str | None,
+    limits: Mapping[str, float],
+    seed: int,
+) -> Question:
+    """Answer whether records can be linked.
+
+    `halves`, `composed`: or why there is nothing of them; None: no earlier release was named.
+    """
+
+    def limit(name: str) -> Limit | None:
+        return Limit(limits[name], "the owner") if name in limits else None
+
+    together = () if composed is None else (_composed(composed, limits),)
+    return Question(
+        "linked",
+        (
+            _class(release, evidence, limit("class"), seed),
+            _halves(halves, limit("halves")),
+            *together,
+        ),
+    )
+
+
+def _class(
+    release: Release, evidence: Sequence[Evidence], limit: Limit | None, seed: int
+) -> Measured:
+    tried = [each for each in evidence if isinstance(each.after, LikelihoodResult)]
+    if release.private is None or not tried:
+        why = "without the receipt nobody can tell who is in which"
+        return unmeasured("class", "How often the right class is named", why, limit)
+    rates = [
+        bootstrap(each.after.per_target.class_found, seed=seed, tries=len(tried))
+        for each in tried
+        if isinstance(each.after, LikelihoodResult)
+    ]
+    best = max(range(len(rates)), key=lambda i: rates[i].rate)
+    worst, rate = tried[best], rates[best]
+    result = worst.after
+    assert isinstance(result, LikelihoodResult)
+    classes = release.manifest.classes
+    text = (
+        f"Who knows {worst.knew} of a person names the right class in {rate} of "
+        f"{counted(result.targets, 'case')}, and with it reads all that its cells say"
+    )
+    beside: tuple[tuple[str, Rate], ...] = ()
+    if result.ceiling is not None:
+        text += f"; nobody with these facts can do better than {result.ceiling}"
+        beside = (("At most possible with these facts", result.ceiling),)
+    return Measured(
+        "class",
+        f"{text}. No model limits it.",
+        attack=result.attack,
+        knew=worst.knew,
+        rate=rate,
+        guessing=1 / max(1, classes),
+        limit=limit,
+        beside=beside,
+    )
+
+
+def _halves(found: Halves | str, limit: Limit | None) -> Measured:
+    if isinstance(found, str):
+        return unmeasured("halves", "Whether two sources find one class", found, limit)
+    return Measured(
+        "halves",
+        f"Of somebody's {2 * found.known} facts one half and the other lead to one and the same "
+        f"class in {found.members} of the cases, so that two sources can be joined; of people who "
+        f"are not in the release in {found.outsiders}.",
+        attack="likelihood",
+        knew=f"twice {counted(found.known, 'rating')}",
+        rate=found.members,
+        guessing=found.outsiders.rate,
+        limit=limit,
+        beside=(("People who are not in it", found.outsiders),),
+        by_itself=found.members.high <= found.outsiders.low,
+    )
+
+
+def _composed(found: Composed | str, limits: Mapping[str, float]) -> Measured:
+    limit = Limit(0.0, "the model")
+    if "joint-class" in limits:
+        limit = Limit(limits["joint-class"], "the owner")
+    if isinstance(found, str):
+        return unmeasured("joint-class", "What the releases tell together", found, limit)
+    counts = found.counts
+    below, people = counts.people_below_k or 0, counts.people
+    share = below / max(1, people)
+    return Measured(
+        "joint-class",
+        f"Together with the earlier releases {below:,} of {counted(people, 'person', 'people')} "
+        f"({percent(share)}) are in a joint class of fewer than k, {counts.people_alone:,} alone.",
+        attack="composition",
+        knew="the classes",
+        rate=Rate(share, share, share),  # everybody was counted
+        guessing=0.0,
+        limit=limit,
+    )

@@ -1,0 +1,140 @@
+"""The three questions of an audit, and what answers them (definitions, "audit")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from starshade.audit.questions.limits import LIMITED, QUESTIONS, Limit, QuestionName
+from starshade.figure import Rate
+from starshade.plain import percent
+
+Answer = Literal["no", "yes", "not judged", "not measured"]
+_SLACK = 1e-9  # credits are sums of 1/t
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The strongest of what was tried, beside guessing and the limit.
+
+    Attributes
+    ----------
+    name : str
+        As limits name it.
+    attack, knew : str
+        What did best, and what it knew of a person; empty where nothing was measured.
+    rate : Rate or None
+        With an interval that holds for all that was tried, together with 95 %; None: not measured.
+    guessing : float or None
+        What somebody achieves without the release.
+    limit : Limit or None
+        None: nobody set one.
+    text : str
+        What was found, in a sentence or two; why not, where nothing was measured.
+    beside : mapping of str to Rate
+        What it must be seen beside.
+    by_itself : bool
+        Whether the answer is no without a limit: it is no more than guessing.
+    of : str
+        What the rate is of, where it is not what a limit is on.
+    """
+
+    name: str
+    text: str
+    attack: str = ""
+    knew: str = ""
+    rate: Rate | None = None
+    guessing: float | None = None
+    limit: Limit | None = None
+    beside: tuple[tuple[str, Rate], ...] = ()
+    by_itself: bool = False
+    of: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the rate is of."""
+        return self.of or LIMITED[self.name].title
+
+    @property
+    def answer(self) -> Answer:
+        """No where the upper end of the interval keeps to the limit."""
+        if self.rate is None:
+            return "not measured"
+        if self.limit is not None:
+            return "no" if self.rate.high <= self.limit.value + _SLACK else "yes"
+        return "no" if self.by_itself else "not judged"
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether its limit was shown to hold; None: no limit was set."""
+        return None if self.limit is None else self.answer == "no"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "answer": self.answer,
+            "attack": self.attack or None,
+            "knew": self.knew or None,
+            "rate": None if self.rate is None else self.rate.to_dict(),
+            "guessing": self.guessing,
+            "limit": None if self.limit is None else self.limit.value,
+            "limit_by": None if self.limit is None else self.limit.by,
+            "beside": {title: rate.to_dict() for title, rate in self.beside},
+            "text": self.text,
+        }
+
+    @property
+    def limit_text(self) -> str:
+        """The limit in words."""
+        if self.limit is None:
+            return "none set"
+        return f"{percent(self.limit.value)}, by {self.limit.by}"
+
+
+def unmeasured(name: str, what: str, why: str, limit: Limit | None) -> Measured:
+    """Return that something was not measured, and why."""
+    return Measured(name, f"{what} is not known: {why.rstrip('.')}.", limit=limit)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of the three questions, and its answer."""
+
+    name: QuestionName
+    measured: tuple[Measured, ...]
+
+    @property
+    def title(self) -> str:
+        """The question."""
+        return QUESTIONS[self.name]
+
+    @property
+    def answer(self) -> Answer:
+        """Yes if one of its limits does not hold; no if everything says no."""
+        answers = [each.answer for each in self.measured]
+        for answer in ("yes", "not judged", "not measured"):
+            if answer in answers:
+                return answer
+        return "no"
+
+    @property
+    def in_words(self) -> str:
+        """The answer, and why in a sentence for each thing that was measured."""
+        return " ".join([f"{self.answer.capitalize()}.", *(each.text for each in self.measured)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "name": self.name,
+            "question": self.title,
+            "answer": self.answer,
+            "measured": [each.to_dict() for each in self.measured],
+        }
+
+
+def answered(questions: Sequence[Question]) -> bool:
+    """Tell whether every question has the answer no."""
+    return all(question.answer == "no" for question in questions)

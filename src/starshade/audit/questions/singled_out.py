@@ -1,0 +1,124 @@
+"""Can a person be singled out? By what is known of them, and by the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from starshade.attack.predicate.predicate import PredicateAttack
+from starshade.attack.predicate.result import PredicateResult
+from starshade.audit.evidence import Evidence, credit_of
+from starshade.audit.findings import records_differ, understated
+from starshade.audit.questions.limits import Limit
+from starshade.audit.questions.question import Measured, Question, unmeasured
+from starshade.errors import ConfigError
+from starshade.figure import Rate
+from starshade.naming import aside
+from starshade.plain import counted, percent
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+from starshade.stats import bootstrap
+from starshade.utility.losses import class_sizes
+
+
+def singled_out(
+    release: Release,
+    evidence: Sequence[Evidence],
+    predicates: PredicateResult | str,
+    limits: Mapping[str, float],
+    seed: int,
+) -> Question:
+    """Answer whether a person can be singled out; `predicates`: or why there are none."""
+    return Question(
+        "singled-out",
+        (
+            _record(release, evidence, record_limit(release, limits), seed),
+            _predicate(predicates, limits.get("predicate")),
+        ),
+    )
+
+
+def record_limit(release: Release, limits: Mapping[str, float]) -> Limit | None:
+    """Return the limit on records: as set, or 1 in the k that is claimed.
+
+    Where records of a class are equal 1 in k holds for each person, and the stricter one counts.
+    """
+    own, k = limits.get("record"), release.manifest.claimed_k
+    if own is not None and not (k and own * k >= 1 and not records_differ(release)):
+        return Limit(own, "the owner")
+    return Limit(1 / k, "the model") if k else None
+
+
+def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tuple[Evidence, Rate]:
+    """Return what named the right record most often, with an interval over all that was tried.
+
+    Where records of a class are equal, nobody is right more often than 1 in the smallest class,
+    and the interval ends there.
+    """
+    sizes = class_sizes(release)
+    most = 1.0 if release.private is None or not len(sizes) else 1 / int(sizes[-1])
+    rates = [bootstrap(credit_of(each.after), seed=seed, tries=len(evidence)) for each in evidence]
+    best = max(range(len(rates)), key=lambda i: rates[i].rate)
+    high = max(rate.high for rate in rates)
+    rate = replace(rates[best], high=max(rates[best].rate, min(high, most)))
+    return evidence[best], rate
+
+
+def _record(
+    release: Release, evidence: Sequence[Evidence], limit: Limit | None, seed: int
+) -> Measured:
+    why = understated(release)
+    if why is not None:
+        reason = f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}"
+        return unmeasured("record", "How often the right record is named", reason, limit)
+    worst, rate = strongest(evidence, release, seed)
+    knew = worst.knew
+    text = (
+        f"By {worst.after.attack}, who knows {knew} of a person, the right record is named in "
+        f"{rate} of {counted(worst.after.targets, 'case')} on this release, the most that any "
+        f"attack and knowledge tried came to; in the ratings themselves in "
+        f"{percent(worst.before.expected_top1.rate)}."
+    )
+    if limit is None:
+        text += " The release claims no k, and nobody set a limit."
+    elif not records_differ(release):
+        text += " Records of a class are equal, so 1 in the smallest class holds for each person."
+    else:
+        text += " Records differ here, so single persons may be found more often."
+    return Measured(
+        "record",
+        text,
+        attack=worst.after.attack,
+        knew=knew,
+        rate=rate,
+        guessing=1 / max(1, worst.after.records),
+        limit=limit,
+        beside=(("In the ratings", worst.before.expected_top1),),
+    )
+
+
+def _predicate(found: PredicateResult | str, limit: float | None) -> Measured:
+    own = None if limit is None else Limit(limit, "the owner")
+    if isinstance(found, str):
+        return unmeasured("predicate", "Whether conditions single somebody out", found, own)
+    return Measured(
+        "predicate",
+        f"From the release alone, knowing nobody, a condition that exactly one person meets can "
+        f"be written for {found.isolates} of "
+        f"{counted(found.classes_tried, 'class', 'classes')}; conditions that are met as rarely "
+        f"and do not look at the release single somebody out in {percent(found.blind)}.",
+        attack=found.attack,
+        knew="nothing",
+        rate=found.isolates,
+        guessing=found.blind,
+        limit=own,
+        by_itself=found.isolates.high <= found.blind,
+    )
+
+
+def predicates_of(release: Release, original: Ratings, seed: int) -> PredicateResult | str:
+    """Write predicates from a release; or say why none can be."""
+    try:
+        return PredicateAttack().run(release, original=original, rng=seed)
+    except ConfigError as error:
+        return error.message
