@@ -10,7 +10,7 @@ from starshade._version import __version__
 from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Question
+from starshade.audit.questions.question import Question, answered, question_rows
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
@@ -137,6 +137,20 @@ class AuditResult:
     def passed(self) -> bool:
         """Whether the release may be published."""
         return all(finding.passed for finding in self.findings)
+
+    @property
+    def answered(self) -> bool:
+        """Whether every question has the answer no: nothing was left to judge or to measure."""
+        return answered(self.questions)
+
+    @property
+    def word(self) -> str:
+        """The verdict in a few words, for all doors."""
+        if self.passed:
+            return "PASS" if self.answered else "LIMITS HOLD; NOT EVERYTHING WAS JUDGED"
+        if self.passed_alone:
+            return "FAIL beside an earlier release; by itself its limits hold"
+        return "FAIL"
 
     @property
     def passed_alone(self) -> bool:
@@ -279,12 +293,8 @@ class AuditResult:
 
     def _head(self) -> str:
         """Say whether it may be published, and if only an earlier release is in the way, that."""
-        if self.passed:
-            return "This release may be published."
-        head = "This release should not be published"
-        if self.passed_alone:
-            head = "By itself this release may be published, but not beside what is out already"
-        return f"{head}: {' '.join(self.reasons)}"
+        told = f"{head(passed=self.passed, alone=self.passed_alone, answered=self.answered)[:-1]}"
+        return f"{told}: {' '.join(self.reasons)}" if self.reasons else f"{told}."
 
     def _guarantee(self) -> str:
         """Set what was tried apart from what holds whatever is tried."""
@@ -311,6 +321,20 @@ class AuditResult:
         return audit_html(self)
 
 
+def head(*, passed: bool, alone: bool, answered: bool) -> str:
+    """Say whether a release may be published; `alone`: if nothing had been published before."""
+    if passed and answered:
+        return "This release may be published."
+    if passed:
+        return (
+            "Every limit that is set holds. Whether this release may be published is for you to "
+            "decide: not everything was judged."
+        )
+    if alone:
+        return "By itself this release keeps to its limits, but not beside what is out already."
+    return "This release should not be published."
+
+
 def audit_html(result: AuditResult) -> str:
     """Say whether the release may be published, why, and what the attacks found."""
     findings = [
@@ -327,8 +351,16 @@ def audit_html(result: AuditResult) -> str:
         for each in result.evidence
     ]
     return block(
-        "PASS" if result.passed else "FAIL",
+        result.word,
         paragraph(str(result)),
+        *(
+            table(
+                ("measured", "answer", "found", "guessing", "limit"),
+                question_rows(question),
+                caption=f"{question.title} {question.answer.capitalize()}.",
+            )
+            for question in result.questions
+        ),
         table(("asked", "met", "what was found"), findings, caption="Why"),
         table(
             ("attack", "right in the ratings", "right in the release", "disclosed"),

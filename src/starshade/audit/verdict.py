@@ -13,7 +13,6 @@ from starshade.audit.evidence import (
     Tracked,
     attack_both,
     best_of,
-    knowable,
     knowledge_to_try,
     track_both,
 )
@@ -32,7 +31,7 @@ from starshade.audit.findings import (
 )
 from starshade.audit.measure import measure_all
 from starshade.audit.profile_disclosure import what_it_gives_away
-from starshade.audit.questions.inferred import KNOWN, inferred
+from starshade.audit.questions.inferred import enough_of, inferred
 from starshade.audit.questions.limits import limits_of
 from starshade.audit.questions.linked import linked
 from starshade.audit.questions.question import Question
@@ -234,11 +233,15 @@ class Audit(AuditSettings):
         if not self.rounds:
             return BeingInIt.unmeasured(f"not asked for ({called('rounds')} 0)")
         hidden = sensitive_of(release.manifest.claims)
-        known = min(KNOWN, knowable(original, release.manifest.claims))
         return being_in_it(
-            release, ratings, rounds=self.rounds, known=known, targets=self.targets,
-            except_items=hidden, seed=seed,
-        )  # fmt: skip
+            release,
+            ratings,
+            rounds=self.rounds,
+            known=enough_of(original, hidden),
+            targets=self.targets,
+            except_items=hidden,
+            seed=seed,
+        )
 
     def _judge(
         self,

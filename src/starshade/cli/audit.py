@@ -103,6 +103,7 @@ def audit(
 
 def _summary(result: AuditResult) -> Any:
     from starshade.audit.measure import figures_found
+    from starshade.audit.questions.question import question_rows
 
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     attacks = columns(
@@ -135,8 +136,17 @@ def _summary(result: AuditResult) -> Any:
         else None
     )
     return page(
-        words(_word(result), style="bold"),
+        words(result.word, style="bold"),
         words(str(result)),
+        *(
+            columns(
+                ("measured", "answer", "found", "guessing", "limit"),
+                question_rows(question),
+                title=f"{question.title} {question.answer.capitalize()}.",
+                align="left",
+            )
+            for question in result.questions
+        ),
         findings,
         warnings,
         attacks,
@@ -171,12 +181,6 @@ def _given(result: AuditResult) -> Any:
             ("the same by popularity, without the release", percent(padding.popularity)),
         ]
     return figures(rows, title="What the profiles give away (no model limits it)")
-
-
-def _word(result: AuditResult) -> str:
-    if result.passed:
-        return "PASS"
-    return "FAIL beside an earlier release; by itself it passes" if result.passed_alone else "FAIL"
 
 
 def _knows(tried: Evidence) -> str:

@@ -13,6 +13,7 @@ from starshade.release.promise import (
     how_to_read,
     level_bytes,
     promise,
+    questions,
 )
 
 _QUERY = (
@@ -87,7 +88,8 @@ def dataset_card(
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
     promised, files = promise(manifest, smallest_class), _files(manifest, ranges)
-    return first + "\n".join([_about(manifest), promised, files, _reading(manifest), _LICENCE])
+    parts = [_about(manifest), promised, questions(), files, _reading(manifest), _LICENCE]
+    return first + "\n".join(parts)
 
 
 def describe_columns(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from starshade.plain import counted
 from starshade.release.figures import counted_of, shares
 from starshade.release.manifest import Claim, Manifest
+
+QuestionName: TypeAlias = Literal["singled-out", "linked", "inferred"]
 
 _RULES: dict[Any, str] = {
     "strict": "a null only near a null",
@@ -31,6 +33,25 @@ _MEANINGS = {
     + "; among each record and those near it, the ratings of each sensitive item spread by a "
     "standard deviation of at least {l:g}, unless nobody rated it",
 }
+
+
+#: what an owner answers before a release leaves; an audit does, in this order
+QUESTIONS: Mapping[QuestionName, str] = {
+    "singled-out": "Can a person be singled out?",
+    "linked": "Can records be linked?",
+    "inferred": "Can something be inferred about somebody because they are in it?",
+}
+
+
+def questions() -> str:
+    """Return the section on what this card cannot answer; it is written before any audit."""
+    asked = "\n".join(f"{i}. {question}" for i, question in enumerate(QUESTIONS.values(), 1))
+    return (
+        "## Three questions to ask its owner\n\nThis card was written with the release, before "
+        "anybody tried to undo it. The report of an audit answers:\n\n"
+        f"{asked}\n\nA promise such as k-anonymity is about records; it answers none of them by "
+        "itself.\n"
+    )
 
 
 def promise(manifest: Manifest, smallest_class: int) -> str:

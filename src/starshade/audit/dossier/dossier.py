@@ -39,7 +39,7 @@ from starshade.audit.dossier.release import (
     tracker_row,
     versions_of,
 )
-from starshade.audit.dossier.verdict import finding_rows, verdict_section
+from starshade.audit.dossier.verdict import finding_rows, question_section, verdict_section
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.progress import announced
@@ -299,6 +299,7 @@ def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str
     return {
         "verdict": verdict_section(result, release, audited.n_users),
         "claims": claim_rows(result.claims, beside=bool(release.manifest.quasi_identifiers)),
+        "questions": question_section(result),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),
         "data": data,

@@ -20,7 +20,6 @@ from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
 from starshade.audit.dossier.verdict import (
     PROXIMITY_CAVEAT,
-    head,
     headline,
     hidden,
     readers_advice,
@@ -35,13 +34,14 @@ from starshade.audit.findings import (
     records_differ,
     title_of,
 )
-from starshade.audit.questions.limits import LIMITED, QUESTIONS
-from starshade.audit.result import AuditResult
+from starshade.audit.questions.limits import LIMITED
+from starshade.audit.result import AuditResult, head
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
 from starshade.ratings.shape import scale_text
 from starshade.release.figures import private_figures
 from starshade.release.profiles import Profiles
+from starshade.release.promise import QUESTIONS
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
@@ -146,7 +146,7 @@ def _limit(release: Release, judgement: Judgement) -> tuple[str, str]:
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
     passed, alone = judgement.passed, judgement.passed_alone
-    paragraph = [head(passed=passed, alone=alone)]
+    paragraph = [_PUBLIC if passed else head(passed=False, alone=alone, answered=False)]
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
     if alone:
         paragraph += hidden(release, proximate=_proximate(release))
@@ -157,10 +157,17 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
         paragraph += shown_of(shares, proximate=_proximate(release))
     return {
         "passed": passed,
-        "headline": headline(passed=passed, alone=alone),
+        "headline": _HEADLINE if passed else headline(passed=False, alone=alone, answered=False),
         "paragraph": " ".join(paragraph),
         "advice": readers_advice(passed=passed),
     }
+
+
+_HEADLINE = "Every limit that was set holds"
+_PUBLIC = (
+    "Every limit that was set holds; which were set stands below. How the three questions of an "
+    "audit were answered beyond that is the owner's to say."
+)
 
 
 def _attack(release: Release, judgement: Judgement) -> str:

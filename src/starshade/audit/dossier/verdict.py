@@ -10,19 +10,21 @@ from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.result import AuditResult, Finding, rated_in_words
+from starshade.audit.result import AuditResult, Finding, head, rated_in_words
 from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
 
-def headline(*, passed: bool, alone: bool) -> str:
+def headline(*, passed: bool, alone: bool, answered: bool) -> str:
     """Say in a line whether a release may be published; `alone`: were none out already."""
-    if passed:
+    if passed and answered:
         return "This release may be published"
+    if passed:
+        return "Every limit that is set holds; the rest is to be decided"
     if alone:
-        return "This release may be published alone, not beside an earlier one"
+        return "By itself its limits hold, not beside an earlier release"
     return "This release should not be published"
 
 
@@ -30,11 +32,28 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
     """Return the verdict in words; `people`: whom the release is of."""
     return {
         "passed": result.passed,
-        "headline": headline(passed=result.passed, alone=result.passed_alone),
+        "headline": headline(
+            passed=result.passed, alone=result.passed_alone, answered=result.answered
+        ),
+        "word": result.word,
+        "answered": result.answered,
         "paragraph": paragraph_of(result, release, people),
         "reasons": list(result.reasons),
         "advice": owners_advice(result, release),
     }
+
+
+def question_section(result: AuditResult) -> list[dict[str, Any]]:
+    """Return the three questions, what was measured for each, and its answer."""
+    return [
+        {
+            **question.to_dict(),
+            "measured": [
+                {**each.to_dict(), "limit_text": each.limit_text} for each in question.measured
+            ],
+        }
+        for question in result.questions
+    ]
 
 
 def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
@@ -92,6 +111,12 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
         )
     remedies = _remedies()
     advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
+    if result.passed and not result.answered:
+        advice.append(
+            "Read the three questions above. Where nobody set a limit, decide what may be: set it "
+            f"before you look at another release{aside('limit')}, and audit again; "
+            f"{named('judge')} all lets nothing pass that was not judged."
+        )
     if result.passed:
         advice += [
             "Read what the release still tells (below) and decide whether that may be known. If "
@@ -131,22 +156,13 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
     return " ".join(
         [
-            head(passed=result.passed, alone=result.passed_alone),
+            head(passed=result.passed, alone=result.passed_alone, answered=result.answered),
             *reasons,
             *(hidden(release, proximate=proximate) if result.passed_alone else ()),
             *_attack_sentences(result, release, proximate=proximate, people=people),
             *_disclosure_sentences(result, proximate=proximate),
         ]
     )
-
-
-def head(*, passed: bool, alone: bool) -> str:
-    """Say whether a release may be published; `alone`: if nothing had been published before."""
-    if passed:
-        return "This release may be published."
-    if alone:
-        return "By itself this release may be published, but not beside what is out already."
-    return "This release should not be published."
 
 
 def _reason(finding: Finding, result: AuditResult, release: Release) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
@@ -11,9 +13,26 @@ from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate
 from starshade.plain import percent
+from starshade.ratings.table import Ratings
 
 KNOWN = 8  # ratings of each person, where so many can be known
+_ENOUGH = 100  # people who gave so many and one more
 ALARMS = 0.01  # of people who are not in it, taken for people who are
+
+
+def enough_of(original: Ratings, hidden: Sequence[str]) -> int:
+    """Return how many ratings are known where the rest is asked: 8, or fewer so that some rest.
+
+    `original`: on the released items, of which those that are `hidden` are not known.
+    """
+    table = original
+    if hidden:
+        rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
+        table = original.keep_items(rest)
+    for known in (KNOWN, KNOWN // 2):
+        if int((table.user_support > known).sum()) >= _ENOUGH:
+            return known
+    return KNOWN // 4
 
 
 def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float]) -> Question:
@@ -76,9 +95,9 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     high = best.rate + _WIDER * (best.high - best.rate)
     rate = Rate(best.rate, low, high)
     text = (
-        f"Who knows {found.known} ratings of somebody answers "
-        f"{100 * best.rate:+.1f} points [{100 * best.low:+.1f}, {100 * best.high:+.1f}] more "
-        "questions about their other ratings than from a release without this person."
+        f"Who knows {found.known} ratings of somebody is right about their other ratings "
+        f"{100 * best.rate:+.1f} points [{100 * best.low:+.1f}, {100 * best.high:+.1f}] more often "
+        "than by a release without this person."
     )
     if found.error_saved is not None:
         text += f" Error of a rating saved: {found.error_saved}."

@@ -8,16 +8,9 @@ from typing import Literal
 
 from starshade.errors import ConfigError
 from starshade.naming import called
+from starshade.release.promise import QuestionName
 
-QuestionName = Literal["singled-out", "linked", "inferred"]
 SetBy = Literal["the model", "the owner"]
-
-#: the questions that an audit answers, in their order
-QUESTIONS: Mapping[QuestionName, str] = {
-    "singled-out": "Can a person be singled out?",
-    "linked": "Can records be linked?",
-    "inferred": "Can something be inferred about somebody because they are in it?",
-}
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from starshade.audit.questions.limits import LIMITED, QUESTIONS, Limit, QuestionName
+from starshade.audit.questions.limits import LIMITED, Limit
 from starshade.figure import Rate
 from starshade.plain import percent
+from starshade.release.promise import QUESTIONS, QuestionName
 
 Answer = Literal["no", "yes", "not judged", "not measured"]
 _SLACK = 1e-9  # credits are sums of 1/t
@@ -133,6 +134,20 @@ class Question:
             "answer": self.answer,
             "measured": [each.to_dict() for each in self.measured],
         }
+
+
+def question_rows(question: Question) -> list[tuple[str, str, str, str, str]]:
+    """Return what was measured, the answer, what was found, guessing and limit, in words."""
+    return [
+        (
+            each.title,
+            each.answer,
+            "–" if each.rate is None else f"{each.rate} ({each.knew} known)",
+            percent(each.guessing),
+            each.limit_text,
+        )
+        for each in question.measured
+    ]
 
 
 def answered(questions: Sequence[Question]) -> bool:

@@ -35,7 +35,9 @@ def release_page(store: Store, job: JobRow) -> Shown:
         data=above,
         job=Link(title_of(job), f"/jobs/{job.id}"),
         passed=passed,
-        word="PASS" if passed else "FAIL",
+        word=str(verdict.get("word") or ("PASS" if passed else "FAIL")),
+        answered=bool(verdict.get("answered", passed)),
+        questions=_questions(result),
         headline=str(verdict.get("headline") or ""),
         paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
         claims=_claims(result),
@@ -103,6 +105,27 @@ def _next(
         ),
         Next("The report says more about each finding.", report, main=False),
     )
+
+
+def _questions(result: Result) -> list[Table]:
+    """Return what was measured for each of the three questions, and its answer."""
+    return [
+        Table(
+            f"{one['question']} {one['answer'].capitalize()}.",
+            ("Measured", "Answer", "Found", "Guessing", "Limit"),
+            tuple(
+                (
+                    each["title"],
+                    each["answer"],
+                    interval(each["rate"]),
+                    percent(each["guessing"]),
+                    each["limit_text"],
+                )
+                for each in one["measured"]
+            ),
+        )
+        for one in result.get("questions") or ()
+    ]
 
 
 def _table(caption: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table | None:

@@ -49,6 +49,7 @@ _CHUNK = 1 << 20
 #: what the pages say of the judgement; the rest stands in the reports
 _TOLD = (
     "verdict",
+    "questions",
     "claims",
     "findings",
     "warnings",
