@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.conftest import call, refused, told
+from tests.system.conftest import Made, call, refused, told
 from tests.system.test_cli_docs import documented
 
 
@@ -66,7 +66,7 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert "0.0% [" not in shown.split("The same attacks")[1].split("What it is still")[0]
 
 
-def test_who_is_in_it_is_asked(released: tuple[Path, Path], ratings_csv: Path) -> None:
+def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_csv: Path) -> None:
     out, receipt = released
     asked = ("attack", out, "--original", ratings_csv, "--private", receipt, "--seed", 1)
     asked = (*asked, "--rounds", 2, "--known", 2)
@@ -84,6 +84,13 @@ def test_who_is_in_it_is_asked(released: tuple[Path, Path], ratings_csv: Path) -
     assert found["known"] == 2
     shown = call(*asked, "--attack", "inference").stdout
     assert "Error saved in ratings, by being in it" in shown
+    assert (
+        "knowledge is drawn from"
+        not in call(
+            *("attack", made.folder, "--original", ratings_csv, "--private", made.receipt),
+            *("--attack", "membership", "--rounds", 1),
+        ).stderr
+    )  # but from the ten released items alone
     # who made it is in the receipt alone
     without = ("attack", out, "--original", ratings_csv, "--attack", "membership")
     assert "private receipt" in refused(*without)

@@ -69,7 +69,13 @@ def method_of(release: Release, original: Ratings) -> Anonymizer:
         settings["attribute_hierarchies"] = {
             name: parse_attribute_hierarchy("\n".join(lines)) for name, lines in files.items()
         }
-    return made_of(entry, settings)
+    try:
+        return made_of(entry, settings)
+    except TypeError:  # a setting without a default is not there
+        raise ConfigError(
+            f"the private receipt does not say all that the method {entry.name} needs",
+            advice="Make the release anew from the ratings (starshade anonymize).",
+        ) from None
 
 
 def being_in_it(
@@ -108,7 +114,8 @@ def being_in_it(
 def _items(said: str, keys: Sequence[str] | None, original: Ratings) -> ItemSelection | None:
     if keys:
         return listed_items(keys)
-    if not said.startswith("top:"):
+    top = said.removeprefix("top:")
+    if top == said or not top.isdecimal():
         return None
-    most = original.most_rated(int(said.removeprefix("top:")))
+    most = original.most_rated(int(top))
     return listed_items([original.items[int(i)] for i in most])

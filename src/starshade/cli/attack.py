@@ -74,6 +74,7 @@ def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> t
 
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
+_OF_RELEASED = ("inference", "membership")  # know nothing of other items
 _COUNTING = ("link-existence", "padding", "predicate", "tracker")  # attacks that draw no knowledge
 
 
@@ -272,7 +273,7 @@ def _say_what_is_known(name: str, table: Ratings | Release, truth: Ratings) -> N
     if not isinstance(table, Release) or name in _COUNTING:
         return
     released = table.classes.n_items
-    if truth.n_items > released:
+    if truth.n_items > released and name not in _OF_RELEASED:
         note(
             f"knowledge is drawn from all {truth.n_items:,} items, of which {released:,} are "
             "released; --items restricts it"

@@ -16,21 +16,24 @@ from starshade.anonymize.baselines import KMember
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.informed import spread_of
 from starshade.attack.shadows.facts import Told, of_use
 from starshade.attack.shadows.membership import MembershipAttack, membership_scores
 from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
 from starshade.attack.shadows.seen import Seen
 from starshade.attack.shadows.shadows import FOLDS, Method, Shadows
 from starshade.errors import ConfigError, StarshadeError
+from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.stats import clopper_pearson
 from tests.naive import membership as naive
-from tests.strategies import at_least, ratings_tables
+from tests.strategies import at_least, ratings_tables, table
 
 METHODS: dict[str, Method | None] = {
     "ratings": None,
     "k-likeness": KLikeness(k=2, rare_items="keep"),
+    "k-likeness, no rare items": KLikeness(k=2),
     "ranges": KMember(k=2, rare_items="keep"),
     "padded": PredictiveAnonymizer(k=2, factors=1, sweeps=1, rare_items="keep"),
     "simple": PredictiveAnonymizer(k=2, profile="simple", factors=1, sweeps=1, rare_items="keep"),
@@ -91,6 +94,19 @@ def test_scores_are_those_of_the_definition(
         assert found[person] == pytest.approx(expected, abs=1e-9), (name, person)
 
 
+def test_who_cannot_be_compared_with_both_says_nothing() -> None:
+    ratings = table([{0: 5.0}] * 2 + [{0: 1.0}] * 2 + [{1: 3.0}, {1: 4.0}], Scale(1, 5, 1))
+    release, reference, large, small = pair_of("k-likeness, no rare items", ratings)
+    facts = told_of(ratings, Knowledge()).of(np.array([0, 5]), None)
+    assert (len(large.items), len(small.items)) == (2, 1)
+    assert membership_scores(release, reference, facts)[1] == 0.0
+
+
+def test_an_item_that_no_row_shows_has_the_mean_of_all() -> None:
+    ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0}], Scale(1, 5, 1), n_items=3)
+    assert Seen.of(ratings, ratings).item_means.tolist() == [4.0, 1.0, 3.0, 3.0]
+
+
 @at_least(100)
 @given(
     st.lists(
@@ -120,18 +136,23 @@ def test_rankings_are_those_of_the_definition(
 
 @at_least(40)
 @given(
-    st.lists(
-        st.tuples(st.integers(0, 6), st.booleans(), st.integers(0, 2)), min_size=6, max_size=40
-    )
+    st.integers(0, 2**32),
+    st.integers(5, 60),
+    st.integers(5, 60),
+    st.sampled_from([0.0, 1.0, 3.0, 9.0]),
+    st.integers(1, 3),
 )
-def test_epsilon_is_that_of_the_definition(entries: list[tuple[int, bool, int]]) -> None:
-    scores, member, rounds = map(list, zip(*entries, strict=True))
-    of_round = [{m for m, r in zip(member, rounds, strict=True) if r != out} for out in range(3)]
-    if any(len(each) < 2 for each in of_round) or len(set(member)) < 2:
-        return
-    ranking = Ranking(np.array(scores, dtype=float), np.array(member))
-    found = least_epsilon(ranking, np.array(rounds))
-    expected = naive.least_epsilon(scores, member, rounds)
+def test_epsilon_is_that_of_the_definition(
+    seed: int, members: int, outsiders: int, apart: float, n_rounds: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    member = np.repeat([True, False], [members, outsiders])
+    scores = np.round(rng.normal(0, 2, len(member)) + apart * member)
+    rounds = np.concatenate([np.arange(n) % n_rounds for n in (members, outsiders)])
+    if n_rounds > 1:  # one is easier than the others
+        scores[rounds == 0] += 2
+    found = least_epsilon(Ranking(scores, member), rounds)
+    expected = naive.least_epsilon(scores.tolist(), member.tolist(), rounds.tolist())
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
@@ -185,12 +206,57 @@ def test_after_ten_rounds_everybody_was_in_it_and_not() -> None:
     rounds = list(Shadows(ratings, people, KLikeness(k=3), 5).rounds(FOLDS))
     assert Counter(u for one in rounds for u in one.members.tolist()) == Counter(range(43))
     assert Counter(u for one in rounds for u in one.outsiders.tolist()) == Counter(range(43))
-    for one in rounds:
+    fold = Shadows(ratings, people, None, 5).fold
+    for number, one in enumerate(rounds):
+        assert one.number == number
+        assert set(fold[one.outsiders]) == {number}
+        assert set(fold[one.members]) == {(number + 1) % FOLDS}
+        rest = ratings.keep_users(np.flatnonzero((fold != number) & (fold != (number + 1) % FOLDS)))
+        assert one.support.tolist() == rest.item_support.tolist()
         inside = set(one.release.view.original.users)
         without = set(one.reference.view.original.users)
         members = {ratings.users[int(u)] for u in one.members}
         assert members == inside - without
         assert not inside & {ratings.users[int(u)] for u in one.outsiders}
+
+
+def test_one_spread_is_for_both() -> None:
+    method = PredictiveAnonymizer(k=4, factors=1, sweeps=1)
+    (one,) = Shadows(population(), np.arange(80), method, 5).rounds(1)
+    assert one.release.spread == one.reference.spread
+    assert one.reference.spread == spread_of(one.reference.view)
+
+
+def test_who_has_no_record_is_no_member() -> None:
+    class Some:
+        """Leaves out who comes last."""
+
+        def anonymize(self, ratings: Ratings, rng: Any = None) -> Any:
+            return KLikeness(k=2).anonymize(ratings.keep_users(np.arange(20)), rng=rng)
+
+    ratings = population()
+    (one,) = Shadows(ratings, np.arange(80), Some(), 5).rounds(1)
+    kept = {ratings.users.index(key) for key in one.release.view.original.users}
+    assert len(kept) == 72
+    there = one.release.view.row_of_user >= 0
+    users = [
+        key for key, is_in in zip(one.release.view.original.users, there, strict=True) if is_in
+    ]
+    assert 0 < len(one.members) < 8
+    assert {ratings.users[int(u)] for u in one.members} <= set(users)
+
+
+def test_what_may_not_be_known_is_not() -> None:
+    ratings = population()
+    told = told_of(ratings, Knowledge(except_items=("1", "2", "3"), outside_top=2))
+    users = np.flatnonzero(told.enough(None))
+    may = np.flatnonzero(told.knowledge.eligible_items(ratings))
+    assert len(may) < 6
+    for known in (1, None):
+        assert set(told.of(users, known).items) <= set(may)
+    facts = told.of(users, None)
+    rated = np.isin(ratings.keep_users(users).columns, may)
+    assert len(facts.items) == rated.sum()
 
 
 def test_folds_are_by_id_not_by_place() -> None:

@@ -171,7 +171,7 @@ def _alarm(
     alarms: float, ranking: Ranking, resampled: Resampled, members: int, outsiders: int
 ) -> Alarm:
     if alarms * outsiders < _FEWEST - 1e-9:
-        reason = f"{outsiders:,} outsiders are too few: {_FEWEST} of them must be false alarms"
+        reason = f"{outsiders:,} outsiders are too few for {_FEWEST} false alarms among them"
         return Alarm(alarms, None, reason)
     found: Rate = resampled.interval(ranking.found(alarms), members)
     return Alarm(alarms, found, "")

@@ -170,8 +170,8 @@ class MembershipResult(Found):
                 )
         missing = [each for each in at.found if each.found is None]
         if missing:
-            alarms = " and ".join(f"{each.alarms:.0%}" for each in missing)
-            yield f"At {alarms} it is not measured: {missing[0].reason}."
+            alarms = ", ".join(f"{each.alarms:.0%}" for each in missing)
+            yield f"At {alarms} of false alarms it is not measured: {missing[0].reason}."
 
     @property
     def found(self) -> tuple[Figure, ...]:
