@@ -24,6 +24,7 @@ from starshade.release.cells import Symbols
 
 Floats = NDArray[np.float64]
 _BATCH = 4096  # targets between two signs of progress
+_NODES = 20  # of an integral, in each part of it
 _TABLE = 2**22  # entries of the largest table of chances
 
 
@@ -87,7 +88,8 @@ class Model:
         share, items = share_rated(cells.symbols), int(may.sum())
         rated = np.empty(0, np.int64)
         nodes = weights = np.empty(0)
-        product = np.empty((0, 0))
+        product = logs = np.empty((0, 0))
+        kind = np.empty(0, np.int32)
         if view.ungeneralized:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
             expected = rated.astype(np.float64)
@@ -97,13 +99,14 @@ class Model:
                 rated[goal.class_of < 0] = -1
         else:
             row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-            seen = may[cells.columns]
-            row, q = row[seen], share[cells.codes[seen]] * self.popular[cells.columns[seen]]
+            q = share[cells.codes] * self.popular[cells.columns] * may[cells.columns]
             expected = np.bincount(row, q, minlength=cells.n_groups)
-            nodes, weights = np.polynomial.legendre.leggauss(max(1, items // 2 + 1))
-            nodes, weights = (nodes + 1) / 2, weights / 2
-            logs = (np.log(1 - q + q * node) for node in nodes)
-            product = np.stack([np.bincount(row, q, minlength=cells.n_groups) for q in logs], 1)
+            nodes, weights = nodes_of(items, self.knowledge.known)
+            different, kind = np.unique(q, return_inverse=True)
+            logs = np.log1p(np.outer(different, nodes - 1))
+            product = np.stack(
+                [np.bincount(row, each[kind], minlength=cells.n_groups) for each in logs.T], 1
+            )
         return Counts(
             fixed(view.support.astype(np.int64)),
             rated,
@@ -114,6 +117,8 @@ class Model:
             fixed(nodes),
             fixed(weights),
             fixed(product),
+            fixed(kind.astype(np.int32)),
+            fixed(logs),
             fixed(expected),
             support_of(cells).astype(np.int64),
         )
@@ -210,7 +215,7 @@ class Model:
         ]  # fmt: skip
         return Facts(
             fixed(item),
-            fixed(kind),
+            fixed(kind.astype(np.int32)),
             fixed(known.days),
             fixed(self._blind(known)),
             fixed(told.astype(np.int64)),
@@ -233,6 +238,23 @@ class Model:
         inside = (known.days >= 0) & (known.days < UNKNOWN_DAY)
         day = np.where(inside, known.days, 0)
         return np.asarray(out * inside * (np.diff(self.days_below)[day] / dated))
+
+
+def nodes_of(items: int, known: int) -> tuple[Floats, Floats]:
+    """Return where an integral over [0, 1] of ``Counts`` is looked at, and the weights.
+
+    Of few items exactly (Gauss & Legendre). Of many the integrand falls as fast as e^(-n (1 - t)):
+    the nearer to 1, the denser.
+    """
+    degree = items // 2 + 1
+    few = _NODES + known // 2
+    if degree <= 2 * few:
+        nodes, weights = np.polynomial.legendre.leggauss(max(1, degree))
+        return (nodes + 1) / 2, weights / 2
+    nodes, weights = np.polynomial.legendre.leggauss(few)
+    ends = np.append(0.0, 2.0 ** np.arange(-math.ceil(math.log2(items)), 1))
+    low, wide = ends[:-1, None], np.diff(ends)[:, None]
+    return 1 - (low + wide * (nodes + 1) / 2).ravel(), (wide * weights / 2).ravel()
 
 
 def spread_of(view: View) -> float:

@@ -34,9 +34,9 @@ from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, Value
 from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.evidence import numbers_to_try
-from starshade.audit.questions.singled_out import predicates_of
 from starshade.audit.make import Anonymizer
 from starshade.audit.measure import figures_of
+from starshade.audit.questions.singled_out import predicates_of
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.naming import called, named
 from starshade.plain import percent

@@ -39,6 +39,7 @@ class Counts(NamedTuple):
     share, popular : chance that a cell is a rating: of each content, times that of each item
     nodes, weights : of the integral over [0, 1]
     product : logarithm of the product of 1 - q + q t over a row's cells, shape (rows, nodes)
+    kind, logs : of each cell the row of the logarithms of 1 - q + q t, shape (kinds, nodes)
     expected : items of them that each row rated, on average
     lengths : items, of all, that each row may have rated
     """
@@ -52,6 +53,8 @@ class Counts(NamedTuple):
     nodes: Floats
     weights: Floats
     product: Floats
+    kind: Int32s
+    logs: Floats
     expected: Floats
     lengths: Ints
 
@@ -304,15 +307,16 @@ def _told(told, n):  # type: ignore[no-untyped-def]
 
 @inner
 def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-untyped-def]
+    item, kind, logs = facts.item[t], np.empty(len(order), np.int64), counts.logs
+    for k in range(len(order)):
+        kind[k] = counts.kind[_place(row, item[order[k]], rows)]
+    product, nodes, weights = counts.product[row], counts.nodes, counts.weights
     out = 0.0
-    for i in range(len(counts.nodes)):
-        node = counts.nodes[i]
-        rest = counts.product[row, i]
-        for k in range(len(order)):
-            p = _place(row, facts.item[t, order[k]], rows)
-            q = counts.share[rows.codes[p]] * counts.popular[rows.columns[p]]
-            rest -= math.log(1.0 - q + q * node)
-        out += counts.weights[i] * m * (1.0 - node) ** (m - 1) * math.exp(rest)
+    for i in range(len(nodes)):
+        rest = product[i]
+        for k in kind:
+            rest -= logs[k, i]
+        out += weights[i] * m * (1.0 - nodes[i]) ** (m - 1) * math.exp(rest)
     for i in range(m):
         out /= i + 1
     return out
