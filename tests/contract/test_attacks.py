@@ -33,9 +33,11 @@ LINKS = next(entry for entry in ENTRIES if entry.name == "link-existence")
 TRACKER = next(entry for entry in ENTRIES if entry.name == "tracker")
 # padding looks at the groups of averaged profiles
 PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
+# composition is of releases alone
+COMPOSITION = next(entry for entry in ENTRIES if entry.name == "composition")
 aimed = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING)],
+    [entry for entry in ENTRIES if entry not in (COMPOSITION, LINKS, TRACKER, PADDING)],
     ids=lambda entry: entry.name,
 )
 somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
@@ -175,6 +177,31 @@ def test_nothing_of_ratings_is_padded(name: str) -> None:
     assert result._repr_html_()
     with budget.limits(threads=1):
         assert figures(make(PADDING).run(CAST[name], ONE, rng=0)) == figures(result)
+
+
+@released
+def test_a_release_by_itself_is_composed_of_its_classes(name: str) -> None:
+    release = grouped(name)
+    result = make(COMPOSITION).run(release.made, ONE, original=CAST[name], rng=0)
+    (alone,) = result.each
+    assert (result.people, result.classes) == (alone.people, release.made.classes.n_groups)
+    assert (result.people_pinned, result.cells) == (alone.people_pinned, alone.cells)
+    assert result.people_below_k == result.people_alone == 0
+    assert result.record_found.rate <= result.record_with_class.high <= 1 / K + 1e-9
+    assert (result.class_found, result.record_found) == (alone.class_found, alone.record_found)
+    declared(result)
+    assert str(result)
+    assert result._repr_html_()
+    with budget.limits(threads=1):
+        back = make(COMPOSITION).run(release.linked, ONE, original=CAST[name], rng=0)
+    assert figures(back) == figures(result)
+    with pytest.raises(ConfigError, match="not measured"):
+        make(COMPOSITION).run(release.alone, ONE, original=CAST[name])
+
+
+def test_composition_is_of_releases() -> None:
+    with pytest.raises(ConfigError, match="of releases, and these are ratings"):
+        make(COMPOSITION).run(CAST["ordinary"], ONE)
 
 
 def test_padding_is_of_profiles() -> None:

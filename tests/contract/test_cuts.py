@@ -50,7 +50,8 @@ REACHED = {
         ratings.proximity.balls:_STEP release.verify.proximity:_LEAF release.verify.proximity:_PAIRS
         release.verify.proximity:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
-        attack.candidates.candidates:_BATCH attack.link_existence:_BLOCK
+        attack.candidates.candidates:_BATCH attack.composition.cells:_BLOCK
+        attack.composition.cells:_TABLE attack.link_existence:_BLOCK
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES

@@ -59,7 +59,8 @@ class Audit(AuditSettings):
     the ratings finds them no better than 1 in k on the release, the audience is ``publish``, no
     personal attribute is as good as a name or has a value that fewer than k people have, no earlier
     release that is named is of the same people or may be (unless together they leave everybody
-    among k or more), and, if a limit was given, few enough users have a rating disclosed (definitions, "audit").
+    among k or more), and, if a limit was given, few enough users have a rating disclosed
+    (definitions, "audit").
 
     Parameters
     ----------

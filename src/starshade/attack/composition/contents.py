@@ -168,7 +168,8 @@ def possible(pool: Pool, codes: Ints, changes: Changes) -> Possible:
         return Possible(met, _is_one(met), _is_none(met) & ~null)
     # rated from the first release on that does not allow null, or earlier
     unrated = np.where(nulls.all(axis=1), last + 1, np.argmin(nulls, axis=1))
-    null, place = np.asarray(unrated > last), np.arange(last + 1)
+    null: Bools = np.asarray(unrated > last)
+    place = np.arange(last + 1)
     since = np.minimum(unrated, last)[:, None] if changes == "added" else last
     met = pool.meet(np.where(place < since, pool.anything, codes), null)
     if changes == "added":

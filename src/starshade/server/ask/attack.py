@@ -15,8 +15,8 @@ from starshade.server.ask.asking import SEED, Asking, Facts, config_of, field_fr
 from starshade.server.forms import Choice, Setting
 from starshade.setting import settings_of
 
-#: need something else than ratings and what is known of people: a release, items, attributes
-_ELSEWHERE = ("homogeneity", "link-existence", "padding", "tracker")
+#: need something else than ratings and what is known of people: releases, items, attributes
+_ELSEWHERE = ("composition", "homogeneity", "link-existence", "padding", "tracker")
 _FIRST = ("scoreboard-rh", "scoreboard", "label", "structure")  # the suggested one first
 #: what can be chosen
 ATTACKS = tuple(
