@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.folder.read import read_release
+from starshade.release.table import Release
 from tests.contract.cast import CAST
 from tests.unit.release.damage import say
 
