@@ -96,7 +96,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class CompositionResult(Found):
-    """What several releases of the same people tell together (definitions, "joint").
+    """What several releases of the same people tell together (definitions, "composition").
 
     Attributes
     ----------
