@@ -1,1 +1,1 @@
-"""Composition: what several releases of the same people tell together (definitions, "composition")."""
+"""What several releases of the same people tell together (definitions, "composition")."""

@@ -376,7 +376,7 @@ def _sum_up(listed, chance, power, sizes, own, unit, out):  # type: ignore[no-un
     out["top"], out["own"] = -1, -math.inf
     most = 0.0
     for i in range(len(listed)):
-        share = math.ldexp(chance[i] / chance[top], max(power[i] - power[top], -1_000))
+        share = math.ldexp(chance[i] / chance[top], int(max(power[i] - power[top], -1_000)))
         size = sizes[listed[i]]
         most = max(most, share * size)
         out["mass"] += np.int64(share * unit + 0.5) * size
@@ -387,7 +387,7 @@ def _sum_up(listed, chance, power, sizes, own, unit, out):  # type: ignore[no-un
         if listed[i] == own:
             out["own"] = math.log2(chance[i] / chance[top]) + (power[i] - power[top])
     for i in range(len(listed)):
-        share = math.ldexp(chance[i] / chance[top], max(power[i] - power[top], -1_000))
+        share = math.ldexp(chance[i] / chance[top], int(max(power[i] - power[top], -1_000)))
         if share * sizes[listed[i]] >= most * (1.0 - _SAME):
             out["tied_rows"] += 1
             out["own_row_tied"] = out["own_row_tied"] or listed[i] == own
