@@ -73,7 +73,7 @@ def test_every_attack_runs(entry: Entry, method: Entry, name: str) -> None:
     assert figures(back) == figures(linked)
     alone = release.alone
     if entry.name in ("composition", "link-existence"):
-        with pytest.raises(ConfigError, match="without a link|without the receipt"):
+        with pytest.raises(ConfigError, match=r"without a link|without the receipt"):
             make(entry).run(alone, ONE, original=CAST[name])
         return
     assert linked.credit == "linked"
