@@ -129,6 +129,9 @@ def test_attacks(entry: Entry) -> None:
         data = CAST["ordinary"]
         release = averaged(data)
         shown(announced(lambda: make(entry).run(release, original=data)))
+    elif entry.name == "composition":
+        release = KLikeness(k=K).anonymize(DATA, rng=0)
+        shown(announced(lambda: make(entry).run(release, Knowledge(known=1), original=DATA)))
     elif entry.name == "tracker":
         shown(announced(lambda: make(entry).run(DATA)))
     else:

@@ -39,9 +39,12 @@ PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
 PREDICATE = next(entry for entry in ENTRIES if entry.name == "predicate")
 # these compare releases that are made of fewer people
 SHADOWS = tuple(entry for entry in ENTRIES if entry.name in ("inference", "membership"))
+# composition is of releases alone
+COMPOSITION = next(entry for entry in ENTRIES if entry.name == "composition")
+OTHERS = (COMPOSITION, LINKS, TRACKER, PADDING, PREDICATE, *SHADOWS)
 aimed = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry not in (LINKS, TRACKER, PADDING, PREDICATE, *SHADOWS)],
+    [entry for entry in ENTRIES if entry not in OTHERS],
     ids=lambda entry: entry.name,
 )
 somebody = pytest.mark.parametrize("name", [name for name in CAST if name != "nobody"])
@@ -222,6 +225,31 @@ def test_who_is_in_a_release_is_told(entry: Entry, name: str) -> None:
     for other in (release.linked, release.alone):
         found = figures(attack.run(other, ONE, original=CAST[name], rng=0))
         assert {**found, "credit": "linked"} == figures(result)
+
+
+@released
+def test_a_release_by_itself_is_composed_of_its_classes(name: str) -> None:
+    release = grouped(name)
+    result = make(COMPOSITION).run(release.made, ONE, original=CAST[name], rng=0)
+    (alone,) = result.each
+    assert (result.people, result.classes) == (alone.people, release.made.classes.n_groups)
+    assert (result.people_pinned, result.cells) == (alone.people_pinned, alone.cells)
+    assert result.people_below_k == result.people_alone == 0
+    assert result.record_found.rate <= result.record_with_class.high <= 1 / K + 1e-9
+    assert (result.class_found, result.record_found) == (alone.class_found, alone.record_found)
+    declared(result)
+    assert str(result)
+    assert result._repr_html_()
+    with budget.limits(threads=1):
+        back = make(COMPOSITION).run(release.linked, ONE, original=CAST[name], rng=0)
+    assert figures(back) == figures(result)
+    with pytest.raises(ConfigError, match="not measured"):
+        make(COMPOSITION).run(release.alone, ONE, original=CAST[name])
+
+
+def test_composition_is_of_releases() -> None:
+    with pytest.raises(ConfigError, match="of releases, and these are ratings"):
+        make(COMPOSITION).run(CAST["ordinary"], ONE)
 
 
 def test_padding_is_of_profiles() -> None:

@@ -52,6 +52,7 @@ REACHED = {
     "attacking": """
         attack.candidates.candidates:_BATCH attack.link_existence:_BLOCK
         attack.shadows.resampled:_BLOCK attack.shadows.seen:_BLOCK
+        attack.composition.cells:_BLOCK attack.composition.cells:_TABLE
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES

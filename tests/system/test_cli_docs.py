@@ -112,7 +112,7 @@ def test_the_keys_are_those_that_are_printed(
         assert set(told(*command.split(), *arguments)) == documented(command), command
 
 
-def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
+def test_the_keys_of_every_attack(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
     common, fitting = documented("attack"), documented("attack", "Attacks by candidates")
     plain = common - {"tradeoff"}
     expected = {
@@ -128,7 +128,12 @@ def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
         "predicate": plain | documented("attack", "`--attack predicate`"),
         "tracker": plain | documented("attack", "`--attack tracker`"),
     }
-    assert set(expected) == {entry.name for entry in ENTRIES}
+    assert {*expected, "composition"} == {entry.name for entry in ENTRIES}
+    asked = ("--original", ratings_csv, "--items", "top:10", "--private", made.receipt)
+    found = told("attack", made.folder, *asked, "--attack", "composition", "--known", 2)
+    keys = plain | documented("attack", "`--attack composition`")
+    assert set(found) == keys
+    assert set(found["each"][0]) <= keys
     for name, keys in expected.items():
         known = () if name == "tracker" else ("--known", 2)
         assert set(told("attack", ratings_csv, *known, "--attack", name)) == keys, name

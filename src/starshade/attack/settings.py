@@ -125,7 +125,7 @@ class _Likeness:
 
 @dataclass(frozen=True)
 class CompositionSettings:
-    """Definitions, "joint"."""
+    """Definitions, "composition"."""
 
     earlier: Sequence[Any] = settable(
         "Releases published before",

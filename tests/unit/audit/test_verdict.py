@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.folder.read import read_release
+from starshade.release.table import Release
 from tests.contract.cast import CAST
 from tests.unit.release.damage import say
 
@@ -129,6 +133,62 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     assert not failed.passed_alone
     assert str(failed).startswith("This release should not be published: By ")
     assert failed.reasons[1] == reason
+
+
+def test_with_receipts_it_counts_whom_two_releases_leave_alone(out: Path, tmp_path: Path) -> None:
+    earlier, receipt = tmp_path / "earlier", tmp_path / "earlier.json"
+    KLikeness(k=4).anonymize(RATINGS, rng=0).save(earlier, private=receipt)
+    own = tmp_path / "own"
+    KLikeness(k=4).anonymize(RATINGS, rng=5).save(own, private=tmp_path / "own.json")
+    more = {"private": tmp_path / "own.json", "earlier": [earlier], "earlier_private": [receipt]}
+    finding = QUICK.run(RATINGS, own, rng=1, **more).beside  # type: ignore[arg-type]
+    assert finding is not None
+    sizes = Counter(
+        zip(*(by_user(read_release(at, private=f)) for at, f in
+              ((earlier, receipt), (own, tmp_path / "own.json"))), strict=True)
+    )  # fmt: skip
+    below = sum(n for n in sizes.values() if n < 4)
+    assert f"Together they leave {below:,} of the {sizes.total():,} people" in finding.text
+    assert f"{sum(n == 1 for n in sizes.values()):,} of them alone" in finding.text
+    # without one of the receipts nobody knows
+    for left in ({"earlier_private": []}, {"private": None}):
+        finding = QUICK.run(RATINGS, own, rng=1, **(more | left)).beside  # type: ignore[arg-type]
+        assert finding is not None
+        assert "is not measured: it takes the receipts" in finding.text
+
+
+def by_user(release: Release) -> list[int]:
+    assert release.private is not None
+    found: list[int] = release.class_of_record[release.private.link.record].tolist()
+    return found
+
+
+def test_releases_of_the_same_classes_may_stand_beside_each_other(tmp_path: Path) -> None:
+    places = [(tmp_path / name, tmp_path / f"{name}.json") for name in ("sets", "ranges")]
+    for how, (at, receipt) in zip(("ndgh", "range"), places, strict=True):
+        made = KLikeness(k=4, hierarchy=how).anonymize(RATINGS, rng=0)  # type: ignore[arg-type]
+        made.save(at, private=receipt)
+    (earlier, first), (own, second) = places
+    result = QUICK.run(
+        RATINGS, own, private=second, earlier=[earlier], earlier_private=[first], rng=1
+    )
+    (finding,) = (each for each in result.findings if each.name == "earlier")
+    assert finding.passed
+    assert "Together they leave everybody" in finding.text
+    assert "among 4 or more of the same classes" in finding.text
+
+
+def test_people_under_other_ids_are_not_measured(tmp_path: Path) -> None:
+    others = replace(RATINGS, users=Vocabulary(np.arange(5000, 5000 + RATINGS.n_users)))
+    more = others.keep_users(np.arange(RATINGS.n_users - 9))
+    KLikeness(k=4).anonymize(more, rng=0).save(tmp_path / "a", private=tmp_path / "a.json")
+    KLikeness(k=4).anonymize(RATINGS, rng=0).save(tmp_path / "b", private=tmp_path / "b.json")
+    finding = QUICK.run(
+        RATINGS, tmp_path / "b", private=tmp_path / "b.json",
+        earlier=[tmp_path / "a"], earlier_private=[tmp_path / "a.json"], rng=1,
+    ).beside  # fmt: skip
+    assert finding is not None
+    assert "have no id in common" in finding.text
 
 
 def test_of_several_earlier_releases_one_is_enough(out: Path, tmp_path: Path) -> None:

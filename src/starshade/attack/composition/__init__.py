@@ -1,1 +1,1 @@
-"""Composition: what several releases of the same people tell together (definitions, "joint")."""
+"""What several releases of the same people tell together (definitions, "composition")."""

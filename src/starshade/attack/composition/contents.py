@@ -163,12 +163,12 @@ def possible(pool: Pool, codes: Ints, changes: Changes) -> Possible:
     """
     last, nulls = codes.shape[1] - 1, pool.symbols.null[codes]
     if changes == "none":
-        met = pool.meet(codes, np.asarray(nulls.all(axis=1), dtype=np.bool_))
-        null = nulls.all(axis=1)
+        null: Bools = np.asarray(nulls.all(axis=1))
+        met = pool.meet(codes, null)
         return Possible(met, _is_one(met), _is_none(met) & ~null)
     # rated from the first release on that does not allow null, or earlier
     unrated = np.where(nulls.all(axis=1), last + 1, np.argmin(nulls, axis=1))
-    null = np.asarray(unrated > last, dtype=np.bool_)
+    null = np.asarray(unrated > last)
     place = np.arange(last + 1)
     since = np.minimum(unrated, last)[:, None] if changes == "added" else last
     met = pool.meet(np.where(place < since, pool.anything, codes), np.asarray(null))

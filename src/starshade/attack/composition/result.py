@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class CompositionResult(Found):
-    """What several releases of the same people tell together (definitions, "joint").
+    """What several releases of the same people tell together (definitions, "composition").
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class CompositionResult(Found):
         Pairs of person and item for which a rating is possible; for which one alone is.
     record_with_class : Rate
         Mean of one in the people of the joint class: how often the right record is named by one
-        who knows the classes, and nothing else.
+        who knows the classes, and nothing else; nobody more often than one in the smallest.
     class_found, record_found : Rate or None
         How often the right joint class, and the right record in it, has the greatest likelihood
         given what is known, ties shared.
@@ -292,10 +292,11 @@ def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> Co
 
 
 def _figures(counts: Counts, sizes: Any, named: Named | None, seed: int) -> dict[str, Any]:
+    by_class = bootstrap(np.repeat(1 / sizes, sizes), seed=seed)
     return {
         **asdict(counts),
         "pinned": _rate(counts.people_pinned, counts.people),
-        "record_with_class": bootstrap(np.repeat(1 / sizes, sizes), seed=seed),
+        "record_with_class": replace(by_class, high=min(by_class.high, 1 / counts.smallest)),
         "class_found": named and named.of_class,
         "record_found": named and named.of_record,
     }

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,7 @@ class Model:
         rated = np.empty(0, np.int64)
         nodes = weights = np.empty(0)
         product = logs = np.empty((0, 0))
-        kind = np.empty(0, np.int32)
+        kind: NDArray[Any] = np.empty(0, np.int32)
         if view.ungeneralized:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
             expected = rated.astype(np.float64)

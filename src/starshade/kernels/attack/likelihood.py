@@ -314,8 +314,8 @@ def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-unty
     out = 0.0
     for i in range(len(nodes)):
         rest = product[i]
-        for k in kind:
-            rest -= logs[k, i]
+        for k in range(len(kind)):
+            rest -= logs[kind[k], i]
         out += weights[i] * m * (1.0 - nodes[i]) ** (m - 1) * math.exp(rest)
     for i in range(m):
         out /= i + 1

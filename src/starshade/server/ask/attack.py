@@ -15,9 +15,9 @@ from starshade.server.ask.asking import SEED, Asking, Facts, config_of, field_fr
 from starshade.server.forms import Choice, Setting
 from starshade.setting import settings_of
 
-#: need something else than ratings and what is known of people: a release, items, attributes
+#: need something else than ratings and what is known of people: releases, items, attributes
 _ELSEWHERE = (
-    *("homogeneity", "inference", "link-existence", "membership", "padding"),
+    *("composition", "homogeneity", "inference", "link-existence", "membership", "padding"),
     *("predicate", "tracker"),
 )
 _FIRST = ("scoreboard-rh", "scoreboard", "label", "structure")  # the suggested one first
