@@ -15,6 +15,7 @@ from starshade.attack.composition.people import Part, link_of
 from starshade.attack.composition.result import CompositionResult, Named, result_of
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model
+from starshade.attack.likelihood.sought import Sought
 from starshade.attack.settings import CompositionSettings
 from starshade.attack.targets import Attack, Request, choose_targets, usable
 from starshade.attack.view import View, view_of
@@ -168,7 +169,9 @@ def _named(view: View | None, knowledge: Knowledge, known: Known, seed: int) -> 
     """Weigh what is known over the rows of a view, once."""
     if view is None:
         return None
-    found = Model(view, knowledge).weigh(known)
+    # classes that cannot be told apart by their cells are several all the same
+    of_rows = Sought(view, class_of=np.arange(view.cells.n_groups))
+    found = Model(view, knowledge).weigh(known, of_rows)
     of_class = found["right_class"] / np.maximum(found["classes"], 1)
     of_record = found["right_tied"] / np.maximum(found["tied"], 1)
     return Named(bootstrap(of_class, seed=seed), bootstrap(of_record, seed=seed))
