@@ -19,6 +19,7 @@ from starshade.attack.candidates.homogeneity import HomogeneityAttack as Homogen
 from starshade.attack.candidates.homogeneity import HomogeneityResult as HomogeneityResult
 from starshade.attack.candidates.result import CandidateResult as CandidateResult
 from starshade.attack.knowledge import Knowledge as Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood as Likelihood
 from starshade.attack.link_existence import LinkExistence as LinkExistence
 from starshade.attack.link_existence import link_existence_bound as link_existence_bound
 from starshade.attack.link_existence import link_existence_exact as link_existence_exact

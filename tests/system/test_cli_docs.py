@@ -121,6 +121,7 @@ def test_the_keys_of_every_attack(ratings_csv: Path, tmp_path: Path) -> None:
         "structure": common | fitting,
         "label": common | fitting,
         "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
+        "likelihood": common | documented("attack", "`--attack likelihood`"),
         "link-existence": plain | documented("attack", "`--attack link-existence`"),
         "padding": plain | documented("attack", "`--attack padding`"),
         "tracker": plain | documented("attack", "`--attack tracker`"),
