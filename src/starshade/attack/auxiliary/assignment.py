@@ -64,8 +64,8 @@ def place(names: Sequence[Compared], errors: Errors, records: int) -> tuple[Plac
 
 
 def _edges(gain: Floats, names: int) -> NDArray[np.int64]:
-    """Return the rows that a name may need: the other names can take all but one of them."""
-    best = np.argsort(-gain, kind="stable")[:names]
+    """Return the rows that a name may need: the others can take all but two, one is the next."""
+    best = np.argsort(-gain, kind="stable")[: names + 1]
     return np.asarray(best[gain[best] > 0])
 
 
