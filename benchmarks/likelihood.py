@@ -9,6 +9,7 @@ them; medians over the rounds. Seconds are the processors' own; the ratio is the
     python benchmarks/likelihood.py --figures           # how often the best guess is right, and
                                                         # the right class of k-likeness releases
                                                         # (MovieLens 100K, five seeds)
+    python benchmarks/likelihood.py --list              # 300 names matched at once
 
 Peak memory is the process's, pages of the store that it looked at included.
 """
@@ -148,6 +149,47 @@ def classes(release: Any, ratings: ss.Ratings, knowledge: ss.Knowledge, seed: in
     return [plain.class_found.rate, informed.class_found.rate, informed.ceiling.rate]
 
 
+def match_list(path: str | None) -> None:
+    """Match 300 people by eight items of which four are wrong; every fifth is not in the data."""
+    import pyarrow as pa
+
+    ratings = ratings_of(path)
+    what = ss.Knowledge(known=8, wrong=4, wrong_kind="item", dates=False)
+    eligible = np.flatnonzero(what.eligible_users(ratings))
+    users = np.sort(np.random.default_rng(0).permutation(eligible)[:300])
+    known = what.draw(ratings, users, 1)
+    kept = np.setdiff1d(np.arange(ratings.n_users), users[::5])
+    record = {f"{u}": int(np.searchsorted(kept, u)) for u in users if u in kept}
+    public = ss.read_auxiliary(
+        pa.table(
+            {
+                "name": np.repeat([f"{u}" for u in users], known.items.shape[1]),
+                "item": [ratings.items[int(item)] for item in known.items.ravel()],
+                "rating": known.ratings.ravel(),
+            }
+        )
+    )
+    data = ratings.keep_users(kept)
+    print(f"{len(record)} of {len(users)} names have a record")
+    for weights in ("fitted", "plain"):
+        found = ss.AuxiliaryAttack(one_to_one=True, weights=weights).run(data, public)
+        placed = found.one_to_one.per_name
+        right = [each.record == record.get(each.name, -1) for each in placed]
+        named = sum(r and each.answer for r, each in zip(right, placed, strict=True))
+        print(
+            f"{weights}: {sum(right)} placed right, {named} named right, "
+            f"{found.one_to_one.answered - named} wrong"
+        )
+    firsts = [(a.name, a.candidates[0].record) for a in found.per_name if a.candidates]
+    named = sum(
+        a.answer is not None and a.answer.record == record.get(a.name) for a in found.per_name
+    )
+    print(
+        f"scoreboard-rh: best score right for {sum(r == record.get(n) for n, r in firsts)}, "
+        f"{named} named right, {found.answered - named} wrong"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--largest", type=float, default=11, help="million ratings")
@@ -155,6 +197,7 @@ def main() -> None:
     parser.add_argument("--targets", type=int, default=1000, help="of --data")
     parser.add_argument("--data", help="ratings to measure on, or to take --figures of")
     parser.add_argument("--figures", action="store_true")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--job", nargs=5, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.job:
@@ -162,6 +205,8 @@ def main() -> None:
         print(json.dumps(job(store, name, knowledge, int(targets), int(threads))))
     elif args.figures:
         figures(args.data)
+    elif args.list:
+        match_list(args.data)
     elif args.data:
         ratings_of(args.data)
         measure(Path(args.data), args.targets, args.rounds)
