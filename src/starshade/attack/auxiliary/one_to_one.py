@@ -101,6 +101,7 @@ class OneToOne:
             f"{counted(n, 'name')} have a place in the likeliest list, and for {self.answered:,} "
             f"it is at least {self.sure:.0%} probable."
         )
+        text += " Somebody who has no record may well be given that of a person like them."
         if self.weights == "fitted":
             text += (
                 f" Nobody said how far public ratings can be trusted; fitted to the list itself, "
