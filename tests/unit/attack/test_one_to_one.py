@@ -26,8 +26,11 @@ from starshade.ratings.auxiliary.auxiliary import Auxiliary, read_auxiliary
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.cells import Symbols
 from tests.naive import one_to_one as naive
 from tests.strategies import at_least, ratings_tables, table
+from tests.unit.attack.samples import release
 
 FEW = table(
     [{0: 5, 1: 3}, {0: 4, 2: 2}, {0: 5, 1: 3, 2: 2}, {2: 1}, {3: 4}, {3: 4}], Scale(1, 5, 1)
@@ -87,6 +90,29 @@ def test_facts_are_as_likely_as_the_definition_says(
     ]
     assert found.logs(errors) == pytest.approx(expected)
     assert found.rest == -np.inf
+
+
+def test_on_a_class_a_fact_is_as_likely_as_on_average_over_its_members() -> None:
+    # two records with {3, 4} and {null, 5}, one with {5} alone; they rated 1.5 and 1 of two items
+    nowhere = np.full(3, np.nan)
+    symbols = Symbols(
+        Scale(1, 5, 1),
+        np.array([0, 2, 3, 4]),
+        np.array([3.0, 4.0, 5.0, 5.0]),
+        np.array([False, True, False]),
+        nowhere,
+        nowhere,
+    )
+    data = release([{0: 0, 1: 1}, {0: 2}], [2, 1], symbols, Vocabulary(np.arange(2)))
+    facts: list[naive.Fact] = [(0, 4.0, None), (1, 5.0, None)]
+    found = Shown(look_unjudged(data)).compare(known_of(facts))
+    assert found.sizes.tolist() == [2, 1]
+    # of four ratings one is a 4 and two are a 5; a stranger knows the items with 3.5/6 and 2.5/6
+    first, second = 1 / 4 * 3.5 / 6, 2 / 4 * 2.5 / 6
+    four = np.array([[1 / 2, 1 / 4, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0]]) / [[1.5], [1]] / first
+    assert found.parts[0] == pytest.approx(four)
+    five = np.array([[1 / 2 / 1.5, 0, 0, 0, 0, 1 / 2 * (2 / 4) / 0.5], [0, 0, 0, 0, 0, 2 / 4]])
+    assert found.parts[1] == pytest.approx(five / second)
 
 
 @at_least(30)
@@ -219,10 +245,10 @@ def test_a_list_is_found_where_names_alone_are_not() -> None:
 
 
 def test_classes_take_as_many_names_as_they_have_records() -> None:
-    release = KLikeness(k=2).anonymize(FEW, rng=0)
+    made = KLikeness(k=2).anonymize(FEW, rng=0)
     three = public(*((name, "4", 4.0) for name in ("ann", "bob", "cy")))
     try:
-        found = AuxiliaryAttack(one_to_one=True, weights="plain").run(release, three).one_to_one
+        found = AuxiliaryAttack(one_to_one=True, weights="plain").run(made, three).one_to_one
     except ConfigError:
         return
     assert found is not None
