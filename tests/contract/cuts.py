@@ -30,6 +30,7 @@ from starshade.anonymize.registry import ENTRIES as METHODS
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -191,17 +192,18 @@ def attacking(place: Path) -> Any:
             "cells": KLikeness(k=2).anonymize(ratings, rng=0),
             "profiles": PredictiveAnonymizer(2, factors=2, sweeps=2).anonymize(ratings, rng=0),
         }
-        for entry in ATTACKS:
+        named = [(entry.name, make(entry)) for entry in ATTACKS]
+        for name, attack in (*named, ("plain", Likelihood(adversary="plain"))):
             for kind, data in releases.items():
-                if entry.name == "padding" and kind != "profiles":
+                if name == "padding" and kind != "profiles":
                     continue
                 original = None if kind == "ratings" else ratings
                 for known in (Knowledge(known=2), Knowledge(known=1, rating_error=1.0)):
                     try:
-                        result = make(entry).run(data, known, original=original, rng=0)
+                        result = attack.run(data, known, original=original, rng=0)
                     except ConfigError as error:
                         result = str(error)
-                    found[f"{who} {entry.name} {kind} {known.known}"] = plain(result)
+                    found[f"{who} {name} {kind} {known.known}"] = plain(result)
     return found
 
 

@@ -121,6 +121,7 @@ def test_the_keys_of_every_attack(made: Made, ratings_csv: Path, tmp_path: Path)
         "structure": common | fitting,
         "label": common | fitting,
         "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
+        "likelihood": common | documented("attack", "`--attack likelihood`"),
         "link-existence": plain | documented("attack", "`--attack link-existence`"),
         "inference": plain | documented("attack", "`--attack inference`"),
         "membership": plain | documented("attack", "`--attack membership`"),

@@ -19,6 +19,13 @@ _ABSENT = declared(
     "Also attack people who are not in the data",
     "Attack each target a second time without their record.",
 )
+_SURE = declared(
+    "Probability from which on a record is named",
+    "Name a record that is at least this probable.",
+    least=0,
+    above=True,
+    most=1,
+)
 _K = declared("Fewer candidates are counted", "Targets with fewer candidates are counted.", least=1)
 _ROUNDS = declared(
     "Rounds of leaving people out",
@@ -231,14 +238,7 @@ class LikelihoodSettings:
         "Know how facts are drawn and mistaken, or weigh them by fixed numbers.",
         default="informed",
     )
-    sure: float = settable(
-        "Probability from which on a record is named",
-        "Name a record that is at least this probable.",
-        default=0.9,
-        least=0,
-        above=True,
-        most=1,
-    )
+    sure: float = field(default=0.9, metadata=_SURE)
     absent: bool = field(default=False, metadata=_ABSENT)
 
 
@@ -337,6 +337,17 @@ class AuxiliaryAttackSettings(_Likeness):
     candidates: int = settable(
         "Records listed", "Best records listed per name.", default=5, least=1
     )
+    one_to_one: bool = settable(
+        "Also match the whole list at once",
+        "Also match the whole list at once, each record to one name at most.",
+        default=False,
+    )
+    weights: Literal["fitted", "plain"] = settable(
+        "How far public ratings can be trusted",
+        "Of one_to_one: fit to the list how often facts agree, or take fixed numbers.",
+        default="fitted",
+    )
+    sure: float = field(default=0.9, metadata=_SURE)
 
 
 @dataclass(frozen=True)

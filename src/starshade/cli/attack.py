@@ -126,7 +126,7 @@ def attack(
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
             "beside --aux",
-            names - {"phi", "rho0", "d0", "dates"},
+            names - {"phi", "rho0", "d0", "sure", "dates"},
             "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
         )
         attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)

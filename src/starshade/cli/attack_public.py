@@ -30,7 +30,7 @@ _PUBLIC = [
     click.option("--aux-item-col", metavar="NAME", help="Their column of items."),
     click.option("--aux-rating-col", metavar="NAME", help="Their column of ratings."),
     click.option("--aux-date-col", metavar="NAME", help="Their column of dates."),
-    *options_of(AuxiliaryAttackSettings, "candidates"),
+    *options_of(AuxiliaryAttackSettings, "candidates", "one_to_one", "weights"),
 ]
 
 
@@ -53,8 +53,11 @@ def attack_with(
     from starshade.cli.show import describe_people
 
     listed = public["candidates"] is not None
-    own = {name: settings[name] for name in ("phi", "rho0", "d0")}
-    chosen = AuxiliaryAttack(**said(own | {"candidates": public["candidates"]}))
+    own = {name: settings[name] for name in ("phi", "rho0", "d0", "sure")}
+    own |= {name: public[name] for name in ("candidates", "one_to_one", "weights")}
+    if not public["one_to_one"]:
+        refuse_beside("without --one-to-one", {"weights", "sure"}, "They are settings of it.")
+    chosen = AuxiliaryAttack(**said(own))
     auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
     table = _attacked(data, reading)

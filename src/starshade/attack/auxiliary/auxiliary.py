@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.attack.auxiliary.matching import Matched, match
+from starshade.attack.auxiliary.one_to_one import match_list
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.knowledge import Known, refuse_too_little
 from starshade.attack.scoreboard_rh.scoreboard_rh import eccentricity_of, stands_out
@@ -53,6 +54,13 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
         As in `ScoreboardRH`.
     candidates : int
         Best records listed per name, at least 1.
+    one_to_one : bool
+        Also match the whole list at once by the likelihoods, each record to one name at most.
+    weights : {"fitted", "plain"}
+        Of one_to_one: how often public ratings agree with their own record is fitted to the list,
+        or taken as fixed (definitions, "auxiliary-attack").
+    sure : float
+        Of one_to_one: the probability, in (0, 1], from which on a record is named.
 
     Raises
     ------
@@ -65,7 +73,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
     day's likeness alone, one without a day its rating's alone, one with neither 1 for having
     the item at all. A row on an item that the data lack adds nothing.
 
-    An answer for one name never depends on who else is in the file.
+    An answer for one name never depends on who else is in the file, but for one_to_one.
 
     Examples
     --------
@@ -140,14 +148,19 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             aux_scale=theirs,
         )
         pricing = Pricing.of(self, view)
+        by_class = isinstance(data, Release) and data.manifest.layout != "record"
+        users = data.users if show_values and isinstance(data, Ratings) else None
         search = _Search(
             self,
             view,
             matched,
             pricing,
-            data.users if show_values and isinstance(data, Ratings) else None,
-            by_class=isinstance(data, Release) and data.manifest.layout != "record",
+            users,
+            by_class=by_class,
         )
+        per_name, listed = search.answers(auxiliary.names), None
+        if self.one_to_one:
+            listed = match_list(self, view, matched, auxiliary.names, users, by_class=by_class)
         return AuxiliaryResult(
             attack=self.name,
             data="ratings" if isinstance(data, Ratings) else "release",
@@ -163,7 +176,8 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             ratings_used=auxiliary.has_ratings,
             days_used=matched.dated,
             config=asdict(self) | pricing.config,
-            per_name=search.answers(auxiliary.names),
+            per_name=per_name,
+            one_to_one=listed,
             seconds=perf_counter() - started,
         )
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from unicodedata import category
 
 from starshade._version import __version__
+from starshade.attack.auxiliary.one_to_one import NamePlace, OneToOne
 from starshade.figure import Figure, Shown, Table, payload
 from starshade.naming import aside, named
 from starshade.plain import counted
@@ -18,6 +19,13 @@ _FIGURES = (
     Figure("no_answer", "No answer", "count", False, "Nothing known, a tie, or no clear lead."),
     Figure("profiles", "A profile stands out", "count", True, "Identical records being one."),
 )
+_PLACED = ("name", "place", "probability", "lead", "named")
+_WHY = {
+    "nothing-known": "nothing known of them is in the data",
+    "nobody": "no record is likelier than none",
+    "tie": "another list is as likely",
+    "unsure": "not sure enough",
+}
 _CALM = 3.0  # an eccentricity that none of forty strangers had (docs/attacks.md)
 _CHANCE = (
     " At φ = 1.5 a record stood out by chance for 4 of 40 strangers to made-up data of MovieLens"
@@ -150,6 +158,8 @@ class AuxiliaryResult(Shown):
         φ, ρ0, d0 and how many candidates are listed.
     per_name : tuple of NameAnswer
         In the order in which the names first appear.
+    one_to_one : OneToOne or None
+        The list matched at once, where that was asked for.
     seconds : float
     version : str
         Of starshade.
@@ -170,6 +180,7 @@ class AuxiliaryResult(Shown):
     days_used: bool
     config: dict[str, Any]
     per_name: tuple[NameAnswer, ...]
+    one_to_one: OneToOne | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
 
@@ -200,7 +211,13 @@ class AuxiliaryResult(Shown):
         """The answer for each of the first names."""
         rows, more = tuple(answer.row() for answer in self.per_name[:_SHOWN]), len(self.per_name)
         title = f"The first {_SHOWN} of {more:,} names" if more > _SHOWN else "Names"
-        return (Table(title, self.head, rows),)
+        if self.one_to_one is None:
+            return (Table(title, self.head, rows),)
+        places = tuple(_place_row(each) for each in self.one_to_one.per_name[:_SHOWN])
+        return (
+            Table(title, self.head, rows),
+            Table(f"{title}, each record given once", _PLACED, places),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -230,6 +247,8 @@ class AuxiliaryResult(Shown):
         )
         if self.answered and phi < _CALM:
             text += f"{_CHANCE}{aside('phi')}."
+        if self.one_to_one is not None:
+            text += f" {self.one_to_one}"
         if any(answer.candidates for answer in self.per_name):
             text += f" {self._numbers()}"
         if self.aux_scale is not None and self.aux_scale != self.scale:
@@ -255,6 +274,16 @@ class AuxiliaryResult(Shown):
 
     def _headline(self) -> str:
         return self.attack
+
+
+def _place_row(each: NamePlace) -> tuple[str, str, str, str, str]:
+    where = f"class {each.class_}" if each.class_ is not None else f"record {each.record}"
+    if each.id is not None:
+        where += f" ({each.id})"
+    if each.records == 0:
+        where = "none"
+    named = "yes" if each.answer else f"no: {_WHY[each.no_answer or 'unsure']}"
+    return _visible(each.name), where, f"{each.probability:.1%}", f"{each.lead:.2f}", named
 
 
 def _visible(name: str) -> str:

@@ -20,9 +20,9 @@ from starshade.ratings.table import UNKNOWN_DAY
 Floats = NDArray[np.float64]
 #: chance that a fact is right but for a rating that is d fifths of the scale away; the rest, that
 #: the item was not rated
-_AWAY = np.array([0.70, 0.12, 0.03, 0.02, 0.01])
-_NOT_RATED = 0.12
-_NEAR, _IS_NEAR = 30, 0.9  # days, and the chance that a rating's day is that near
+FOUND_AWAY = np.array([0.70, 0.12, 0.03, 0.02, 0.01])
+NOT_RATED = 0.12
+NEAR, IS_NEAR = 30, 0.9  # days, and the chance that a rating's day is that near
 _BINS = 20  # of a scale without steps
 _BATCH = 4096  # targets between two signs of progress
 
@@ -51,8 +51,11 @@ def weigh_plainly(view: View, known: Known, goal: Sought | None = None) -> Array
     return np.concatenate(parts)
 
 
-def chances(view: View, ratings: Floats) -> Floats:
-    """Return the chance of ratings (NaN: not known) from each content, shape (ratings, n)."""
+def chances(view: View, ratings: Floats, found: Floats = FOUND_AWAY) -> Floats:
+    """Return the chance of ratings (NaN: not known) from each content, shape (ratings, n).
+
+    `found` (5,): chance that a rating is so many fifths of the scale away.
+    """
     symbols, scale = view.cells.symbols, view.original.scale
     if scale.step is None:
         values = scale.minimum + (np.arange(_BINS) + 0.5) * scale.width / _BINS
@@ -63,13 +66,13 @@ def chances(view: View, ratings: Floats) -> Floats:
 
     def away(of: Floats) -> NDArray[np.int64]:
         far = np.floor(np.abs(of[:, None] - truths) / fifth + 0.5 + SLACK)
-        return np.asarray(np.minimum(np.nan_to_num(far), len(_AWAY) - 1), dtype=np.int64)
+        return np.asarray(np.minimum(np.nan_to_num(far), len(found) - 1), dtype=np.int64)
 
     among = away(values)
-    many = np.stack([(among == d).sum(axis=0) for d in range(len(_AWAY))])
+    many = np.stack([(among == d).sum(axis=0) for d in range(len(found))])
     d = away(ratings)
-    each = _AWAY[d] / np.maximum(np.take_along_axis(many, d, axis=0), 1)
-    each[np.isnan(ratings)] = _AWAY.sum()
+    each = found[d] / np.maximum(np.take_along_axis(many, d, axis=0), 1)
+    each[np.isnan(ratings)] = found.sum()
     out = means_of(symbols, each[:, : len(symbols.members)])
     ranges = symbols.is_range
     out[:, ranges] = each[:, len(symbols.members) :][:, ranges] * share_rated(symbols)[ranges]
@@ -83,21 +86,21 @@ def _facts(view: View, known: Known, kind: NDArray[np.int64]) -> Facts:
     there = np.abs(levels[code] - known.ratings) <= SLACK
     # a rating that nobody gave is as rare as half of one
     often = np.where(there, np.maximum(counts[code], 0.5), 0.5) / max(1, counts.sum())
-    blind = _NOT_RATED * np.where(np.isnan(known.ratings), 1.0, often)
+    blind = NOT_RATED * np.where(np.isnan(known.ratings), 1.0, often)
     days = NO_DAYS if original.days is None else original.days
     under = below(tally(fixed(days), UNKNOWN_DAY + 1)[:UNKNOWN_DAY])
     dated = (known.days != NO_DAY) & (view.cells.days is not None) & bool(under[-1])
     day = np.where(dated, known.days, 0).astype(np.int64)
-    first, last = (np.clip(day + by, 0, UNKNOWN_DAY) for by in (-_NEAR, _NEAR + 1))
+    first, last = (np.clip(day + by, 0, UNKNOWN_DAY) for by in (-NEAR, NEAR + 1))
     least = 0.5 / max(1, under[-1])  # no share of the days is nothing, or all
     near = np.clip((under[last] - under[first]) / max(1, under[-1]), least, 1 - least)
     return Facts(
         fixed(view.places(known.items)),
         fixed(kind),
         fixed(blind),
-        fixed(day - _NEAR),
-        fixed(day + _NEAR),
-        fixed(_IS_NEAR / near),
-        fixed((1 - _IS_NEAR) / (1 - near)),
+        fixed(day - NEAR),
+        fixed(day + NEAR),
+        fixed(IS_NEAR / near),
+        fixed((1 - IS_NEAR) / (1 - near)),
         fixed(dated),
     )

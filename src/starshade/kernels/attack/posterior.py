@@ -94,7 +94,8 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
     if best == 0.0:
         out["stranger"] = math.inf if stranger[0] > 0 else 0.0
         return
-    out["stranger"] = math.ldexp(stranger[0] / best, int(min(max(stranger[1] - e, -1_000), 1_000)))
+    by = int(min(max(stranger[1] - e, -1_000), 1_000))
+    out["stranger"] = math.ldexp(stranger[0] / best, by)
     own = goal.own[t]
     for i in range(len(listed)):
         row = listed[i]
