@@ -60,7 +60,10 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
         rate=at.auc if told else alarm.found,
         guessing=0.5 if told else ALARMS,
         limit=limit,
-        beside=(("One in it told from one not (50% is not at all)", at.auc),),
+        beside=(
+            ("One in it told from one not (50% is not at all)", at.auc),
+            ("The same with all ratings known", found.auc),
+        ),
         by_itself=at.auc.high <= 0.5,
         of="One in it told from one not" * told,
     )
