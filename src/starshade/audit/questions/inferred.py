@@ -25,6 +25,10 @@ def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float])
     disclosed: tuple[Measured, ...] = ()
     if shown is not None:
         disclosed = (_disclosed(shown, limit("disclosed")),)
+    elif "disclosed" in limits:
+        why = "its cells are averaged, and which are somebody's rating is not counted"
+        what = "Of how many people a rating is shown"
+        disclosed = (unmeasured("disclosed", what, why, limit("disclosed")),)
     return Question(
         "inferred",
         (
