@@ -149,7 +149,9 @@ def test_exact_and_blurred_knowledge_is_also_tried_by_candidates() -> None:
     release = KLikeness(k=4).anonymize(original, rng=0)
     tries = [Knowledge(known=2), Knowledge(known=2, rating_error=1), Knowledge(known=2, wrong=1)]
     found = attack_both(original, release, tries, targets=7, seed=5)
-    assert [e.after.attack for e in found] == [*["scoreboard-rh", "label"] * 2, "scoreboard-rh"]
-    assert [e.after.config.get("tolerance") for e in found] == [None, 0.0, None, 1.0, None]
+    exact = ["scoreboard-rh", "label", "likelihood"]
+    assert [e.after.attack for e in found] == [*exact * 2, "scoreboard-rh", "likelihood"]
+    tolerances = [e.after.config.get("tolerance") for e in found]
+    assert tolerances == [None, 0.0, None, None, 1.0, None, None, None]
     for e in found:
         assert e.after.expected_top1.rate <= 1 / 4
