@@ -77,6 +77,9 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
         return unmeasured("inference", "What is told of somebody's other ratings", found, limit)
     some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
+    if not some:
+        why = "nobody left an item unrated, and ratings without steps are not named"
+        return unmeasured("inference", "What is told of somebody's other ratings", why, limit)
     best = max(some, key=lambda rate: rate.high)
     # two adversaries asked two kinds of questions
     low = best.rate - _WIDER * (best.rate - best.low)
