@@ -7,9 +7,11 @@ import pytest
 
 from tests.system.conftest import Made, call, refused, small_csv, told
 
+QUICK = ("--rounds", 0, "--seed", 1)
+
 
 def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
-    found = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
+    found = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
     assert found["pass"] is True
     assert found["reasons"] == []
     assert found["verdict"].startswith("This release may be published.")
@@ -35,8 +37,8 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
 def test_without_the_receipt_answers_are_credited_when_compatible(
     made: Made, ratings_csv: Path
 ) -> None:
-    linked = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
-    found = told("audit", ratings_csv, made.folder, "--seed", 1)
+    linked = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    found = told("audit", ratings_csv, made.folder, *QUICK)
     assert found["pass"]
     assert found["attack_after"]["credit"] == "compatible"
     for a, b in zip(
@@ -47,13 +49,13 @@ def test_without_the_receipt_answers_are_credited_when_compatible(
 
 
 def test_limits_decide(made: Made, ratings_csv: Path) -> None:
-    base = ("audit", ratings_csv, made.folder, "--known", 4, "--seed", 1)
-    strict = told(*base, "--max-success", 0.0001, code=1)
+    base = ("audit", ratings_csv, made.folder, "--known", 4, *QUICK)
+    strict = told(*base, "--limit", "record=0.0001", code=1)
     assert not strict["pass"]
-    assert "points at the right record" in strict["reasons"][0]
-    silent = told(*base, "--max-disclosed", 0, code=1)
-    assert "A rating is disclosed" in silent["reasons"][0]
-    assert told(*base, "--max-disclosed", 1, "--max-success", 1)["pass"]
+    assert "the right record is named" in strict["reasons"][0]
+    silent = told(*base, "--limit", "disclosed=0", code=1)
+    assert "The release shows a rating of" in silent["reasons"][0]
+    assert told(*base, "--limit", "disclosed=100%", "--limit", "record=1")["pass"]
 
 
 def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path)
         *("anonymize", ratings_csv, "--users", users, "--attributes", "exact"),
         *("--k", 3, "--out", out),
     )
-    found = told("audit", ratings_csv, out, "--users", users, code=1)
+    found = told("audit", ratings_csv, out, "--users", users, "--rounds", 0, code=1)
     assert found["audience"] == "query"
     assert "query service" in found["reasons"][0]
 
@@ -85,7 +87,7 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
             "--private",
             f"{out}.json",
         )
-    mine = ("audit", store, second, "--private", f"{second}.json")
+    mine = ("audit", store, second, "--private", f"{second}.json", "--rounds", 0)
     assert told(*mine)["pass"] is True
     found = told(*mine, "--earlier", first, code=1)
     assert found["pass"] is False
@@ -104,12 +106,12 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
 
 
 def test_for_a_person(made: Made, ratings_csv: Path) -> None:
-    result = call("audit", ratings_csv, made.folder, "--seed", 1)
+    result = call("audit", ratings_csv, made.folder, *QUICK)
     assert result.exit_code == 0
     assert result.stdout.startswith("PASS\n")
     for text in ("The same attacks, before and after", "What it is still good for", "Findings"):
         assert text in result.stdout
-    failed = call("audit", ratings_csv, made.folder, "--max-disclosed", 0, "--seed", 1)
+    failed = call("audit", ratings_csv, made.folder, "--limit", "disclosed=0", *QUICK)
     assert failed.exit_code == 1
     assert failed.stdout.startswith("FAIL\n")
 
@@ -117,9 +119,13 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--max-success", "0"],
-        ["--max-success", "2"],
-        ["--max-disclosed", "-1"],
+        ["--limit", "record=2"],
+        ["--limit", "record=nan"],
+        ["--limit", "disclosed=-1"],
+        ["--limit", "record"],
+        ["--judge", "some"],
+        ["--rounds", "-1"],
+        ["--rounds", "11"],
         ["--known", "0"],
         ["--targets", "0"],
         ["--earlier", "no-such-folder"],
@@ -147,7 +153,7 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
         *("top:3", "--out", out, "--private", receipt),
     )
     assert made["users_deleted"] > 0
-    audit = ("audit", ratings_csv, out, "--max-success", 1, "--seed", 1)
+    audit = ("audit", ratings_csv, out, "--limit", "record=1", *QUICK)
     alone = told(*audit, code=1)
     assert "without the receipt (--private) nobody can tell them from those who" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]

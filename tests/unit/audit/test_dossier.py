@@ -258,7 +258,7 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     own, public = found.internal()["verdict"], found.public()["verdict"]
     assert not found.passed
     assert "should not be published" in own["headline"]
-    assert "more often than the limit of 0.1% allows" in own["paragraph"]
+    assert "no more often than 0.1%" in own["paragraph"]
     assert "1 in 5" not in own["paragraph"]
     assert any("a larger k, fewer items (items=top_items(N))" in text for text in own["advice"])
     assert any("raise max_disclosed." in text for text in own["advice"])

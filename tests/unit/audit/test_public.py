@@ -18,6 +18,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.dossier.public import Judgement, public_edition
+from starshade.audit.questions.limits import LIMITED, QUESTIONS
 from starshade.audit.verdict import Audit
 from starshade.errors import InternalError
 from starshade.ratings.scale import Scale
@@ -199,14 +200,25 @@ def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
 
 def test_no_limit_is_not_judged(folder: Path) -> None:
     told = public_edition(read_release(folder), folder, Judgement(YES))
-    assert [row["held"] for row in told["limits"]] == ["held", "not judged"]
-    assert [row["limit"] for row in told["limits"]] == ["1 in 4", "none"]
+    (attack, *others) = told["limits"]
+    assert [row["name"] for row in others] == [
+        "earlier" if name == "joint-class" else name for name in list(LIMITED)[1:]
+    ]
+    assert (attack["held"], attack["limit"]) == ("held", "1 in 4")
+    assert {row["held"] for row in others} == {"not judged"}
+    by_itself = {"earlier": "none may be"}
+    assert all(row["limit"] == by_itself.get(row["name"], "none") for row in others)
 
 
-@pytest.mark.parametrize("name", [*dict(YES), "earlier", "scale", "settings", "disclosed"])
+OWN = [name for name in LIMITED if name not in ("record", "joint-class")]
+
+
+@pytest.mark.parametrize("name", [*dict(YES), "earlier", "scale", "settings", *OWN, *QUESTIONS])
 def test_a_no_is_told_in_words_of_its_own(name: str, folder: Path) -> None:
     release = read_release(folder)
-    told = public_edition(release, folder, Judgement(tuple({**dict(YES), name: False}.items())))
+    limits = ((name, 20),) if name in OWN else ()
+    answers = tuple({**dict(YES), name: False}.items())
+    told = public_edition(release, folder, Judgement(answers, limits))
     assert told["verdict"]["passed"] is False
     (row,) = (row for row in told["findings"] if row["name"] == name)
     assert not row["passed"]

@@ -62,7 +62,7 @@ def test_who_was_left_out_is_not_told_from_who_stays_without_the_receipt(tmp_pat
     assert made.figures["users_deleted"] == 6
     alone = audited(tmp_path, ratings, receipt=False, limit={"record": 1.0})
     assert not finding(alone, "attack").passed
-    assert "; people were left out, and without the receipt" in finding(alone, "attack").text
+    assert ": people were left out, and without the receipt" in finding(alone, "attack").text
     (told,) = [text for text in alone.warnings if "credited" in text]
     assert "can overstate and, as people were left out, understate the attack" in told
     assert finding(audited(tmp_path, ratings, limit={"record": 1.0}), "attack").passed
@@ -232,7 +232,7 @@ def test_records_that_are_equal_are_not_said_to_differ(tmp_path: Path) -> None:
     assert result.passed
     assert "looks like at least 4 others" in str(result)
     assert "nobody points at the right record more often than 1 in 5" in str(result)
-    assert "records differ here" not in finding(result, "attack").text
+    assert "Records differ here" not in finding(result, "attack").text
     assert "holds for each person" in finding(result, "attack").text
     assert "keep those who know exact ratings" not in str(result)
 
@@ -243,7 +243,7 @@ def test_records_that_are_near_are_said_to_differ(tmp_path: Path) -> None:
     assert "near, not equal" in told
     assert "Near is not equal" in card(tmp_path)
     result = audited(tmp_path, ratings)
-    assert "records differ here" in finding(result, "attack").text
+    assert "Records differ here" in finding(result, "attack").text
     assert "guaranteed" not in str(result)
 
 
@@ -251,7 +251,7 @@ def test_a_looser_limit_is_the_owners_where_records_differ_only(tmp_path: Path) 
     ratings = equals()
     saved(tmp_path, SuppressAnonymizer(k=5, eps=0), ratings)
     loose = audited(tmp_path, ratings, limit={"record": 1.0})
-    assert "the limit is 20.0%" in finding(loose, "attack").text
+    assert "The limit is 20.0%, by the model." in finding(loose, "attack").text
 
 
 def test_the_card_says_that_nulls_were_moved_only_where_they_can_be(tmp_path: Path) -> None:

@@ -12,7 +12,10 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
-from starshade.audit.shadows import being_in_it, method_of
+from starshade.attack.shadows.halves import Halves
+from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.audit.shadows import BeingInIt, being_in_it, method_of
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items, top_items
@@ -83,18 +86,19 @@ def test_without_a_receipt_nothing_is_measured(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is none"):
         method_of(alone, ratings)
     found = being_in_it(alone, ratings, seed=0)
-    assert (found.membership, found.inference) == (None, None)
-    assert "private receipt" in found.no_membership
-    assert found.no_inference == found.no_membership
+    assert isinstance(found.membership, str)
+    assert "private receipt" in found.membership
+    assert found == BeingInIt.unmeasured(found.membership)
 
 
 def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
     ratings = population()
     release = stored(KLikeness(k=3).anonymize(ratings, rng=1), tmp_path)
     found = being_in_it(release, ratings, rounds=2, known=2, seed=5)
-    assert found.membership is not None
-    assert found.inference is not None
-    assert (found.no_membership, found.no_inference) == ("", "")
+    assert isinstance(found.membership, MembershipResult)
+    assert isinstance(found.inference, InferenceResult)
+    assert isinstance(found.halves, Halves)
+    assert found.halves.known == 1
     # the same as each attack by itself
     for entry, result in zip(SHADOWS, (found.membership, found.inference), strict=True):
         attack = replace(entry.load()(rounds=2), method=method_of(release, ratings))
@@ -111,20 +115,23 @@ def test_a_release_that_cannot_be_made_of_fewer() -> None:
     }
     for reason, (ratings, method) in tries.items():
         found = being_in_it(method.anonymize(ratings, rng=1), ratings, seed=0)
-        assert (found.membership, found.inference) == (None, None)
-        assert f"cannot be made: {reason}" in found.no_membership
+        assert isinstance(found.membership, str)
+        assert f"cannot be made: {reason}" in found.membership
+        assert found == BeingInIt.unmeasured(found.membership)
 
 
 def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
     ratings = population()
     release = KLikeness(k=3).anonymize(ratings, rng=1)
     found = being_in_it(release, ratings, rounds=1, known=8, seed=0)
-    assert found.membership is not None
-    assert found.inference is None
-    assert "nobody has a rating beyond 8" in found.no_inference
+    assert isinstance(found.membership, MembershipResult)
+    assert isinstance(found.inference, str)
+    assert "nobody has a rating beyond 8" in found.inference
 
 
 def test_too_few_people() -> None:
     ratings = population().keep_users(np.arange(9))
     release = KLikeness(k=2).anonymize(ratings, rng=1)
-    assert "too few to leave a tenth" in being_in_it(release, ratings, seed=0).no_membership
+    found = being_in_it(release, ratings, seed=0)
+    assert isinstance(found.membership, str)
+    assert "too few to leave a tenth" in found.membership

@@ -96,7 +96,7 @@ def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
 
 def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     text = str(QUICK.run(RATINGS, out, rng=1))
-    assert "By the attacks tried (scoreboard-rh, label)" in text
+    assert "By the attacks tried (scoreboard-rh, label, likelihood)" in text
     assert "Another attack may find the right group more often" in text
     assert "more often than 1 in 3." in text
     say(out, claims=[])
@@ -168,7 +168,9 @@ def test_a_release_that_claims_nothing_fails(out: Path) -> None:
     result = QUICK.run(RATINGS, out, rng=1)
     assert not result.passed
     assert result.k is None
-    assert {f.name for f in result.findings if not f.passed} == {"claims", "attack"}
+    assert {f.name for f in result.findings if not f.passed} == {"claims"}
+    assert "record" not in result.limits
+    assert "claims no k, and nobody set a limit" in result.questions[0].in_words
 
 
 def test_a_limit_can_only_be_stricter_where_records_are_equal(out: Path) -> None:
