@@ -166,3 +166,100 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert re.search(r"People left out by the method (under \d+ %|20 % or more) ", measured)
     assert told(*measure)["users_deleted"] is None
     assert "Items left out because too few rated them" in measured
+
+
+def test_three_questions(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    found = told(*base)
+    titles = {
+        "singled-out": "Can a person be singled out?",
+        "linked": "Can records be linked?",
+        "inferred": "Can something be inferred about somebody because they are in it?",
+    }
+    assert {each["name"]: each["question"] for each in found["questions"]} == titles
+    by_question = {
+        each["name"]: [measured["name"] for measured in each["measured"]]
+        for each in found["questions"]
+    }
+    assert by_question == {
+        "singled-out": ["record", "predicate"],
+        "linked": ["class", "halves"],
+        "inferred": ["membership", "inference", "disclosed"],
+    }
+    keys = {"name", "title", "answer", "attack", "knew", "rate", "guessing", "limit", "limit_by"}
+    every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
+    assert all(set(each) == keys | {"beside", "text"} for each in every.values())
+    record, membership = every["record"], every["membership"]
+    assert record["answer"] == "no"
+    assert (record["limit"], record["limit_by"]) == (0.25, "the model")
+    assert set(record["rate"]) == {"rate", "low", "high"}
+    assert record["rate"]["rate"] <= record["rate"]["high"] <= 0.25
+    assert (every["class"]["limit"], every["class"]["limit_by"]) == (None, None)
+    # left out, and said so
+    assert (membership["answer"], membership["rate"]) == ("not measured", None)
+    assert "not asked for (--rounds 0)" in membership["text"]
+    assert "no" not in [each["answer"] for each in found["questions"]]
+    assert found["config"]["limit"] == {}
+
+
+def test_being_in_it_is_measured_by_making_it_again(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--known", 4, "--rounds", 1, "--seed", 1)
+    found = told(*base, "--private", made.receipt)
+    every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
+    auc = every["membership"]["rate"]
+    assert 0 <= auc["low"] <= auc["rate"] <= auc["high"] <= 1
+    assert every["membership"]["title"] == "One in it told from one not"
+    # eight facts of so few people are too many
+    assert "so few people have 8 known facts" in every["halves"]["text"]
+    alone = told(*base)
+    for one in alone["questions"]:
+        for each in one["measured"]:
+            if each["name"] in ("class", "halves", "membership", "inference"):
+                assert each["answer"] == "not measured"
+                assert "receipt" in each["text"]
+
+
+def test_a_limit_must_be_shown_to_hold(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    for limit, code in (
+        ("class=1", 0),
+        ("class=0", 1),
+        ("membership=100%", 1),  # not measured is not shown
+        ("halves=1", 1),
+        ("inference=1", 1),
+    ):
+        name = limit.split("=")[0]
+        found = told(*base, "--limit", limit, code=code)
+        assert found["pass"] == (code == 0)
+        (finding,) = (each for each in found["findings"] if each["name"] == name)
+        assert finding["pass"] == (code == 0)
+        assert ", by the owner" in finding["text"]
+
+
+def test_every_question_can_be_judged(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    assert told(*base, "--judge", "set")["pass"]
+    found = told(*base, "--judge", "all", code=1)
+    failed = [each["name"] for each in found["findings"] if not each["pass"]]
+    assert failed == [each["name"] for each in found["questions"] if each["answer"] != "no"]
+    assert failed
+    assert all(title in " ".join(found["reasons"]) for title in ("singled out?", "be linked?"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (["success=0.1"], "--limit: there is no limit 'success'"),
+        (["record=0.1", "record=0.2"], "--limit: record is set twice"),
+        (["record=nan"], "--limit: record=nan: must be a share from 0 to 1, or in percent"),
+        (["record=-5%"], "--limit: record=-5%: must be a share from 0 to 1, or in percent"),
+    ],
+)
+def test_a_bad_limit_is_refused_in_words(
+    made: Made, ratings_csv: Path, limits: list[str], said: str
+) -> None:
+    options = [word for limit in limits for word in ("--limit", limit)]
+    text = " ".join(refused("audit", ratings_csv, made.folder, *options).split())
+    assert said in text
+    assert "Set limits as NAME=VALUE, such as record=0.1" in text
+    assert "joint-class" in text
