@@ -78,13 +78,17 @@ def cells(audit: dict[str, Any]) -> list[str]:
         beside(found["class"], *found["class"]["beside"].values()),
         beside(found["halves"], *found["halves"]["beside"].values()),
         ", ".join(aucs) or "not measured",
-        "not measured" if gained is None else f"{100 * gained['rate']:+.1f}",
+        "not measured" if gained is None else points(gained),
         *(question["answer"] for question in audit["questions"]),
     ]
 
 
 def percent(rate: dict[str, float] | None) -> str:
     return "not measured" if rate is None else f"{100 * rate['rate']:.1f}"
+
+
+def points(rate: dict[str, float]) -> str:
+    return "{rate:+.0f} [{low:+.0f}, {high:+.0f}]".format(**{k: 100 * v for k, v in rate.items()})
 
 
 def beside(found: dict[str, Any], *others: dict[str, float]) -> str:

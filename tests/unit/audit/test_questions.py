@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -223,8 +225,7 @@ def test_conditions_that_isolate_no_more_than_blind_ones(
     release: Release, isolates: Rate, limit: float | None, answer: Answer
 ) -> None:
     limits = {} if limit is None else {"predicate": limit}
-    result = Audit(known=(2,), targets=20, rounds=0)
-    evidence = audited(release_folder=None, audit=result, release=release).evidence
+    evidence = audited(release).evidence
     question = singled_out(release, evidence, predicates(isolates, 0.1), limits, 0)
     assert question.measured[1].answer == answer
     assert question.measured[1].guessing == 0.1
@@ -233,17 +234,38 @@ def test_conditions_that_isolate_no_more_than_blind_ones(
 _AUDITED: dict[int, AuditResult] = {}
 
 
-def audited(release_folder: Path | None, audit: Audit, release: Release) -> AuditResult:
-    """Judge once; the folder does not matter."""
+def audited(release: Release) -> AuditResult:
+    """Judge once."""
     if id(release) not in _AUDITED:
-        from tempfile import TemporaryDirectory
-
         with TemporaryDirectory() as place:
-            release.save(Path(place) / "out", private=Path(place) / "receipt")
-            _AUDITED[id(release)] = audit.run(
-                RATINGS, Path(place) / "out", private=Path(place) / "receipt", rng=1
-            )
+            out, receipt = Path(place) / "out", Path(place) / "receipt"
+            release.save(out, private=receipt)
+            audit = Audit(known=(2,), targets=20, rounds=0)
+            _AUDITED[id(release)] = audit.run(RATINGS, out, private=receipt, rng=1)
     return _AUDITED[id(release)]
+
+
+def test_the_class_is_found_by_the_strongest_of_all(release: Release) -> None:
+    """Who names the record names its class, whatever the attack."""
+    tried = audited(release).evidence
+    (others,) = {e.after.attack for e in tried[:1]}
+    assert others == "scoreboard-rh"
+    everything: Any = SimpleNamespace(credit=np.ones(30))
+    strong = replace(tried[0], after=replace(tried[0].after, per_target=everything))
+    found, _ = linked(release, [strong, *tried[1:]], "not asked for", None, {}, 0).measured
+    assert (found.attack, found.rate and found.rate.rate) == ("scoreboard-rh", 1.0)
+    found, _ = linked(release, tried, "not asked for", None, {}, 0).measured
+    assert found.attack == "likelihood"
+    # one with few targets may end higher than the one that found most
+    few: Any = SimpleNamespace(credit=np.array([0.0, 1.0]))
+    unsure = replace(tried[0], after=replace(tried[0].after, per_target=few))
+    (one, other) = (
+        linked(release, some, "not asked for", None, {}, 0).measured[0]
+        for some in (tried, [*tried, unsure])
+    )
+    assert one.rate is not None
+    assert other.rate is not None
+    assert one.rate.high < other.rate.high == 1.0
 
 
 @pytest.mark.parametrize(
