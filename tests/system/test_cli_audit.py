@@ -7,9 +7,11 @@ import pytest
 
 from tests.system.conftest import Made, call, refused, small_csv, told
 
+QUICK = ("--rounds", 0, "--seed", 1)
+
 
 def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
-    found = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
+    found = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
     assert found["pass"] is True
     assert found["reasons"] == []
     assert found["verdict"].startswith("This release may be published.")
@@ -35,8 +37,8 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
 def test_without_the_receipt_answers_are_credited_when_compatible(
     made: Made, ratings_csv: Path
 ) -> None:
-    linked = told("audit", ratings_csv, made.folder, "--private", made.receipt, "--seed", 1)
-    found = told("audit", ratings_csv, made.folder, "--seed", 1)
+    linked = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    found = told("audit", ratings_csv, made.folder, *QUICK)
     assert found["pass"]
     assert found["attack_after"]["credit"] == "compatible"
     for a, b in zip(
@@ -47,13 +49,13 @@ def test_without_the_receipt_answers_are_credited_when_compatible(
 
 
 def test_limits_decide(made: Made, ratings_csv: Path) -> None:
-    base = ("audit", ratings_csv, made.folder, "--known", 4, "--seed", 1)
-    strict = told(*base, "--max-success", 0.0001, code=1)
+    base = ("audit", ratings_csv, made.folder, "--known", 4, *QUICK)
+    strict = told(*base, "--limit", "record=0.0001", code=1)
     assert not strict["pass"]
-    assert "points at the right record" in strict["reasons"][0]
-    silent = told(*base, "--max-disclosed", 0, code=1)
-    assert "A rating is disclosed" in silent["reasons"][0]
-    assert told(*base, "--max-disclosed", 1, "--max-success", 1)["pass"]
+    assert "the right record is named" in strict["reasons"][0]
+    silent = told(*base, "--limit", "disclosed=0", code=1)
+    assert "The release shows a rating of" in silent["reasons"][0]
+    assert told(*base, "--limit", "disclosed=100%", "--limit", "record=1")["pass"]
 
 
 def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path)
         *("anonymize", ratings_csv, "--users", users, "--attributes", "exact"),
         *("--k", 3, "--out", out),
     )
-    found = told("audit", ratings_csv, out, "--users", users, code=1)
+    found = told("audit", ratings_csv, out, "--users", users, "--rounds", 0, code=1)
     assert found["audience"] == "query"
     assert "query service" in found["reasons"][0]
 
@@ -85,7 +87,7 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
             "--private",
             f"{out}.json",
         )
-    mine = ("audit", store, second, "--private", f"{second}.json")
+    mine = ("audit", store, second, "--private", f"{second}.json", "--rounds", 0)
     assert told(*mine)["pass"] is True
     found = told(*mine, "--earlier", first, code=1)
     assert found["pass"] is False
@@ -104,12 +106,12 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
 
 
 def test_for_a_person(made: Made, ratings_csv: Path) -> None:
-    result = call("audit", ratings_csv, made.folder, "--seed", 1)
+    result = call("audit", ratings_csv, made.folder, *QUICK)
     assert result.exit_code == 0
     assert result.stdout.startswith("PASS\n")
     for text in ("The same attacks, before and after", "What it is still good for", "Findings"):
         assert text in result.stdout
-    failed = call("audit", ratings_csv, made.folder, "--max-disclosed", 0, "--seed", 1)
+    failed = call("audit", ratings_csv, made.folder, "--limit", "disclosed=0", *QUICK)
     assert failed.exit_code == 1
     assert failed.stdout.startswith("FAIL\n")
 
@@ -117,9 +119,13 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--max-success", "0"],
-        ["--max-success", "2"],
-        ["--max-disclosed", "-1"],
+        ["--limit", "record=2"],
+        ["--limit", "record=nan"],
+        ["--limit", "disclosed=-1"],
+        ["--limit", "record"],
+        ["--judge", "some"],
+        ["--rounds", "-1"],
+        ["--rounds", "11"],
         ["--known", "0"],
         ["--targets", "0"],
         ["--earlier", "no-such-folder"],
@@ -147,7 +153,7 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
         *("top:3", "--out", out, "--private", receipt),
     )
     assert made["users_deleted"] > 0
-    audit = ("audit", ratings_csv, out, "--max-success", 1, "--seed", 1)
+    audit = ("audit", ratings_csv, out, "--limit", "record=1", *QUICK)
     alone = told(*audit, code=1)
     assert "without the receipt (--private) nobody can tell them from those who" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
@@ -160,3 +166,100 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert re.search(r"People left out by the method (under \d+ %|20 % or more) ", measured)
     assert told(*measure)["users_deleted"] is None
     assert "Items left out because too few rated them" in measured
+
+
+def test_three_questions(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    found = told(*base)
+    titles = {
+        "singled-out": "Can a person be singled out?",
+        "linked": "Can records be linked?",
+        "inferred": "Can something be inferred about somebody because they are in it?",
+    }
+    assert {each["name"]: each["question"] for each in found["questions"]} == titles
+    by_question = {
+        each["name"]: [measured["name"] for measured in each["measured"]]
+        for each in found["questions"]
+    }
+    assert by_question == {
+        "singled-out": ["record", "predicate"],
+        "linked": ["class", "halves"],
+        "inferred": ["membership", "inference", "disclosed"],
+    }
+    keys = {"name", "title", "answer", "attack", "knew", "rate", "guessing", "limit", "limit_by"}
+    every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
+    assert all(set(each) == keys | {"beside", "text"} for each in every.values())
+    record, membership = every["record"], every["membership"]
+    assert record["answer"] == "no"
+    assert (record["limit"], record["limit_by"]) == (0.25, "the model")
+    assert set(record["rate"]) == {"rate", "low", "high"}
+    assert record["rate"]["rate"] <= record["rate"]["high"] <= 0.25
+    assert (every["class"]["limit"], every["class"]["limit_by"]) == (None, None)
+    # left out, and said so
+    assert (membership["answer"], membership["rate"]) == ("not measured", None)
+    assert "not asked for (--rounds 0)" in membership["text"]
+    assert "no" not in [each["answer"] for each in found["questions"]]
+    assert found["config"]["limit"] == {}
+
+
+def test_being_in_it_is_measured_by_making_it_again(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--known", 4, "--rounds", 1, "--seed", 1)
+    found = told(*base, "--private", made.receipt)
+    every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
+    auc = every["membership"]["rate"]
+    assert 0 <= auc["low"] <= auc["rate"] <= auc["high"] <= 1
+    assert every["membership"]["title"] == "One in it told from one not"
+    # eight facts of so few people are too many
+    assert "so few people have 8 known facts" in every["halves"]["text"]
+    alone = told(*base)
+    for one in alone["questions"]:
+        for each in one["measured"]:
+            if each["name"] in ("class", "halves", "membership", "inference"):
+                assert each["answer"] == "not measured"
+                assert "receipt" in each["text"]
+
+
+def test_a_limit_must_be_shown_to_hold(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    for limit, code in (
+        ("class=1", 0),
+        ("class=0", 1),
+        ("membership=100%", 1),  # not measured is not shown
+        ("halves=1", 1),
+        ("inference=1", 1),
+    ):
+        name = limit.split("=")[0]
+        found = told(*base, "--limit", limit, code=code)
+        assert found["pass"] == (code == 0)
+        (finding,) = (each for each in found["findings"] if each["name"] == name)
+        assert finding["pass"] == (code == 0)
+        assert ", by the owner" in finding["text"]
+
+
+def test_every_question_can_be_judged(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    assert told(*base, "--judge", "set")["pass"]
+    found = told(*base, "--judge", "all", code=1)
+    failed = [each["name"] for each in found["findings"] if not each["pass"]]
+    assert failed == [each["name"] for each in found["questions"] if each["answer"] != "no"]
+    assert failed
+    assert all(title in " ".join(found["reasons"]) for title in ("singled out?", "be linked?"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (["success=0.1"], "--limit: there is no limit 'success'"),
+        (["record=0.1", "record=0.2"], "--limit: record is set twice"),
+        (["record=nan"], "--limit: record=nan: must be a share from 0 to 1, or in percent"),
+        (["record=-5%"], "--limit: record=-5%: must be a share from 0 to 1, or in percent"),
+    ],
+)
+def test_a_bad_limit_is_refused_in_words(
+    made: Made, ratings_csv: Path, limits: list[str], said: str
+) -> None:
+    options = [word for limit in limits for word in ("--limit", limit)]
+    text = " ".join(refused("audit", ratings_csv, made.folder, *options).split())
+    assert said in text
+    assert "Set limits as NAME=VALUE, such as record=0.1" in text
+    assert "joint-class" in text

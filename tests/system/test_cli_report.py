@@ -18,7 +18,7 @@ from tests.system.conftest import Made, call, refused, told
 pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")
 pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
 
-QUICK = ("--targets", 30, "--seed", 7)
+QUICK = ("--targets", 30, "--rounds", 0, "--seed", 7)
 READING = Reading()
 
 
@@ -72,8 +72,8 @@ def test_an_audit_writes_it_too_and_keeps_its_exit_code(
     ratings_csv: Path, made: Made, tmp_path: Path
 ) -> None:
     asked = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK, "--known", 4)
-    without = told(*asked, "--max-success", 0.001, code=1)
-    found = told(*asked, "--max-success", 0.001, "--report", tmp_path / "r.html", code=1)
+    without = told(*asked, "--limit", "record=0.001", code=1)
+    found = told(*asked, "--limit", "record=0.001", "--report", tmp_path / "r.html", code=1)
     assert found.pop("report") == str(tmp_path / "r.html")
     assert without.pop("report") is None
     assert "should not be published" in (tmp_path / "r.html").read_text()

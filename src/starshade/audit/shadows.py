@@ -84,7 +84,7 @@ def being_in_it(
     *,
     rounds: int = ROUNDS,
     known: int = 8,
-    halves: int = 4,
+    halves: int | None = None,
     targets: int | None = None,
     except_items: Sequence[str] = (),
     seed: int,
@@ -92,7 +92,7 @@ def being_in_it(
     """Ask who is in a release, and what it tells of them because of that.
 
     `known`: ratings known of each person, where the rest is asked about; `halves`: in each of two
-    halves. `except_items`: items
+    halves, by default half as many. `except_items`: items
     never known, such as sensitive ones. Where the release cannot be made of fewer people, or
     nobody says how it was made, nothing was measured, for that reason.
     """
@@ -103,7 +103,7 @@ def being_in_it(
         attacks: list[ShadowAttack[Any]] = [
             MembershipAttack(rounds=rounds, method=method),
             InferenceAttack(rounds=rounds, method=method),
-            HalvesAttack(known=halves, rounds=rounds, method=method),
+            HalvesAttack(known=halves or max(1, known // 2), rounds=rounds, method=method),
         ]
         found = play(attacks, release, knowledge, request)
     except UserError as error:

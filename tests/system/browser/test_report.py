@@ -40,9 +40,9 @@ class Open:
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("report")
     found = {}
-    for edition, most in zip(EDITIONS, (1.0, 0.0), strict=True):  # one passes, one does not
+    for edition, most in zip(EDITIONS, (1, 0), strict=True):  # one passes, one does not
         (place / edition).mkdir()
-        dossier = small_dossier(place / edition, max_disclosed=most)
+        dossier = small_dossier(place / edition, limit=[f"disclosed={most}"])
         file = place / f"{edition}.html"
         found[edition] = save_report(dossier, file, public=edition == "public")
     return found

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
@@ -10,13 +12,14 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
 from starshade.audit.findings import (
-    judge_attack,
     judge_audience,
     judge_claims,
-    judge_disclosed,
+    judge_limits,
     judge_model,
 )
-from starshade.figure import Rate
+from starshade.audit.questions.inferred import inferred
+from starshade.audit.questions.singled_out import singled_out
+from starshade.audit.shadows import BeingInIt
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
 from tests.contract.cast import CAST
@@ -34,7 +37,8 @@ def claim(k: int, holds: bool = True) -> dict[str, Any]:
 
 def evidence(rate: float, known: int = 2) -> Evidence:
     result = ScoreboardRH().run(CAST["ordinary"], Knowledge(known=1), rng=0)
-    after = replace(result, expected_top1=Rate(rate, 0.0, 1.0))
+    per_target: Any = SimpleNamespace(credit=np.full(50, rate))
+    after = replace(result, per_target=per_target)
     return Evidence(Knowledge(known=known), result, after)
 
 
@@ -70,19 +74,20 @@ def k_anonymity(k: int) -> Claim:
 @pytest.mark.parametrize(
     ("rates", "limit", "passed"),
     [
-        ([0.1, 0.2], 0.2, True),
-        ([0.1, 0.2 + 1e-12], 0.2, True),
-        ([0.1, 0.21], 0.2, False),
-        ([0.21, 0.1], 0.2, False),
-        ([0.0], None, False),
+        ([0.1, 0.2], 0.25, True),  # the claim's: 1/4 holds for each
+        ([0.25 + 1e-12, 0.1], 0.25, True),
+        ([0.1, 0.2], 0.2, False),  # the interval ends above
+        ([0.2, 0.1], 0.2, False),
+        ([0.0, 0.0], 0.2, True),
     ],
 )
-def test_the_worst_knowledge_decides(rates: list[float], limit: float | None, passed: bool) -> None:
+def test_the_worst_knowledge_decides(rates: list[float], limit: float, passed: bool) -> None:
     found = [evidence(rate, known=2 + i) for i, rate in enumerate(rates)]
     release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
-    finding = judge_attack(found, limit, release, differ=False)
+    (finding,) = judge_limits([singled_out(release, found, "not tried", {"record": limit}, 0)])
+    assert finding.name == "attack"
     assert finding.passed == passed
-    assert f"knows {2 + rates.index(max(rates))} cells" in finding.text
+    assert f"who knows {2 + rates.index(max(rates))} ratings of a person" in finding.text
 
 
 def test_the_audience() -> None:
@@ -93,10 +98,11 @@ def test_the_audience() -> None:
 
 
 def test_disclosed() -> None:
-    assert judge_disclosed(1.0, None) is None
+    being = BeingInIt.unmeasured("not asked for")
+    assert judge_limits([inferred(being, 1.0, {})]) == []
     for share, limit, passed in ((0.2, 0.2, True), (0.21, 0.2, False), (0.0, 0.0, True)):
-        finding = judge_disclosed(share, limit)
-        assert finding is not None
+        (finding,) = judge_limits([inferred(being, share, {"disclosed": limit})])
+        assert finding.name == "disclosed"
         assert finding.passed == passed
 
 
@@ -143,7 +149,9 @@ def test_exact_and_blurred_knowledge_is_also_tried_by_candidates() -> None:
     release = KLikeness(k=4).anonymize(original, rng=0)
     tries = [Knowledge(known=2), Knowledge(known=2, rating_error=1), Knowledge(known=2, wrong=1)]
     found = attack_both(original, release, tries, targets=7, seed=5)
-    assert [e.after.attack for e in found] == [*["scoreboard-rh", "label"] * 2, "scoreboard-rh"]
-    assert [e.after.config.get("tolerance") for e in found] == [None, 0.0, None, 1.0, None]
+    exact = ["scoreboard-rh", "label", "likelihood"]
+    assert [e.after.attack for e in found] == [*exact * 2, "scoreboard-rh", "likelihood"]
+    tolerances = [e.after.config.get("tolerance") for e in found]
+    assert tolerances == [None, 0.0, None, None, 1.0, None, None, None]
     for e in found:
         assert e.after.expected_top1.rate <= 1 / 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,9 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.evidence import Evidence, Tracked, numbers_to_try, track_both
 from starshade.audit.findings import (
-    judge_attack,
-    judge_disclosed,
     judge_identifying,
     judge_k,
+    judge_limits,
     judge_model,
     judge_scale,
     judge_tracker,
@@ -27,6 +27,11 @@ from starshade.audit.findings import (
     records_differ,
     understated,
 )
+from starshade.audit.questions.inferred import inferred
+from starshade.audit.questions.limits import LIMITED, Limit
+from starshade.audit.questions.question import Measured
+from starshade.audit.questions.singled_out import record_limit, singled_out, strongest
+from starshade.audit.shadows import BeingInIt
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.figure import Rate
@@ -61,46 +66,67 @@ def told(release: Release, **facts: Any) -> Release:
     return replace(release, manifest=release.manifest.model_copy(update=facts))
 
 
-def found(rate: float, high: float, known: int = 2) -> Evidence:
-    """An attack that came to this."""
+def found(*earned: float, known: int = 2) -> Evidence:
+    """An attack that earned so much of each of its targets."""
     result = ScoreboardRH().run(CAST["ordinary"], Knowledge(known=1), rng=0)
-    return Evidence(
-        Knowledge(known=known), result, replace(result, expected_top1=Rate(rate, 0.0, high))
-    )
+    per_target: Any = SimpleNamespace(credit=np.asarray(earned))
+    return Evidence(Knowledge(known=known), result, replace(result, per_target=per_target))
 
 
 @pytest.mark.parametrize(("away", "passed"), NEAR)
-@pytest.mark.parametrize("limit", [0.2, 1 / 3, 1.0])
-def test_attacks_on_equal_records_are_judged_by_their_mean(
-    release: Release, limit: float, away: float, passed: bool
+@pytest.mark.parametrize("limit", [0.0, 0.2, 1 / 3, 1.0])
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_limit_is_held_against_the_upper_end(
+    name: str, limit: float, away: float, passed: bool
 ) -> None:
-    evidence = [found(limit + away, 2.0), found(0.0, 2.0, known=8)]
-    assert judge_attack(evidence, limit, release, differ=False).passed == passed
+    rate = Rate(limit / 2, 0.0, limit + away)
+    judged = Measured(name, "found.", rate=rate, limit=Limit(limit, "the owner"))
+    assert judged.answer == ("no" if passed else "yes")
+    assert judged.holds == passed
 
 
-@pytest.mark.parametrize(("away", "passed"), NEAR)
-@pytest.mark.parametrize("limit", [0.2, 1 / 3, 1.0])
-def test_attacks_on_records_that_differ_are_judged_by_the_upper_end(
-    records: Release, limit: float, away: float, passed: bool
+def test_where_records_are_equal_the_interval_ends_at_1_in_the_smallest_class(
+    release: Release, records: Release
 ) -> None:
-    # another attack has the higher mean, and the lower end
-    evidence = [found(limit / 2, limit - 1e-3), found(limit / 4, limit + away, known=8)]
-    finding = judge_attack(evidence, limit, records, differ=True)
-    assert finding.passed == passed
-    assert ("knows 8 cells" in finding.text) == (away > -1e-3)
+    evidence = [found(*[1 / K] * 20), found(*[0.0] * 20, known=8)]
+    smallest = int(release.classes.sizes.min())
+    assert strongest(evidence, release, 0)[1].high == max(1 / K, 1 / smallest)
+    for limit, passed in ((None, True), (1 / K, True), (1 / K - 1e-6, False)):
+        limits = {} if limit is None else {"record": limit}
+        (finding,) = judge_limits([singled_out(release, evidence, "not tried", limits, 0)])
+        assert finding.passed == passed
+    # where they differ no bound holds for each
+    assert strongest(evidence, records, 0)[1].high > 1 / K
+    (finding,) = judge_limits([singled_out(records, evidence, "not tried", {}, 0)])
+    assert not finding.passed
+
+
+def test_of_several_attacks_the_one_with_the_highest_end_counts(records: Release) -> None:
+    many, few = found(*[0.1, 0.3] * 500), found(0.0, 0.3, known=8)
+    best, rate = strongest([many, few], records, 0)
+    assert best is many
+    assert rate.rate == pytest.approx(0.2)
+    assert rate.high == pytest.approx(0.3)  # of the two targets of the other
 
 
 @pytest.mark.parametrize(("away", "passed"), NEAR)
 @pytest.mark.parametrize("limit", [0.0, 0.25, 1.0])
 def test_the_share_disclosed(limit: float, away: float, passed: bool) -> None:
-    finding = judge_disclosed(limit + away, limit)
-    assert finding is not None
+    being = BeingInIt.unmeasured("not asked for")
+    (finding,) = judge_limits([inferred(being, limit + away, {"disclosed": limit})])
     assert finding.passed == passed
 
 
-def test_no_share_or_no_limit_is_not_judged() -> None:
-    assert judge_disclosed(None, 0.0) is None
-    assert judge_disclosed(0.0, None) is None
+def test_no_limit_is_not_judged() -> None:
+    being = BeingInIt.unmeasured("not asked for")
+    assert judge_limits([inferred(being, None, {}), inferred(being, 0.0, {})]) == []
+
+
+def test_a_limit_on_what_is_not_there_to_be_measured_does_not_hold() -> None:
+    being = BeingInIt.unmeasured("not asked for")
+    (finding,) = judge_limits([inferred(being, None, {"disclosed": 1.0})])
+    assert not finding.passed
+    assert "averaged" in finding.text
 
 
 @pytest.mark.parametrize(
@@ -214,15 +240,13 @@ def test_a_name_is_what_more_than_half_have_to_themselves(
     assert Shared(people, people, alone).identifies == names
 
 
-@pytest.mark.parametrize(
-    ("name", "least", "most"), [("max_success", np.nextafter(0, 1), 1), ("max_disclosed", 0, 1)]
-)
-def test_the_ends_of_what_may_be_asked(name: str, least: float, most: float) -> None:
-    for inside in (least, most):
-        Audit(**{name: inside})
-    for outside in (np.nextafter(least, -1), np.nextafter(most, 2)):
+@pytest.mark.parametrize("name", LIMITED)
+def test_the_ends_of_what_may_be_asked(name: str) -> None:
+    for inside in (0, 0.0, np.nextafter(0, 1), np.nextafter(1, 0), 1):
+        Audit(limit={name: inside})
+    for outside in (np.nextafter(0, -1), np.nextafter(1, 2)):
         with pytest.raises(ConfigError):
-            Audit(**{name: outside})
+            Audit(limit={name: outside})
 
 
 @pytest.mark.parametrize("name", ["known", "targets"])
@@ -258,13 +282,13 @@ def test_what_somebody_has(
     ("method", "asked", "limit"),
     [
         # equal records: 1/k holds for each, and a limit can only be stricter
-        ("k-likeness", None, "25.0%"),
-        ("k-likeness", 0.5, "25.0%"),
-        ("k-likeness", 0.1, "10.0%"),
+        ("k-likeness", None, "25.0%, by the model"),
+        ("k-likeness", 0.5, "25.0%, by the model"),
+        ("k-likeness", 0.1, "10.0%, by the owner"),
         # records that differ: no bound holds for each, and the limit is the owner's to set
-        ("interval", None, "25.0%"),
-        ("interval", 0.5, "50.0%"),
-        ("interval", 0.1, "10.0%"),
+        ("interval", None, "25.0%, by the model"),
+        ("interval", 0.5, "50.0%, by the owner"),
+        ("interval", 0.1, "10.0%, by the owner"),
     ],
 )
 def test_which_of_two_limits_is_held_against(
@@ -278,11 +302,13 @@ def test_which_of_two_limits_is_held_against(
     made = release if method == "k-likeness" else records
     assert records_differ(made) == (method == "interval")
     made.save(tmp_path / "out", private=tmp_path / "receipt")
-    result = Audit(known=(2,), targets=10, max_success=asked).run(
+    limits = {} if asked is None else {"record": asked}
+    result = Audit(known=(2,), targets=10, rounds=0, limit=limits).run(
         RATINGS, tmp_path / "out", private=tmp_path / "receipt", rng=1
     )
     (text,) = (f.text for f in result.findings if f.name == "attack")
-    assert f"the limit is {limit}." in text
+    assert f"The limit is {limit}" in text
+    assert result.limits["record"] == record_limit(made, limits)
 
 
 def found_in_data(ratings: Ratings) -> Ratings:
@@ -340,19 +366,26 @@ def test_what_an_audit_cannot_do_without_the_receipt(
     assert understated(made) is None  # the receipt is at hand
     without = replace(made, private=None)
     assert understated(without) == needed
-    finding = judge_attack([found(0.0, 0.0)], 1.0, without, differ=False)
+    limits = {"record": 1.0}
+    (finding,) = judge_limits([singled_out(without, [found(0.0)], "not tried", limits, 0)])
     assert finding.passed == (said is None)
     if needed is not None:
         assert f"{needed[0]}, and without the receipt" in finding.text
-        assert finding.text.endswith(f"nobody can tell {needed[1]}.")
-        assert finding.text.startswith("How often") == (facts.get("layout") == "profile")
+        assert f"nobody can tell {needed[1]}." in finding.text
+        assert finding.text.startswith("How often")
 
 
 @pytest.mark.parametrize("differ", [False, True])
-def test_what_the_limit_is_held_against_is_said(release: Release, differ: bool) -> None:
-    text = judge_attack([found(0.1, 0.1)], 0.2, release, differ=differ).text
-    assert ("upper end of its interval" in text) == differ
-    assert ("It holds for each person." in text) == (not differ)
+def test_what_the_limit_is_held_against_is_said(
+    release: Release, records: Release, differ: bool
+) -> None:
+    made, limits = (records if differ else release), {"record": 0.1}
+    evidence = [found(*[0.1] * 20)]
+    (finding,) = judge_limits([singled_out(made, evidence, "not tried", limits, 0)])
+    assert not finding.passed
+    assert "the interval over all that was tried ends at" in finding.text
+    assert ("single persons may be found more often" in finding.text) == differ
+    assert ("holds for each person" in finding.text) == (not differ)
 
 
 @pytest.mark.parametrize(("distinct", "passed"), [(4, True), (8, False)])

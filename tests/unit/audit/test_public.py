@@ -18,6 +18,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.dossier.public import Judgement, public_edition
+from starshade.audit.questions.limits import LIMITED, QUESTIONS
 from starshade.audit.verdict import Audit
 from starshade.errors import InternalError
 from starshade.ratings.scale import Scale
@@ -66,7 +67,7 @@ def rated_so(draw: st.DrawFn) -> Ratings:
 def told(
     ratings: Ratings, folder: Path, receipt: Path | None, *, seed: int = 1, **asked: Any
 ) -> Dossier:
-    audit = Audit(**{"known": (1, 2), "targets": 12} | asked)
+    audit = Audit(**{"known": (1, 2), "targets": 12, "rounds": 0} | asked)
     return compile_dossier(
         ratings, folder, private=receipt, audit=audit, rng=seed, command=f"again --seed {seed}"
     )
@@ -129,7 +130,7 @@ def test_other_layouts_likewise(pair: str, linked: bool, tmp_path: Path) -> None
         ratings, release = make(way)
         release.save(tmp_path / name, private=tmp_path / f"{name}.json")
         receipt = tmp_path / f"{name}.json" if linked else None
-        found.append(told(ratings, tmp_path / "a", receipt, known=(1,), max_success=0.5))
+        found.append(told(ratings, tmp_path / "a", receipt, known=(1,), limit={"record": 0.5}))
     assert contents_of(tmp_path / "a") == contents_of(tmp_path / "b")
     one, other = found
     assert Judgement.of(one.audit) == Judgement.of(other.audit)
@@ -147,8 +148,7 @@ def test_nothing_else_can_get_in() -> None:
     said = {field.name: field.type for field in fields(Judgement)}
     assert said == {
         "answers": "tuple[tuple[str, bool], ...]",
-        "max_success": "int | None",
-        "max_disclosed": "int | None",
+        "limits": "tuple[tuple[str, int], ...]",
     }
 
 
@@ -183,12 +183,13 @@ def test_of_an_answer_nothing_but_yes_or_no_is_told(folder: Path) -> None:
 )
 def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
     ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
-    audit = Audit(known=(1,), targets=2, max_success=asked, max_disclosed=asked)
+    audit = Audit(known=(1,), targets=2, rounds=0, limit={"record": asked, "disclosed": asked})
     found = audit.run(ratings, folder, private=folder.with_suffix(".json"), rng=0)
     judgement = Judgement.of(found)
-    assert (judgement.max_success, judgement.max_disclosed) == (told_as, told_as)
+    assert judgement.limits == (("record", told_as), ("disclosed", told_as))
     told = public_edition(read_release(folder), folder, judgement)
-    attack, shown = told["limits"]
+    rows = {row["name"]: row for row in told["limits"]}
+    attack, shown = rows["attack"], rows["disclosed"]
     # k = 4: whoever asks for more than 1 in 4 is held to that
     assert attack["limit"] == (f"{told_as}%" if told_as < 25 else "1 in 4")
     assert attack["by"] == ("the owner" if told_as < 25 else "the claim")
@@ -199,14 +200,25 @@ def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
 
 def test_no_limit_is_not_judged(folder: Path) -> None:
     told = public_edition(read_release(folder), folder, Judgement(YES))
-    assert [row["held"] for row in told["limits"]] == ["held", "not judged"]
-    assert [row["limit"] for row in told["limits"]] == ["1 in 4", "none"]
+    (attack, *others) = told["limits"]
+    assert [row["name"] for row in others] == [
+        "earlier" if name == "joint-class" else name for name in list(LIMITED)[1:]
+    ]
+    assert (attack["held"], attack["limit"]) == ("held", "1 in 4")
+    assert {row["held"] for row in others} == {"not judged"}
+    by_itself = {"earlier": "none may be"}
+    assert all(row["limit"] == by_itself.get(row["name"], "none") for row in others)
 
 
-@pytest.mark.parametrize("name", [*dict(YES), "earlier", "scale", "settings", "disclosed"])
+OWN = [name for name in LIMITED if name not in ("record", "joint-class")]
+
+
+@pytest.mark.parametrize("name", [*dict(YES), "earlier", "scale", "settings", *OWN, *QUESTIONS])
 def test_a_no_is_told_in_words_of_its_own(name: str, folder: Path) -> None:
     release = read_release(folder)
-    told = public_edition(release, folder, Judgement(tuple({**dict(YES), name: False}.items())))
+    limits = ((name, 20),) if name in OWN else ()
+    answers = tuple({**dict(YES), name: False}.items())
+    told = public_edition(release, folder, Judgement(answers, limits))
     assert told["verdict"]["passed"] is False
     (row,) = (row for row in told["findings"] if row["name"] == name)
     assert not row["passed"]

@@ -43,7 +43,9 @@ def saved(tmp_path: Path, method: Any, ratings: Ratings) -> Made:
 
 def audited(tmp_path: Path, ratings: Ratings, *, receipt: bool = True, **asked: Any) -> AuditResult:
     private = tmp_path / "receipt" if receipt else None
-    return Audit(**{"known": (2,)} | asked).run(ratings, tmp_path / "out", private=private, rng=1)
+    return Audit(**{"known": (2,), "rounds": 0} | asked).run(
+        ratings, tmp_path / "out", private=private, rng=1
+    )
 
 
 def finding(result: AuditResult, name: str) -> Any:
@@ -58,22 +60,22 @@ def test_who_was_left_out_is_not_told_from_who_stays_without_the_receipt(tmp_pat
     ratings = people()
     made = saved(tmp_path, SuppressAnonymizer(k=5, eps=1), ratings)
     assert made.figures["users_deleted"] == 6
-    alone = audited(tmp_path, ratings, receipt=False, max_success=1.0)
+    alone = audited(tmp_path, ratings, receipt=False, limit={"record": 1.0})
     assert not finding(alone, "attack").passed
-    assert "; people were left out, and without the receipt" in finding(alone, "attack").text
+    assert ": people were left out, and without the receipt" in finding(alone, "attack").text
     (told,) = [text for text in alone.warnings if "credited" in text]
     assert "can overstate and, as people were left out, understate the attack" in told
-    assert finding(audited(tmp_path, ratings, max_success=1.0), "attack").passed
+    assert finding(audited(tmp_path, ratings, limit={"record": 1.0}), "attack").passed
 
 
 def test_where_nobody_was_left_out_it_can_only_overstate(tmp_path: Path) -> None:
     ratings = people(odd=0)
     assert saved(tmp_path, SuppressAnonymizer(k=5, eps=1), ratings).figures["users_deleted"] == 0
-    alone = audited(tmp_path, ratings, receipt=False, max_success=1.0)
+    alone = audited(tmp_path, ratings, receipt=False, limit={"record": 1.0})
     assert finding(alone, "attack").passed
     (told,) = [text for text in alone.warnings if "credited" in text]
     assert "can only overstate" in told
-    linked = audited(tmp_path, ratings, max_success=1.0)
+    linked = audited(tmp_path, ratings, limit={"record": 1.0})
     for a, b in zip(linked.evidence, alone.evidence, strict=True):
         assert a.after.expected_top1.rate <= b.after.expected_top1.rate + 1e-12
 
@@ -230,7 +232,7 @@ def test_records_that_are_equal_are_not_said_to_differ(tmp_path: Path) -> None:
     assert result.passed
     assert "looks like at least 4 others" in str(result)
     assert "nobody points at the right record more often than 1 in 5" in str(result)
-    assert "records differ here" not in finding(result, "attack").text
+    assert "Records differ here" not in finding(result, "attack").text
     assert "holds for each person" in finding(result, "attack").text
     assert "keep those who know exact ratings" not in str(result)
 
@@ -241,15 +243,15 @@ def test_records_that_are_near_are_said_to_differ(tmp_path: Path) -> None:
     assert "near, not equal" in told
     assert "Near is not equal" in card(tmp_path)
     result = audited(tmp_path, ratings)
-    assert "records differ here" in finding(result, "attack").text
+    assert "Records differ here" in finding(result, "attack").text
     assert "guaranteed" not in str(result)
 
 
 def test_a_looser_limit_is_the_owners_where_records_differ_only(tmp_path: Path) -> None:
     ratings = equals()
     saved(tmp_path, SuppressAnonymizer(k=5, eps=0), ratings)
-    loose = audited(tmp_path, ratings, max_success=1.0)
-    assert "the limit is 20.0%" in finding(loose, "attack").text
+    loose = audited(tmp_path, ratings, limit={"record": 1.0})
+    assert "The limit is 20.0%, by the model." in finding(loose, "attack").text
 
 
 def test_the_card_says_that_nulls_were_moved_only_where_they_can_be(tmp_path: Path) -> None:

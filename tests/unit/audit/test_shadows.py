@@ -12,6 +12,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
+from starshade.attack.shadows.halves import Halves
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.audit.shadows import BeingInIt, being_in_it, method_of
@@ -96,6 +97,8 @@ def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
     found = being_in_it(release, ratings, rounds=2, known=2, seed=5)
     assert isinstance(found.membership, MembershipResult)
     assert isinstance(found.inference, InferenceResult)
+    assert isinstance(found.halves, Halves)
+    assert found.halves.known == 1
     # the same as each attack by itself
     for entry, result in zip(SHADOWS, (found.membership, found.inference), strict=True):
         attack = replace(entry.load()(rounds=2), method=method_of(release, ratings))
@@ -112,8 +115,9 @@ def test_a_release_that_cannot_be_made_of_fewer() -> None:
     }
     for reason, (ratings, method) in tries.items():
         found = being_in_it(method.anonymize(ratings, rng=1), ratings, seed=0)
-        assert f"cannot be made: {reason}" in str(found.membership)
-        assert found == BeingInIt.unmeasured(str(found.membership))
+        assert isinstance(found.membership, str)
+        assert f"cannot be made: {reason}" in found.membership
+        assert found == BeingInIt.unmeasured(found.membership)
 
 
 def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
@@ -128,7 +132,9 @@ def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
 def test_too_few_people() -> None:
     ratings = population().keep_users(np.arange(9))
     release = KLikeness(k=2).anonymize(ratings, rng=1)
-    assert "too few to leave a tenth" in str(being_in_it(release, ratings, seed=0).membership)
+    found = being_in_it(release, ratings, seed=0)
+    assert isinstance(found.membership, str)
+    assert "too few to leave a tenth" in found.membership
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

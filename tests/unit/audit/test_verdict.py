@@ -22,7 +22,7 @@ from tests.contract.cast import CAST
 from tests.unit.release.damage import say
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
-QUICK = Audit(known=(2,), targets=10)
+QUICK = Audit(known=(2,), targets=10, rounds=0)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
 
 def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     text = str(QUICK.run(RATINGS, out, rng=1))
-    assert "By the attacks tried (scoreboard-rh, label)" in text
+    assert "By the attacks tried (scoreboard-rh, label, likelihood)" in text
     assert "Another attack may find the right group more often" in text
     assert "more often than 1 in 3." in text
     say(out, claims=[])
@@ -127,7 +127,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     assert "guaranteed in this release alone" in str(result)
     assert "<strong>FAIL</strong>" in result._repr_html_()
     assert result.warnings == alone.warnings
-    failed = Audit(known=(2,), targets=10, max_success=1e-6).run(
+    failed = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1e-6}).run(
         RATINGS, out, earlier=[earlier], rng=1
     )
     assert not failed.passed_alone
@@ -228,13 +228,17 @@ def test_a_release_that_claims_nothing_fails(out: Path) -> None:
     result = QUICK.run(RATINGS, out, rng=1)
     assert not result.passed
     assert result.k is None
-    assert {f.name for f in result.findings if not f.passed} == {"claims", "attack"}
+    assert {f.name for f in result.findings if not f.passed} == {"claims"}
+    assert "record" not in result.limits
+    assert "claims no k, and nobody set a limit" in result.questions[0].in_words
 
 
 def test_a_limit_can_only_be_stricter_where_records_are_equal(out: Path) -> None:
-    loose = Audit(known=(2,), targets=10, max_success=1.0).run(RATINGS, out, rng=1)
+    loose = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1.0}).run(RATINGS, out, rng=1)
     assert any("33.3%" in f.text for f in loose.findings if f.name == "attack")
-    strict = Audit(known=(2,), targets=10, max_success=1e-6).run(RATINGS, out, rng=1)
+    strict = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1e-6}).run(
+        RATINGS, out, rng=1
+    )
     assert [f.name for f in strict.findings if not f.passed] == ["attack"]
 
 
@@ -270,10 +274,12 @@ def test_the_receipt_of_another_release(out: Path) -> None:
         {"known": ()},
         {"known": (0,)},
         {"targets": 0},
-        {"max_success": 0},
-        {"max_success": 1.1},
-        {"max_disclosed": -0.1},
-        {"max_disclosed": 1.1},
+        {"rounds": -1},
+        {"rounds": 11},
+        {"judge": "some"},
+        {"limit": {"record": 1.1}},
+        {"limit": {"disclosed": -0.1}},
+        {"limit": ("shown=0.1",)},
     ],
     ids=str,
 )
@@ -286,13 +292,13 @@ def test_an_adversary_who_was_asked_for_is_not_replaced(out: Path) -> None:
     most = int(RATINGS.user_support.max())
     for known in ((most + 1,), (2, most + 9)):
         with pytest.raises(ConfigError, match=f"known {known[-1]}: .*at most {most} can be"):
-            Audit(known=known, targets=10).run(RATINGS, out, rng=1)
+            Audit(known=known, targets=10, rounds=0).run(RATINGS, out, rng=1)
 
 
 def test_what_was_tried_less_than_usual_is_told(out: Path) -> None:
     most = int(RATINGS.user_support.max())
     assert 4 <= most < 8
-    result = Audit(targets=10).run(RATINGS, out, rng=1)
+    result = Audit(targets=10, rounds=0).run(RATINGS, out, rng=1)
     assert {e.knowledge.known for e in result.evidence} == {2, 4}
     assert (
         "Nobody rated 8 of the released items that can be known: the attacks were tried with 2 "
@@ -302,7 +308,7 @@ def test_what_was_tried_less_than_usual_is_told(out: Path) -> None:
 
 
 def test_the_figure_says_whom_it_is_about(out: Path) -> None:
-    result = Audit(known=(1, 5)).run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    result = Audit(known=(1, 5), rounds=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
     few = [e for e in result.evidence if e.knowledge.known == 5]
     assert all(0 < e.after.targets < RATINGS.n_users for e in few)
     told = str(replace(result, evidence=tuple(few)))
@@ -315,7 +321,7 @@ def test_the_figure_says_whom_it_is_about(out: Path) -> None:
 
 def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
     monkeypatch.setattr("starshade.audit.to_know._FEW", 20)
-    result = Audit(known=(2, 5)).run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    result = Audit(known=(2, 5), rounds=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
     few = [e for e in result.evidence if e.after.targets < 20]
     assert 0 < len(few) < len(result.evidence)
     (told,) = (text for text in result.warnings if "the interval is wide" in text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ __all__ = ["COMMAND", "SEED", "Shown", "marked", "people", "small_dossier"]
 
 SEED = 918_273_645
 COMMAND = "starshade report <ratings> release --private 'the receipt'"
-_AUDIT = Audit(known=(2, 4), targets=40)
+_AUDIT = Audit(known=(2, 4), targets=40, rounds=0)
 
 
 def people(n: int = 70) -> Ratings:
@@ -31,7 +32,7 @@ def people(n: int = 70) -> Ratings:
     )
 
 
-def small_dossier(place: Path, *, max_disclosed: float | None = None) -> Dossier:
+def small_dossier(place: Path, *, limit: Sequence[str] = ()) -> Dossier:
     """Make a release of 70 people in `place`, and judge it."""
     ratings = people()
     release = KLikeness(k=5, items=top_items(9)).anonymize(ratings, rng=SEED)
@@ -40,7 +41,7 @@ def small_dossier(place: Path, *, max_disclosed: float | None = None) -> Dossier
         ratings,
         place / "release",
         private=place / "receipt.json",
-        audit=replace(_AUDIT, max_disclosed=max_disclosed),
+        audit=replace(_AUDIT, limit=limit),
         rng=SEED,
         command=COMMAND,
     )

@@ -45,6 +45,10 @@ def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float])
     disclosed: tuple[Measured, ...] = ()
     if shown is not None:
         disclosed = (_disclosed(shown, limit("disclosed")),)
+    elif "disclosed" in limits:
+        why = "its cells are averaged, and which are somebody's rating is not counted"
+        what = "Of how many people a rating is shown"
+        disclosed = (unmeasured("disclosed", what, why, limit("disclosed")),)
     return Question(
         "inferred",
         (
@@ -80,7 +84,10 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
         rate=at.auc if told else alarm.found,
         guessing=0.5 if told else ALARMS,
         limit=limit,
-        beside=(("One in it told from one not (50% is not at all)", at.auc),),
+        beside=(
+            ("One in it told from one not (50% is not at all)", at.auc),
+            ("The same with all ratings known", found.auc),
+        ),
         by_itself=at.auc.high <= 0.5,
         of="One in it told from one not" * told,
     )
@@ -90,6 +97,9 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
         return unmeasured("inference", "What is told of somebody's other ratings", found, limit)
     some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
+    if not some:
+        why = "nobody left an item unrated, and ratings without steps are not named"
+        return unmeasured("inference", "What is told of somebody's other ratings", why, limit)
     best = max(some, key=lambda rate: rate.high)
     # two adversaries asked two kinds of questions
     low = best.rate - _WIDER * (best.rate - best.low)

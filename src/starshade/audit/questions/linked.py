@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.composition.composed import Composed
 from starshade.attack.likelihood.result import LikelihoodResult
+from starshade.attack.result import AttackResult
 from starshade.attack.shadows.halves import Halves
-from starshade.audit.evidence import Evidence
+from starshade.audit.evidence import Evidence, credit_of
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.figure import Rate
@@ -46,28 +51,26 @@ def linked(
 def _class(
     release: Release, evidence: Sequence[Evidence], limit: Limit | None, seed: int
 ) -> Measured:
-    tried = [each for each in evidence if isinstance(each.after, LikelihoodResult)]
-    if release.private is None or not tried:
+    if release.private is None or not evidence:
         why = "without the receipt nobody can tell who is in which"
         return unmeasured("class", "How often the right class is named", why, limit)
-    rates = [
-        bootstrap(each.after.per_target.class_found, seed=seed, tries=len(tried))
-        for each in tried
-        if isinstance(each.after, LikelihoodResult)
-    ]
+    rates = [bootstrap(_found(each.after), seed=seed, tries=len(evidence)) for each in evidence]
     best = max(range(len(rates)), key=lambda i: rates[i].rate)
-    worst, rate = tried[best], rates[best]
-    result = worst.after
-    assert isinstance(result, LikelihoodResult)
-    classes = release.manifest.classes
+    worst, rate = evidence[best], replace(rates[best], high=max(rate.high for rate in rates))
+    result, classes = worst.after, release.manifest.classes
+    ceilings = [
+        each.after.ceiling
+        for each in evidence
+        if isinstance(each.after, LikelihoodResult) and each.knowledge == worst.knowledge
+    ]
     text = (
         f"Who knows {worst.knew} of a person names the right class in {rate} of "
         f"{counted(result.targets, 'case')}, and with it reads all that its cells say"
     )
     beside: tuple[tuple[str, Rate], ...] = ()
-    if result.ceiling is not None:
-        text += f"; nobody with these facts can do better than {result.ceiling}"
-        beside = (("At most possible with these facts", result.ceiling),)
+    if ceilings and ceilings[0] is not None:
+        text += f"; nobody with these facts can do better than {ceilings[0]}"
+        beside = (("At most possible with these facts", ceilings[0]),)
     return Measured(
         "class",
         f"{text}. No model limits it.",
@@ -78,6 +81,13 @@ def _class(
         limit=limit,
         beside=beside,
     )
+
+
+def _found(result: AttackResult) -> NDArray[np.float64]:
+    """Return how often each target's class was named; who names the record names its class."""
+    if isinstance(result, LikelihoodResult):
+        return result.per_target.class_found
+    return credit_of(result)
 
 
 def _halves(found: Halves | str, limit: Limit | None) -> Measured:

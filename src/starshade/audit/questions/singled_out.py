@@ -53,10 +53,10 @@ def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tupl
     """Return what named the right record most often, with an interval over all that was tried.
 
     Where records of a class are equal, nobody is right more often than 1 in the smallest class,
-    and the interval ends there.
+    and the interval ends there. Without the receipt too: who is credited is, with 1 in all ties.
     """
     sizes = class_sizes(release)
-    most = 1.0 if release.private is None or not len(sizes) else 1 / int(sizes[-1])
+    most = 1 / int(sizes[-1]) if len(sizes) else 1.0
     rates = [bootstrap(credit_of(each.after), seed=seed, tries=len(evidence)) for each in evidence]
     best = max(range(len(rates)), key=lambda i: rates[i].rate)
     high = max(rate.high for rate in rates)

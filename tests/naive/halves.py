@@ -1,0 +1,22 @@
+"""Halves by their definition: one person at a time, one fact after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.naive.inference import posterior
+from tests.naive.membership import Fact, Shadow
+from tests.naive.rows import mix
+
+
+def halves(user: int, items: Sequence[int], key: int) -> tuple[set[int], set[int]]:
+    """The items of the lower half of a person's facts by their keyed numbers, and the others."""
+    by_number = sorted(items, key=lambda item: mix(mix(key) ^ (item * 2**32 + user)))
+    middle = len(items) // 2
+    return set(by_number[:middle]), set(by_number[middle:])
+
+
+def joined(shadow: Shadow, one: Sequence[Fact], other: Sequence[Fact]) -> float:
+    """How likely two adversaries name the same row, each drawing among the likeliest ones."""
+    first, second = (posterior(shadow, facts, "best") for facts in (one, other))
+    return sum(a * b for a, b in zip(first, second, strict=True))
