@@ -24,7 +24,7 @@ from starshade.attack.shadows.inference_result import Compared, InferenceResult,
 from starshade.attack.shadows.membership_result import Alarm, MembershipAt, MembershipResult
 from starshade.audit.findings import judge_limits, judge_questions
 from starshade.audit.questions.inferred import inferred
-from starshade.audit.questions.limits import LIMITED, QUESTIONS, Limit, limits_of
+from starshade.audit.questions.limits import LIMITED, Limit, limits_of
 from starshade.audit.questions.linked import linked
 from starshade.audit.questions.question import Answer, Measured, Question, answered, unmeasured
 from starshade.audit.questions.singled_out import record_limit, singled_out
@@ -33,6 +33,7 @@ from starshade.audit.shadows import BeingInIt
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.figure import Rate
+from starshade.release.promise import QUESTIONS
 from starshade.release.table import Release
 from starshade.stats import bootstrap, wilson
 from tests.contract.cast import CAST

@@ -158,6 +158,8 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
     return {
         "passed": passed,
         "headline": _HEADLINE if passed else headline(passed=False, alone=alone, answered=False),
+        "word": "LIMITS HOLD" if passed else "FAIL",
+        "answered": passed,
         "paragraph": " ".join(paragraph),
         "advice": readers_advice(passed=passed),
     }
