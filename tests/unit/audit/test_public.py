@@ -18,7 +18,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.dossier.public import Judgement, public_edition
-from starshade.audit.questions.limits import LIMITED, QUESTIONS
+from starshade.audit.questions.limits import LIMITED
 from starshade.audit.verdict import Audit
 from starshade.errors import InternalError
 from starshade.ratings.scale import Scale
@@ -26,6 +26,7 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
+from starshade.release.promise import QUESTIONS
 from starshade.release.table import Release
 from starshade.report.page import render_report
 from tests.strategies import table
