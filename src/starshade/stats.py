@@ -90,3 +90,30 @@ def bootstrap(shares: NDArray[np.float64], *, seed: int, draws: int = 1000, trie
     picks = np.random.default_rng(seed).multinomial(n, counts / n, size=draws * tries)
     low, high = np.quantile(picks @ values / n, [_ERROR / tries / 2, 1 - _ERROR / tries / 2])
     return Rate(float(shares.mean()), float(low), float(high))
+
+
+def worst_tenth(credits_: NDArray[np.float64]) -> float:
+    """Return the mean credit of the tenth of the people who are found most often.
+
+    `credits_` (draws, people): what an attack earned of each person, draw by draw, at least two.
+    Who they are is told by every other draw, and how often they are found by those between, then
+    the other way round: where all are alike, the worst tenth is as well off as the mean. People
+    who tie for the last places share them.
+
+    Examples
+    --------
+    >>> found = np.zeros((4, 20))
+    >>> found[:, :2] = 1  # the same two of twenty, always
+    >>> worst_tenth(found), float(found.mean())
+    (1.0, 0.1)
+    """
+    halves = credits_[::2].mean(0), credits_[1::2].mean(0)
+    return float(np.mean([_of_top(pick, other) for pick, other in (halves, halves[::-1])]))
+
+
+def _of_top(pick: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    wanted = max(1.0, len(pick) / 10)
+    last = np.sort(pick)[-math.ceil(wanted)]
+    above = pick > last
+    tied = other[pick == last].mean()
+    return float((other[above].sum() + (wanted - above.sum()) * tied) / wanted)

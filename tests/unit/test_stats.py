@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from starshade.figure import Rate
-from starshade.stats import bootstrap, wilson
+from starshade.stats import bootstrap, wilson, worst_tenth
 
 
 def numbers(rate: Rate) -> tuple[float, float, float]:
@@ -44,3 +44,23 @@ def test_without_targets_everything_is_possible() -> None:
     for found in (wilson(0, 0), bootstrap(np.empty(0), seed=0)):
         assert math.isnan(found.rate)
         assert (found.low, found.high) == (0, 1)
+
+
+def test_the_worst_tenth_is_chosen_by_other_draws() -> None:
+    rng = np.random.default_rng(0)
+    alike = (rng.random((10, 4000)) < 0.3).astype(float)
+    assert worst_tenth(alike) == pytest.approx(0.3, abs=0.03)
+    assert np.sort(alike.mean(0))[-400:].mean() > 0.5  # what choosing by the same draws would say
+    apart = alike.copy()
+    apart[:, :400] = 1
+    assert worst_tenth(apart) == pytest.approx(1, abs=0.01)
+
+
+def test_the_worst_tenth_by_hand() -> None:
+    # of fifteen one and a half are wanted: by the first draw the first, and half of the next two
+    first, second = np.zeros(15), np.zeros(15)
+    first[:3], second[:3] = (1, 0.5, 0.5), (0.8, 0.2, 0.6)
+    there = (0.8 + 0.5 * (0.2 + 0.6) / 2) / 1.5
+    back = (1 + 0.5 * 0.5) / 1.5
+    assert worst_tenth(np.stack([first, second])) == pytest.approx((there + back) / 2)
+    assert worst_tenth(np.full((2, 3), 0.4)) == pytest.approx(0.4)

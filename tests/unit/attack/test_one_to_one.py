@@ -260,3 +260,11 @@ def test_classes_take_as_many_names_as_they_have_records() -> None:
 def test_too_little_memory_is_said_before_anything_is_done() -> None:
     with budget.limits(memory=100), pytest.raises(ConfigError, match="memory"):
         AuxiliaryAttack(one_to_one=True).run(FEW, public(("ann", "1", 5.0)))
+
+
+def test_a_list_that_is_too_long_at_once_is_refused() -> None:
+    shown, errors = Shown(look_unjudged(FEW)), plain_errors(FEW.n_users)
+    names = [shown.compare(known_of([(0, 5.0, None), (1, 3.0, None)])) for _ in range(3)]
+    assert len(place(names, errors, FEW.n_users)) == 3
+    with budget.limits(memory=2000), pytest.raises(ConfigError, match="3 names may want"):
+        place(names, errors, FEW.n_users)

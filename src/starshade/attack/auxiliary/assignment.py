@@ -49,11 +49,14 @@ def place(names: Sequence[Compared], errors: Errors, records: int) -> tuple[Plac
     graph = coo_array((np.ones(len(who)), (who, len(names) + column)), shape=(n, n))
     _, part = connected_components(graph, directed=False)
     found, taken = [Placed()] * len(names), dict[int, int]()
+    held = sum(name.parts.nbytes for name in names)
     order = np.argsort(part[who], kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(part[who][order])) + 1) if len(order) else []
     with task("matching the list", len(pieces)) as step:
         for piece in pieces:
-            for name, row, lead in _solve(who[piece], rows[piece], worth[piece], sizes[piece]):
+            for name, row, lead in _solve(
+                who[piece], rows[piece], worth[piece], sizes[piece], held
+            ):
                 found[name] = Placed(row, lead)
                 taken[row] = taken.get(row, 0) + 1
             step(1)
@@ -70,7 +73,11 @@ def _edges(gain: Floats, names: int) -> NDArray[np.int64]:
 
 
 def _solve(
-    who: NDArray[np.int64], rows: NDArray[np.int64], worth: Floats, sizes: NDArray[np.int64]
+    who: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    worth: Floats,
+    sizes: NDArray[np.int64],
+    held: int,
 ) -> list[tuple[int, int, float]]:
     """Place names that may want one another's records; who is placed, where, and the lead."""
     names, person = np.unique(who, return_inverse=True)
@@ -78,10 +85,11 @@ def _solve(
     copies = np.minimum(sizes[at], len(names))
     n, width = len(names), int(copies.sum())
     needed = _BYTES * n * (n + width)
-    if needed > budget.left(0):
+    if needed > budget.left(held):
         raise ConfigError(
             f"{n:,} names may want one another's records: to match them at once takes "
-            f"{budget.amount(needed)} of memory, {budget.amount(budget.left(0))} may be used",
+            f"{budget.amount(needed)} more memory, {budget.amount(max(0, budget.left(held)))} may "
+            "be used",
             advice=f"Match fewer names at once, or allow more memory{aside('memory')}.",
         )
     of_place = np.full((n, len(places)), -1.0)  # less than being nowhere
