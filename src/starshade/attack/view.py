@@ -295,6 +295,13 @@ def averaged(data: Ratings | Release) -> bool:
     return isinstance(data, Release) and isinstance(data.classes, Profiles)
 
 
+def moved(data: Ratings | Release) -> bool:
+    """Tell whether ratings were moved, so that a cell is near the truth and need not be it."""
+    if not isinstance(data, Release) or data.manifest.layout != "record":
+        return False
+    return data.manifest.invented_cells is not None
+
+
 def tolerance_of(data: Ratings | Release, tolerance: float | None) -> float:
     """Return how far a rating may be off: as told, else `AVERAGED` on profiles and 0 elsewhere."""
     if tolerance is not None:

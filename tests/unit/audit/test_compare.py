@@ -16,6 +16,8 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
@@ -96,9 +98,13 @@ def test_a_row_has_the_figures_of_its_release(found: Comparison, ratings: Rating
     assert (f["classes"], f["smallest_group"]) == (len(sizes), sizes.min())
     asked = {"original": part, "rng": 7, "targets": 1000}
     known = Knowledge(known=4, dates=False)
-    tried = [attack.run(release, known, **asked) for attack in (ScoreboardRH(), LabelAttack())]
+    attacks = (ScoreboardRH(), LabelAttack(), Likelihood())
+    tried = [attack.run(release, known, **asked) for attack in attacks]
     assert f["expected_top1"] == max(a.expected_top1.rate for a in tried) <= 1 / 5
     assert f["disclosed"] == max(a.disclosed.rate for a in tried)
+    assert f["class_found"] == tried[2].class_found.rate
+    isolates = PredicateAttack().run(release, original=part, rng=7).isolates
+    assert f["isolates"] == isolates.rate
     assert f["targets"] == tried[0].targets > 0
     assert f["users_rating_disclosed"] == release.manifest.users_rating_disclosed
     assert f["distortion"] is None
@@ -108,8 +114,8 @@ def test_a_row_has_the_figures_of_its_release(found: Comparison, ratings: Rating
 
 def test_the_risk_is_that_of_the_stronger_attack_by_name(found: Comparison) -> None:
     rows = {(row.method, row.k): row for row in found.rows}
-    assert rows["k-likeness", 5].attack == "label"  # knows which cells can hold what is known
-    assert rows["interval", 2].attack == "scoreboard-rh"  # ratings were moved: no label fits
+    assert rows["k-likeness", 5].attack == "likelihood"  # knows how cells come about
+    assert rows["interval", 2].attack == "likelihood"  # and how far ratings were moved
     assert rows["k-likeness", 91].attack is None
     assert f"of {found.original['targets']} targets" in str(found)
     assert f"as they are ({found.attack})" in str(found)

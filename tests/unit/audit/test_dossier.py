@@ -295,7 +295,7 @@ def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
 def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> None:
     text = dossier.internal()["verdict"]["paragraph"]
     best = dossier.audit.worst
-    assert text.startswith("This release may be published. Each of its ")
+    assert text.startswith("Every limit that is set holds. ")
     assert f"{percent(best.before.expected_top1.rate)} of the cas" in text
     assert f"and in {percent(best.after.expected_top1.rate)} in this release" in text
     assert "more often than 1 in 5" in text

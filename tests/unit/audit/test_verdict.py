@@ -48,7 +48,7 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert result.warnings == (f"{few} one of these.",)
     assert "may be published" in str(result)
     html = result._repr_html_()
-    assert "<strong>PASS</strong>" in html
+    assert "<strong>LIMITS HOLD; NOT EVERYTHING WAS JUDGED</strong>" in html
     assert "1 in 3" in str(result.plot())
     found = json.loads(json.dumps(result.to_dict()))
     assert found["config"]["targets"] == 10
@@ -121,11 +121,11 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     (reason,) = result.reasons
     assert reason.startswith(f"{earlier} is a release of the same data.")
     assert str(result).startswith(
-        "By itself this release may be published, but not beside what is out already: " + reason
+        "By itself this release keeps to its limits, but not beside what is out already: " + reason
     )
     assert "looks like at least 2 others" in str(result)
     assert "guaranteed in this release alone" in str(result)
-    assert "<strong>FAIL</strong>" in result._repr_html_()
+    assert "<strong>FAIL beside an earlier release" in result._repr_html_()
     assert result.warnings == alone.warnings
     failed = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1e-6}).run(
         RATINGS, out, earlier=[earlier], rng=1

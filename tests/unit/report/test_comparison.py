@@ -102,7 +102,7 @@ def test_losses_of_two_kinds_are_never_in_one_panel(found: Comparison) -> None:
         points = against["layer"][1]["data"]["values"]
         assert points == over_k["data"]["values"]
         drawn.append({value["method"] for value in points})
-        assert {value["attack"] for value in points} <= {"scoreboard-rh", "label"}
+        assert {value["attack"] for value in points} <= {"scoreboard-rh", "label", "likelihood"}
         best = against["layer"][0]["data"]["values"]
         assert best == [value for value in points if value["frontier"]]
         assert best

@@ -305,13 +305,13 @@ def test_a_scale_without_steps_has_no_histogram(for_all: dict[str, Any]) -> None
 
 def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
     failed = [{"name": "attack", "passed": False, "text": "Found."}]
-    verdict = {"passed": False, "headline": "It should not", "paragraph": "No."}
+    verdict = {"passed": False, "headline": "It should not", "paragraph": "No.", "answered": False}
     verdict |= {"advice": ["Raise k."]}
     odd = for_all | {"verdict": verdict, "findings": failed, "holds": None}
     page = Page(render_report(_shown({}, odd), public=True))
     assert "✗ It should not" in page.text
     assert "the release may not" in page.text
-    assert "Does every attack stay within the limit? No. Found." in page.text
+    assert "Is the right record named no more often than the limit allows? No. Found." in page.text
     assert "Raise k." in page.text
     assert "What its cells and classes say is not told here" in page.text
     assert set(page.named("href")) <= {f"#{name}" for name in page.named("id")}

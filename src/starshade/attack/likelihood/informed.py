@@ -35,8 +35,10 @@ class Model:
 
     view: View
     knowledge: Knowledge
-    #: of ratings around the cells of averaged profiles; None: cells are what somebody rated
+    #: of ratings around cells that were averaged or moved; None: cells are what somebody rated
     spread: float | None = None
+    #: rows show items whether they were rated or not; how popular these are says how likely it is
+    filled: bool = False
 
     @cached_property
     def days_below(self) -> NDArray[np.int64]:
@@ -136,7 +138,7 @@ class Model:
     def popular(self) -> Floats:
         """Chance that an item which a row shows was rated, per released item."""
         out = np.ones(self.view.cells.n_items)
-        if self.spread is not None:
+        if self.filled:
             original, place = self.view.original, self.view.item_of
             here = np.flatnonzero(place >= 0)
             out[place[here]] = original.item_support[here] / original.n_users

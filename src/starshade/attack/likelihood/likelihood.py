@@ -16,7 +16,7 @@ from starshade.attack.likelihood.result import LikelihoodOutcomes, LikelihoodRes
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.settings import LikelihoodSettings
 from starshade.attack.targets import Attack, Request, draw
-from starshade.attack.view import View, averaged
+from starshade.attack.view import View, averaged, moved
 from starshade.kernels.arrays import Array
 from starshade.kernels.attack.summary import mass_unit
 from starshade.kernels.fingerprint import first_equal_row
@@ -90,8 +90,9 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         drawn = draw(data, knowledge, request, absent=self.absent)
         view, known = drawn.view, drawn.known
         since = perf_counter()
-        spread = spread_of(view) if averaged(data) else None
-        outcomes, touched = self.judge(view, drawn.knowledge, known, spread)
+        spread = spread_of(view) if averaged(data) or moved(data) else None
+        informed = Model(view, drawn.knowledge, spread, averaged(data))
+        outcomes, touched = self.judge(informed, known)
         ceiling = None
         if view.credit == "linked" and not view.ungeneralized:
             ceiling = ceiling_of(view, drawn.knowledge, known)
@@ -110,14 +111,9 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             **drawn.facts(outcomes, config, touched, since),
         )
 
-    def judge(
-        self, view: View, knowledge: Knowledge, known: Known, spread: float | None = None
-    ) -> tuple[LikelihoodOutcomes, int]:
-        """Attack with knowledge at hand; returns what came of it and the cells looked at.
-
-        `spread`: of ratings around averaged cells; None: cells are what somebody rated.
-        """
-        informed = Model(view, knowledge, spread)
+    def judge(self, informed: Model, known: Known) -> tuple[LikelihoodOutcomes, int]:
+        """Attack with knowledge at hand; returns what came of it and the cells looked at."""
+        view = informed.view
 
         def weigh(goal: Sought) -> Array:
             if self.adversary == "plain":

@@ -71,8 +71,8 @@ class Dossier:
     ``edition``
         "public" or "internal".
     ``verdict``
-        ``{passed, headline, paragraph, advice}``: may it leave, and what to do now (`advice`: list
-        of sentences); internal besides ``reasons``.
+        ``{passed, answered, word, headline, paragraph, advice}``: may it leave, was everything
+        judged, and what to do now (`advice`: list of sentences); internal besides ``reasons``.
     ``claims``
         ``[{model, asked, verified, holds, how}]``, all texts but `holds`; public: as verified when
         the files were written.
@@ -109,6 +109,10 @@ class Dossier:
     A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 % interval, or None where it is
     not known.
 
+    ``questions``
+        ``[{name, question, answer, measured[{name, title, answer, attack, knew, rate, guessing,
+        limit, limit_by, limit_text, beside, text}]}]``: the three questions, by the strongest that
+        was tried; `beside` names rates.
     ``data``
         ``{of, released, users, items, ratings, scale{minimum, maximum, step, text}, attributes,
         sparsity{value, meaning}, histogram{bins[{label, low, high, ratings, share}], meaning},

@@ -24,7 +24,7 @@ def headline(*, passed: bool, alone: bool, answered: bool) -> str:
     if passed:
         return "Every limit that is set holds; the rest is to be decided"
     if alone:
-        return "By itself its limits hold, not beside an earlier release"
+        return "This release keeps to its limits alone, not beside an earlier one"
     return "This release should not be published"
 
 
