@@ -18,6 +18,7 @@ from starshade.attack.candidates.candidates import StructureAttack as StructureA
 from starshade.attack.candidates.homogeneity import HomogeneityAttack as HomogeneityAttack
 from starshade.attack.candidates.homogeneity import HomogeneityResult as HomogeneityResult
 from starshade.attack.candidates.result import CandidateResult as CandidateResult
+from starshade.attack.composition.composition import Composition as Composition
 from starshade.attack.knowledge import Knowledge as Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood as Likelihood
 from starshade.attack.link_existence import LinkExistence as LinkExistence
