@@ -23,6 +23,7 @@ GUIDES = {
     "big-data": 6,
     "reading-the-report": 4,
     "ci-gate": 9,
+    "limits": 5,
 }
 
 

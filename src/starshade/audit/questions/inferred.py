@@ -62,7 +62,8 @@ def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float])
 def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
         return unmeasured("membership", "Whether somebody is in it", found, limit)
-    at = next((each for each in found.by_known if each.known == KNOWN), found.everything)
+    tried = {each.known: each for each in found.by_known if each.auc is not None}
+    at = next((tried[m] for m in (KNOWN, KNOWN // 2) if m in tried), found.everything)
     if at.auc is None or found.auc is None:
         return unmeasured("membership", "Whether somebody is in it", at.reason, limit)
     alarm = next(each for each in at.found if each.alarms == ALARMS)
