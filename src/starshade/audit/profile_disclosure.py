@@ -15,6 +15,7 @@ import numpy as np
 
 from starshade.attack.candidates.homogeneity import HomogeneityAttack, HomogeneityResult
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
@@ -221,7 +222,10 @@ def _group_found(
     groups = []
     for tried in evidence:
         row = rows[tried.after.per_target.users]
-        shares = np.where(row < 0, 0.0, credit_of(tried.after) * release.classes.sizes[row])
+        found = credit_of(tried.after) * release.classes.sizes[row]
+        if isinstance(tried.after, LikelihoodResult):
+            found = tried.after.per_target.class_found
+        shares = np.where(row < 0, 0.0, found)
         share = bootstrap(np.minimum(shares, 1.0), seed=seed)
         groups.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))
     return max(groups, key=lambda of: of.share.rate, default=None)

@@ -20,7 +20,8 @@ from starshade.attack.targets import Request
 from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, UserError
-from starshade.naming import named
+from starshade.naming import aside, named
+from starshade.progress import note
 from starshade.ratings.select import ItemSelection, listed_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
@@ -96,6 +97,10 @@ def being_in_it(
     never known, such as sensitive ones. Where the release cannot be made of fewer people, or
     nobody says how it was made, nothing was measured, for that reason.
     """
+    note(
+        f"the release is made again {2 * rounds} times without some of the people"
+        f"{aside('rounds', 0, 'leaves that out')}"
+    )
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
     request = Request(original, targets, seed, None)
     try:

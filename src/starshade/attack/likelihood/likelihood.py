@@ -15,7 +15,7 @@ from starshade.attack.likelihood.plain import weigh_plainly
 from starshade.attack.likelihood.result import LikelihoodOutcomes, LikelihoodResult, silence_of
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.settings import LikelihoodSettings
-from starshade.attack.targets import Attack, Request, draw
+from starshade.attack.targets import Attack, Drawn, Request, draw
 from starshade.attack.view import View, averaged, moved
 from starshade.kernels.arrays import Array
 from starshade.kernels.attack.summary import mass_unit
@@ -90,14 +90,13 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         drawn = draw(data, knowledge, request, absent=self.absent)
         view, known = drawn.view, drawn.known
         since = perf_counter()
-        spread = spread_of(view) if averaged(data) or moved(data) else None
-        informed = Model(view, drawn.knowledge, spread, averaged(data))
+        informed = _informed(data, drawn)
         outcomes, touched = self.judge(informed, known)
         ceiling = None
         if view.credit == "linked" and not view.ungeneralized:
             ceiling = ceiling_of(view, drawn.knowledge, known)
         absent = outcomes.matched_absent
-        config = asdict(self) | {"spread": spread}
+        config = asdict(self) | {"spread": informed.spread}
         return LikelihoodResult(
             attack=self.name,
             success=share(outcomes.success),
@@ -110,6 +109,19 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             silence=silence_of(outcomes.posterior, outcomes.expected_top1),
             **drawn.facts(outcomes, config, touched, since),
         )
+
+    def each_draw(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request, draws: int
+    ) -> NDArray[np.float64]:
+        """Attack the same people with several draws; how often their class is named.
+
+        Returns credits of shape (draws, people), each in [0, 1].
+        """
+        drawn = draw(data, knowledge, request, absent=False)
+        informed, users = _informed(data, drawn), drawn.known.users
+        knowledge, original = drawn.knowledge, drawn.view.original
+        tries = (knowledge.draw(original, users, drawn.seed + i) for i in range(draws))
+        return np.stack([self.judge(informed, known)[0].class_found for known in tries])
 
     def judge(self, informed: Model, known: Known) -> tuple[LikelihoodOutcomes, int]:
         """Attack with knowledge at hand; returns what came of it and the cells looked at."""
@@ -128,6 +140,11 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         matched = _named(without, self.sure, view)
         touched = int(found["touched"].sum() + without["touched"].sum())
         return replace(outcomes, matched_absent=matched), touched
+
+
+def _informed(data: Ratings | Release, drawn: Drawn) -> Model:
+    spread = spread_of(drawn.view) if averaged(data) or moved(data) else None
+    return Model(drawn.view, drawn.knowledge, spread, averaged(data))
 
 
 def outcomes_of(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade._version import __version__
 from starshade.arguments import typed
-from starshade.attack.settings import SparsitySettings
+from starshade.attack.sparsity.settings import SparsitySettings
 from starshade.attack.view import NO_DAYS
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart

@@ -38,6 +38,7 @@ from starshade.audit.dossier.release import (
     model_rows,
     tracker_row,
     versions_of,
+    worst_off,
 )
 from starshade.audit.dossier.verdict import finding_rows, question_section, verdict_section
 from starshade.audit.result import AuditResult
@@ -109,6 +110,9 @@ class Dossier:
     A *rate* is ``{rate, low, high}``, shares in [0, 1] with a 95 % interval, or None where it is
     not known.
 
+    ``worst_off``
+        ``{knowledge, draws, people, mean, worst, meaning}``: how often the class is named, of all
+        and of the tenth who are found most often; None where nobody says who is in which.
     ``questions``
         ``[{name, question, answer, measured[{name, title, answer, attack, knew, rate, guessing,
         limit, limit_by, limit_text, beside, text}]}]``: the three questions, by the strongest that
@@ -277,6 +281,7 @@ def gather(
     own = {
         "edition": "internal",
         **_judged(result, released, ratings),
+        "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),
         "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
         "method": method_section(released),
         "files": files_of(folder, released),

@@ -11,16 +11,22 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES as METHODS
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.registry import ENTRIES as ATTACKS
+from starshade.attack.targets import Request
 from starshade.audit.evidence import Evidence
 from starshade.audit.profile_disclosure import GROUP_FOUND, ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure, Rate, Shown
 from starshade.plain import counted
+from starshade.progress import silence
+from starshade.ratings.table import Ratings
 from starshade.release.figures import LAYOUTS, LEFT_OUT, counted_of, private_figures
 from starshade.release.manifest import FORMAT_VERSION
 from starshade.release.promise import cells_are, requirement
 from starshade.release.table import Release
+from starshade.stats import worst_tenth
 
 _HOW = {
     True: "Counted on the written files, by a check that shares no code with the method.",
@@ -111,6 +117,7 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+_DRAWS = 4  # of what is known of each person
 ATTACK_MEANING = (
     "How often somebody who knows so much about a person, and must point at one record, points at "
     "the right one. 100% finds everybody; 1 in the number of records is what blind guessing "
@@ -142,6 +149,29 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
         }
         for evidence in result.evidence
     ]
+
+
+def worst_off(
+    result: AuditResult, release: Release, original: Ratings, targets: int
+) -> dict[str, Any] | None:
+    """Say how often the class is named of those who are found most often; None if not known."""
+    if release.private is None:
+        return None
+    tried = [each for each in result.evidence if isinstance(each.after, LikelihoodResult)]
+    best = max(tried, key=lambda each: each.after.expected_top1.rate)
+    request = Request(original, targets, result.seed, None)
+    with silence():
+        credits_ = Likelihood().each_draw(release, best.knowledge, request, _DRAWS)
+    return {
+        "knowledge": _knowledge_text(best),
+        "draws": _DRAWS,
+        "people": credits_.shape[1],
+        "mean": float(credits_.mean()),
+        "worst": worst_tenth(credits_),
+        "meaning": "How often the right class is named, of everybody and of the tenth of the "
+        "people who are found most often, whichever of their ratings are known. Who they are is "
+        "told by some draws, and how often they are found by others.",
+    }
 
 
 def tried_on(evidence: Evidence, people: int) -> str:
