@@ -94,7 +94,7 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
     if best == 0.0:
         out["stranger"] = math.inf if stranger[0] > 0 else 0.0
         return
-    out["stranger"] = math.ldexp(stranger[0] / best, min(max(stranger[1] - e, -1_000), 1_000))
+    out["stranger"] = math.ldexp(stranger[0] / best, int(min(max(stranger[1] - e, -1_000), 1_000)))
     own = goal.own[t]
     for i in range(len(listed)):
         row = listed[i]
@@ -121,7 +121,7 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
 
 @inner
 def _share(chance, power, best, e):  # type: ignore[no-untyped-def]
-    return math.ldexp(chance / best, max(power - e, -1_000))
+    return math.ldexp(chance / best, int(max(power - e, -1_000)))
 
 
 @inner
