@@ -30,6 +30,7 @@ from starshade.anonymize.registry import ENTRIES as METHODS
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -202,6 +203,8 @@ def attacking(place: Path) -> Any:
                     except ConfigError as error:
                         result = str(error)
                     found[f"{who} {entry.name} {kind} {known.known}"] = plain(result)
+        plainly = Likelihood(adversary="plain").run(ratings, Knowledge(known=2), rng=0)
+        found[f"{who} plainly"] = plain(plainly)
     return found
 
 

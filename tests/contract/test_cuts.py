@@ -50,12 +50,15 @@ REACHED = {
         ratings.proximity.balls:_STEP release.verify.proximity:_LEAF release.verify.proximity:_PAIRS
         release.verify.proximity:_TOGETHER release.verify.records:_BLOCK""",
     "attacking": """
-        attack.candidates.candidates:_BATCH attack.link_existence:_BLOCK
+        attack.candidates.candidates:_BATCH attack.composition.cells:_BLOCK
+        attack.composition.cells:_TABLE attack.likelihood.informed:_BATCH
+        attack.likelihood.informed:_TABLE attack.likelihood.plain:_BATCH
+        attack.link_existence:_BLOCK kernels.arrays:_CHUNK
         attack.shadows.resampled:_BLOCK attack.shadows.seen:_BLOCK
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
-        kernels.attack.predicate:_TABLE kernels.attack.scoreboard:_CHUNK kernels.attack.summary:_RUN
+        kernels.attack.predicate:_TABLE kernels.attack.summary:_RUN
         release.match.evidence:_CELLS release.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK
