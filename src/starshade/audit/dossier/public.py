@@ -157,7 +157,7 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
         paragraph += shown_of(shares, proximate=_proximate(release))
     return {
         "passed": passed,
-        "headline": _HEADLINE if passed else headline(passed=False, alone=alone, answered=False),
+        "headline": _HEADLINE if passed else headline(passed=False, alone=alone),
         "word": "LIMITS HOLD" if passed else "FAIL",
         "answered": passed,
         "paragraph": " ".join(paragraph),

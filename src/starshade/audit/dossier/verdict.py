@@ -17,12 +17,10 @@ from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
 
-def headline(*, passed: bool, alone: bool, answered: bool) -> str:
+def headline(*, passed: bool, alone: bool) -> str:
     """Say in a line whether a release may be published; `alone`: were none out already."""
-    if passed and answered:
-        return "This release may be published"
     if passed:
-        return "Every limit that is set holds; the rest is to be decided"
+        return "This release may be published"
     if alone:
         return "This release keeps to its limits alone, not beside an earlier one"
     return "This release should not be published"
@@ -32,9 +30,9 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
     """Return the verdict in words; `people`: whom the release is of."""
     return {
         "passed": result.passed,
-        "headline": headline(
-            passed=result.passed, alone=result.passed_alone, answered=result.answered
-        ),
+        "headline": _open(result)
+        if result.passed and not result.answered
+        else headline(passed=result.passed, alone=result.passed_alone),
         "word": result.word,
         "answered": result.answered,
         "paragraph": paragraph_of(result, release, people),
@@ -43,11 +41,20 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
     }
 
 
+def _open(result: AuditResult) -> str:
+    """Say how many limits were set, all of which hold, and how much nobody judged."""
+    measured = [each for question in result.questions for each in question.measured]
+    limits = len(result.limits)
+    held = f"{counted(limits, 'limit')} of {len(measured)} {'is' if limits == 1 else 'are'} set"
+    return f"{held} and kept; the rest is for you to judge"
+
+
 def question_section(result: AuditResult) -> list[dict[str, Any]]:
     """Return the three questions, what was measured for each, and its answer."""
     return [
         {
             **question.to_dict(),
+            "decisive": question.decisive.to_dict() | {"limit_text": question.decisive.limit_text},
             "measured": [
                 {**each.to_dict(), "limit_text": each.limit_text} for each in question.measured
             ],

@@ -64,16 +64,16 @@ def _class(
         if isinstance(each.after, LikelihoodResult) and each.knowledge == worst.knowledge
     ]
     text = (
-        f"Who knows {worst.knew} of a person names the right class in {rate} of "
-        f"{counted(result.targets, 'case')}, and with it reads all that its cells say"
+        f"Who knows {worst.knew} of a person names the class that they are in, in {rate} of "
+        f"{counted(result.targets, 'case')}, and reads there what it tells of its people"
     )
     beside: tuple[tuple[str, Rate], ...] = ()
     if ceilings and ceilings[0] is not None:
-        text += f"; nobody with these facts can do better than {ceilings[0]}"
+        text += f"; the most that could be reached with these facts is {ceilings[0]}"
         beside = (("At most possible with these facts", ceilings[0]),)
     return Measured(
         "class",
-        f"{text}. No model limits it.",
+        f"{text}. The promise of k says nothing about this.",
         attack=result.attack,
         knew=worst.knew,
         rate=rate,
@@ -95,9 +95,9 @@ def _halves(found: Halves | str, limit: Limit | None) -> Measured:
         return unmeasured("halves", "Whether two sources find one class", found, limit)
     return Measured(
         "halves",
-        f"Of somebody's {2 * found.known} facts one half and the other lead to one and the same "
-        f"class in {found.members} of the cases, so that two sources can be joined; of people who "
-        f"are not in the release in {found.outsiders}.",
+        f"Two sources that each know {counted(found.known, 'rating')} of somebody, different ones, "
+        f"find the same class in {found.members} of the cases, and can tell by it that they speak "
+        f"of one person; of people who are not in the release in {found.outsiders}.",
         attack="likelihood",
         knew=f"twice {counted(found.known, 'rating')}",
         rate=found.members,

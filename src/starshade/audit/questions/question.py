@@ -131,6 +131,11 @@ class Question:
         return "no"
 
     @property
+    def decisive(self) -> Measured:
+        """What the answer rests on: the first that has it."""
+        return next(each for each in self.measured if each.answer == self.answer)
+
+    @property
     def in_words(self) -> str:
         """The answer, and why in a sentence for each thing that was measured."""
         return " ".join([f"{self.answer.capitalize()}.", *(each.text for each in self.measured)])

@@ -74,15 +74,17 @@ def _record(
     worst, rate = strongest(evidence, release, seed)
     knew = worst.knew
     text = (
-        f"By {worst.after.attack}, who knows {knew} of a person, the right record is named in "
-        f"{rate} of {counted(worst.after.targets, 'case')} on this release, the most that any "
-        f"attack and knowledge tried came to; in the ratings themselves in "
-        f"{percent(worst.before.expected_top1.rate)}."
+        f"The attack {worst.after.attack}, knowing {knew} of a person, names the right record in "
+        f"{rate} of {counted(worst.after.targets, 'case')}; no other that was tried does better. "
+        f"In the original ratings it is right in {percent(worst.before.expected_top1.rate)}."
     )
     if limit is None:
         text += " The release claims no k, and nobody set a limit."
     elif not records_differ(release):
-        text += " Records of a class are equal, so 1 in the smallest class holds for each person."
+        text += (
+            " Beyond what was tried: the records of a class are equal, so nobody can be right "
+            f"about any person more often than 1 in {int(class_sizes(release)[-1])}, the smallest class."
+        )
     else:
         text += " Records differ here, so single persons may be found more often."
     return Measured(
@@ -103,10 +105,10 @@ def _predicate(found: PredicateResult | str, limit: float | None) -> Measured:
         return unmeasured("predicate", "Whether conditions single somebody out", found, own)
     return Measured(
         "predicate",
-        f"From the release alone, knowing nobody, a condition that exactly one person meets can "
-        f"be written for {found.isolates} of "
-        f"{counted(found.classes_tried, 'class', 'classes')}; conditions that are met as rarely "
-        f"and do not look at the release single somebody out in {percent(found.blind)}.",
+        "Who has the release and knows nobody can write down ratings that exactly one real person "
+        f"gave, for {found.isolates} of {counted(found.classes_tried, 'class', 'classes')}: that "
+        "such a person exists is then known, not who. Written as rarely without the release, they "
+        f"are exactly one person's in {percent(found.blind)}.",
         attack=found.attack,
         knew="nothing",
         rate=found.isolates,
