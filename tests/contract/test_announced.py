@@ -124,18 +124,18 @@ def release() -> Release:
 
 
 @named(attacks.ENTRIES)
-def test_attacks(entry: Entry) -> None:
-    if entry.name in ("link-existence", "padding"):
+def test_attacks(entry: Entry, release: Release) -> None:
+    known = Knowledge(known=1)
+    if entry.name == "composition":
+        shown(announced(lambda: make(entry).run(release, known, original=DATA, rng=0)))
+    elif entry.name in ("link-existence", "padding"):
         data = CAST["ordinary"]
-        release = averaged(data)
-        shown(announced(lambda: make(entry).run(release, original=data)))
-    elif entry.name == "composition":
-        release = KLikeness(k=K).anonymize(DATA, rng=0)
-        shown(announced(lambda: make(entry).run(release, Knowledge(known=1), original=DATA)))
+        profiles = averaged(data)
+        shown(announced(lambda: make(entry).run(profiles, original=data)))
     elif entry.name == "tracker":
         shown(announced(lambda: make(entry).run(DATA)))
     else:
-        shown(announced(lambda: make(entry).run(DATA, Knowledge(known=1), rng=0)))
+        shown(announced(lambda: make(entry).run(DATA, known, rng=0)))
 
 
 @named(models.ENTRIES)
