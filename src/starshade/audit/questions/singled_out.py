@@ -81,9 +81,10 @@ def _record(
     if limit is None:
         text += " The release claims no k, and nobody set a limit."
     elif not records_differ(release):
+        least = int(class_sizes(release)[-1])
         text += (
             " Beyond what was tried: the records of a class are equal, so nobody can be right "
-            f"about any person more often than 1 in {int(class_sizes(release)[-1])}, the smallest class."
+            f"about any person more often than 1 in {least}, the smallest class."
         )
     else:
         text += " Records differ here, so single persons may be found more often."
