@@ -9,9 +9,14 @@ from tests.naive.membership import Fact, Shadow
 from tests.naive.rows import mix
 
 
-def halves(user: int, items: Sequence[int], key: int) -> tuple[set[int], set[int]]:
-    """The items of the lower half of a person's facts by their keyed numbers, and the others."""
-    by_number = sorted(items, key=lambda item: mix(mix(key) ^ (item * 2**32 + user)))
+def halves(
+    user: int, items: Sequence[int], prints: Sequence[int], key: int
+) -> tuple[set[int], set[int]]:
+    """The items of the lower half of a person's facts by their keyed numbers, and the others.
+
+    `user`: the id's fingerprint; `prints`: those of all items.
+    """
+    by_number = sorted(items, key=lambda item: mix(mix(key) ^ prints[item] ^ user))
     middle = len(items) // 2
     return set(by_number[:middle]), set(by_number[middle:])
 

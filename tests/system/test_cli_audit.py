@@ -123,6 +123,7 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
         ["--limit", "record=nan"],
         ["--limit", "disclosed=-1"],
         ["--limit", "record"],
+        ["--limit", "joint-class=0.1"],  # beside nothing
         ["--judge", "some"],
         ["--rounds", "-1"],
         ["--rounds", "11"],

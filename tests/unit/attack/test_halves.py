@@ -37,7 +37,7 @@ def test_who_is_joined_is_told_by_the_definition(ratings: Ratings, name: str, kn
     facts = told.of(np.flatnonzero(told.enough(2 * known)), 2 * known)
     if not len(facts):
         return
-    one, other = halved(facts, 0)
+    one, other = halved(told, facts.users, known)
     found = joined(release, one, other)
     for person in range(len(facts)):
         sides = (facts_of(ratings, half, person) for half in (one, other))
@@ -47,11 +47,11 @@ def test_who_is_joined_is_told_by_the_definition(ratings: Ratings, name: str, kn
 @at_least(60)
 @given(tables, st.sampled_from([1, 2, 3]), st.integers(0, 9))
 def test_facts_are_halved_by_the_definition(ratings: Ratings, known: int, seed: int) -> None:
-    told = told_of(ratings, Knowledge())
+    told = replace(told_of(ratings, Knowledge()), seed=seed)
     facts = told.of(np.flatnonzero(told.enough(2 * known)), 2 * known)
     if not len(facts):
         return
-    halves = halved(facts, seed)
+    halves, prints = halved(told, facts.users, known), ratings.items.fingerprints.tolist()
     for person, user in enumerate(facts.users):
         every = facts_of(ratings, facts, person)
         parts = [facts_of(ratings, half, person) for half in halves]
@@ -59,10 +59,12 @@ def test_facts_are_halved_by_the_definition(ratings: Ratings, known: int, seed: 
         assert [len(part) for part in parts] == [known, known]
         items = facts.items[facts.indptr[person] : facts.indptr[person + 1]].tolist()
         key = stream_key(seed, "halves")
-        for half, expected in zip(halves, naive.halves(int(user), items, key), strict=True):
+        owner = int(ratings.users.fingerprints[user])
+        split = naive.halves(owner, items, prints, key)
+        for half, expected in zip(halves, split, strict=True):
             assert set(half.items[half.indptr[person] : half.indptr[person + 1]]) == expected
         # who else is asked about does not matter
-        alone = halved(told.of(facts.users[person : person + 1], 2 * known), seed)
+        alone = halved(told, facts.users[person : person + 1], known)
         assert [facts_of(ratings, half, 0) for half in alone] == parts
 
 

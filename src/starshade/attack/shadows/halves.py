@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.inference import posteriors
 from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled
@@ -65,7 +66,7 @@ class _Joined:
         for people, inside in ((one.members, True), (one.outsiders, False)):
             users = self.asked.among(people, 2 * self.known)
             if len(users):
-                halves = halved(self.asked.told.of(users, 2 * self.known), self.asked.told.seed)
+                halves = halved(self.asked.told, users, self.known)
                 self.users.append(users)
                 self.rounds.append(np.full(len(users), one.number))
                 self.members.append(np.full(len(users), inside))
@@ -84,15 +85,15 @@ class _Joined:
         return Halves(self.known, *sides)
 
 
-def halved(facts: Facts, seed: int) -> tuple[Facts, Facts]:
-    """Split each person's facts, an even number of them, by the seed and the ids."""
-    people = len(facts)
-    key = np.uint64(stream_key(seed, "halves"))
-    owner = np.repeat(facts.users, np.diff(facts.indptr)).astype(np.uint64)
-    numbers = keyed_numbers(facts.items.astype(np.uint64) * np.uint64(2**32) + owner, key)
+def halved(told: Told, users: NDArray[np.int64], known: int) -> tuple[Facts, Facts]:
+    """Draw twice as many facts as are `known`, and split each person's by the seed and the ids."""
+    facts, people = told.of(users, 2 * known), len(users)
+    key = np.uint64(stream_key(told.seed, "halves"))
+    place = np.searchsorted(told.item, facts.items)
+    owner = np.repeat(told.truth.users.fingerprints[users], 2 * known)
+    numbers = keyed_numbers(told.truth.items.fingerprints[place] ^ owner, key)
     order = np.argsort(numbers.reshape(people, -1), axis=1, kind="stable")
     order += np.arange(people)[:, None] * order.shape[1]
-    known = order.shape[1] // 2
     ends = np.arange(people + 1) * known
     first, second = (np.sort(part, axis=1).ravel() for part in (order[:, :known], order[:, known:]))
     return (

@@ -108,7 +108,7 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     rate = Rate(best.rate, low, high)
     text = (
         f"Who knows {found.known} ratings of somebody is right about their other ratings "
-        f"{100 * best.rate:+.1f} points [{100 * best.low:+.1f}, {100 * best.high:+.1f}] more often "
+        f"{100 * rate.rate:+.1f} points [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}] more often "
         "than by a release without this person."
     )
     if found.error_saved is not None:
