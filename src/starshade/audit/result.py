@@ -15,6 +15,7 @@ from starshade.audit.questions.question import Question, answered, question_rows
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
+from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
@@ -165,6 +166,11 @@ class AuditResult:
         return next(failed, None)
 
     @property
+    def named_earlier(self) -> bool:
+        """Whether earlier releases were named: what holds of this one may not hold beside them."""
+        return any(finding.name == "earlier" for finding in self.findings)
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Why it may not: the findings that failed, one sentence each."""
         return tuple(finding.text for finding in self.findings if not finding.passed)
@@ -207,7 +213,9 @@ class AuditResult:
     def _profiles_found(self) -> float:
         return max(
             e.after.class_found.rate
-            if isinstance(e.after, LikelihoodResult) and not self._proximate
+            if isinstance(e.after, LikelihoodResult)
+            and e.after.credit == "linked"
+            and not self._proximate
             else e.after.disclosed.rate
             for e in self.evidence
         )
@@ -312,7 +320,7 @@ class AuditResult:
         equal = any(f.name in ("k-anonymity", "review-graph") and f.passed for f in self.findings)
         if not equal and not self._claims_near:
             return "Another attack may find more."
-        alone = " in this release alone" if self.beside else ""
+        alone = " in this release alone" if self.named_earlier else ""
         return (
             "Another attack may find the right group more often; what is guaranteed"
             f"{alone} is that nobody points at the right record more often than 1 in {self.k}"
@@ -334,7 +342,8 @@ def head(*, passed: bool, alone: bool, answered: bool) -> str:
     if passed:
         return (
             "Every limit that is set holds. Whether this release may be published is for you to "
-            "decide: not everything was judged."
+            "decide: not everything was judged, as nobody set a limit"
+            f"{aside('limit', 'NAME=VALUE')}, or measured."
         )
     if alone:
         return "By itself this release keeps to its limits, but not beside what is out already."

@@ -97,14 +97,14 @@ def being_in_it(
     never known, such as sensitive ones. Where the release cannot be made of fewer people, or
     nobody says how it was made, nothing was measured, for that reason.
     """
-    note(
-        f"the release is made again {2 * rounds} times without some of the people"
-        f"{aside('rounds', 0, 'leaves that out')}"
-    )
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
     request = Request(original, targets, seed, None)
     try:
         method = method_of(release, original)
+        note(
+            f"the release is made again {2 * rounds} times, twice in each round, without some of "
+            f"the people{aside('rounds', 0, 'leaves that out')}"
+        )
         attacks: list[ShadowAttack[Any]] = [
             MembershipAttack(rounds=rounds, method=method),
             InferenceAttack(rounds=rounds, method=method),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from starshade.plain import percent
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence
+    from starshade.audit.questions.question import Question
     from starshade.audit.result import AuditResult
 
 
@@ -103,7 +105,6 @@ def audit(
 
 def _summary(result: AuditResult) -> Any:
     from starshade.audit.measure import figures_found
-    from starshade.audit.questions.question import question_rows
 
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     attacks = columns(
@@ -138,21 +139,28 @@ def _summary(result: AuditResult) -> Any:
     return page(
         words(result.word, style="bold"),
         words(str(result)),
-        *(
-            columns(
-                ("measured", "answer", "found", "guessing", "limit"),
-                question_rows(question),
-                title=f"{question.title} {question.answer.capitalize()}.",
-                align="left",
-            )
-            for question in result.questions
-        ),
+        *(part for question in result.questions for part in _asked(question)),
         findings,
         warnings,
         attacks,
         _given(result),
         figures(figures_found(result.utility), title="What it is still good for"),
     )
+
+
+def _asked(question: Question) -> Iterator[Any]:
+    """Show a question, what was measured, and why something was not."""
+    from starshade.audit.questions.question import question_rows
+
+    yield columns(
+        ("measured", "answer", "found", "guessing", "limit"),
+        question_rows(question),
+        title=f"{question.title} {question.answer.capitalize()}.",
+        align="left",
+    )
+    missing = [each.text for each in question.measured if each.rate is None]
+    if missing:
+        yield figures([("·", text) for text in missing])
 
 
 def _given(result: AuditResult) -> Any:

@@ -254,7 +254,11 @@ class FactCount:
 
 
 _PEOPLE = Figure(
-    "failing_records", "People whom so few ratings leave alone", "count", True, "It holds at 0."
+    "failing_records",
+    "People whom so few ratings leave with fewer than k records",
+    "count",
+    True,
+    "It holds at 0.",
 )
 
 
@@ -307,9 +311,10 @@ class KMVerdict(Verdict):
 
     def _sentence(self, count: FactCount) -> str:
         known = "one rating" if count.size == 1 else f"{count.size} ratings or fewer"
+        leave = "leaves" if count.size == 1 else "leave"
         who = f"{count.people:,} of {counted(self.records, 'person', 'people')}"
         return (
-            f"{known}, chosen well, leave {who if count.people else 'nobody'} with fewer than "
+            f"{known}, chosen well, {leave} {who if count.people else 'nobody'} with fewer than "
             f"{self.parameters['k']} records (the fewest that fit: {count.fewest:,})"
         )
 

@@ -154,9 +154,10 @@ def _page(comparison: Comparison) -> Iterator[str]:
     yield "# Methods side by side\n"
     yield (
         f"{comparison.rests_on}. Scale {comparison.data['scale']}, seed {comparison.seed}, "
-        f"starshade {comparison.version}. Two attacks are tried, scoreboard-rh and label, on the "
-        "same people and scored by who became which record; the one that finds more records is "
-        "reported, and named. Seconds run from ratings to release, on the machine at hand.\n"
+        f"starshade {comparison.version}. The attacks scoreboard-rh, label and likelihood are "
+        "tried on the same people and scored by who became which record; the one that finds most "
+        "records is reported, and named. Seconds run from ratings to release, on the machine at "
+        "hand.\n"
     )
     if comparison.attribute is None:
         yield "No query error: the data have no numeric personal attribute.\n"

@@ -69,7 +69,8 @@ def link_of(release: Release, link: Link | None = None) -> Link:
             "composition is not measured: without the receipt of every release nobody can say "
             "who is in which class",
             advice="Give the receipts that were written when the releases were made"
-            f"{aside('private')}.",
+            f"{aside('private', rest='for this one')}"
+            f"{aside('earlier_private', rest='for others')}.",
         )
     if len(link.record) != release.n_records:
         raise ConfigError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -171,7 +172,11 @@ def _alarm(
     alarms: float, ranking: Ranking, resampled: Resampled, members: int, outsiders: int
 ) -> Alarm:
     if alarms * outsiders < _FEWEST - 1e-9:
-        reason = f"{outsiders:,} outsiders are too few for {_FEWEST} false alarms among them"
+        wanted = math.ceil(_FEWEST / alarms - 1e-9)
+        reason = (
+            f"{outsiders:,} outsiders are too few for {_FEWEST} false alarms among them; "
+            f"{wanted:,} are needed"
+        )
         return Alarm(alarms, None, reason)
     found: Rate = resampled.interval(ranking.found(alarms), members)
     return Alarm(alarms, found, "")

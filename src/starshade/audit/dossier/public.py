@@ -189,6 +189,8 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
         if name == "record":
             limit = _limit(release, judgement)
         if name == "joint-class" and most is None:
+            if judgement.answer("earlier") is None:
+                continue  # of one release alone
             limit = ("none may be", "the claim")
         rows.append((_FOUND.get(name, name), limited.title, *limit))
     words = {True: "held", False: "not shown to hold", None: "not judged"}
@@ -260,6 +262,13 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
         **asked,
         **_SENTENCES,
     }
+    most = judgement.limit("joint-class")
+    if most:  # the owner allowed for some
+        sentences["earlier"] = (
+            f"Of the people in this release and the earlier ones at most {most}% share all their "
+            "classes with fewer than k; the owner allowed for so many.",
+            _SENTENCES["earlier"][1],
+        )
     return [
         {"name": name, "passed": answer, "text": texts[not answer]}
         for name, texts in sentences.items()
@@ -331,7 +340,7 @@ def _open(release: Release, judgement: Judgement) -> Iterator[str]:
     elif manifest.layout == "profile":
         yield "No model limits how often a person's group is found, nor what its profile tells."
     if k and judgement.passed_alone and not records_differ(release):
-        yield within(k, manifest.alike_by, alone=not judgement.passed)
+        yield within(k, manifest.alike_by, alone=judgement.answer("earlier") is not None)
     else:
         yield "Other attacks than those tried may find more."
     yield (

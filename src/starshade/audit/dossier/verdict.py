@@ -221,7 +221,7 @@ def _attack_sentences(
     if proximate:
         yield PROXIMITY_CAVEAT
     elif result.k and result.passed_alone:
-        yield within(result.k, result.alike_by, alone=result.beside is not None)
+        yield within(result.k, result.alike_by, alone=result.named_earlier)
     else:
         yield "Other attacks may find more."
 

@@ -9,6 +9,7 @@ from typing import Literal
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.release.promise import QuestionName
+from starshade.setting import is_plain
 
 SetBy = Literal["the model", "the owner"]
 
@@ -69,10 +70,12 @@ def limits_of(texts: Sequence[str]) -> dict[str, float]:
 
 
 def _share(name: str, text: str) -> float:
-    percent = text.endswith("%")
+    percent, number = text.endswith("%"), text.removesuffix("%")
     try:
-        value = float(text.removesuffix("%")) / (100 if percent else 1)
+        value = float(number) / (100 if percent else 1)
     except ValueError:
+        value = -1.0
+    if not is_plain(number) or number != number.strip():
         value = -1.0
     if not 0 <= value <= 1:
         raise _wrong(f"{name}={text}: must be a share from 0 to 1, or in percent")

@@ -32,7 +32,7 @@ def singled_out(
     return Question(
         "singled-out",
         (
-            _record(release, evidence, record_limit(release, limits), seed),
+            _record(release, evidence, limits, seed),
             _predicate(predicates, limits.get("predicate")),
         ),
     )
@@ -65,9 +65,9 @@ def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tupl
 
 
 def _record(
-    release: Release, evidence: Sequence[Evidence], limit: Limit | None, seed: int
+    release: Release, evidence: Sequence[Evidence], limits: Mapping[str, float], seed: int
 ) -> Measured:
-    why = understated(release)
+    why, limit = understated(release), record_limit(release, limits)
     if why is not None:
         reason = f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}"
         return unmeasured("record", "How often the right record is named", reason, limit)
@@ -88,6 +88,8 @@ def _record(
         )
     else:
         text += " Records differ here, so single persons may be found more often."
+    if limit is not None and limit.by == "the model" and "record" in limits:
+        text += f" The limit of {percent(limits['record'])} that was set is looser, and not needed."
     return Measured(
         "record",
         text,
