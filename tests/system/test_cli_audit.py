@@ -52,7 +52,7 @@ def test_limits_decide(made: Made, ratings_csv: Path) -> None:
     base = ("audit", ratings_csv, made.folder, "--known", 4, *QUICK)
     strict = told(*base, "--limit", "record=0.0001", code=1)
     assert not strict["pass"]
-    assert "the right record is named" in strict["reasons"][0]
+    assert "names the right record" in strict["reasons"][0]
     silent = told(*base, "--limit", "disclosed=0", code=1)
     assert "The release shows a rating of" in silent["reasons"][0]
     assert told(*base, "--limit", "disclosed=100%", "--limit", "record=1")["pass"]

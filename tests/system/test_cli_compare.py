@@ -80,7 +80,7 @@ def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
     assert " targets and must answer" in told
     table = told.split("What is still found")[1]
     assert "original" in table
-    assert "label" in table
+    assert "likelihood" in table
 
 
 def test_all_refused_is_not_a_success(ratings_csv: Path, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_no_name_in_the_table_is_cut(ratings_csv: Path) -> None:
     assert max(map(len, lines)) <= 80
     table = "\n".join(lines[lines.index("What is lost") :])
     assert "…" not in table
-    for name in ("mondrian-relaxed", "predictive,", "scoreboard-rh", "disclosed", "original's"):
+    for name in ("mondrian-relaxed", "predictive,", "class", "original's"):
         assert name in table.split(), name
 
 

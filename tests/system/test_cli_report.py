@@ -27,7 +27,7 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     own, public = tmp_path / "own.html", tmp_path / "public.html"
     found = told(*asked, "--out", own)
     assert found["pass"] is True
-    assert found["headline"] == "This release may be published"
+    assert found["headline"].endswith("kept; the rest is for you to judge")
     assert found["edition"] == "internal"
     assert found["bytes"] == own.stat().st_size <= 1_000_000
     assert told(*asked, "--out", public, "--public")["edition"] == "public"
@@ -40,7 +40,9 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
 def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
     assert result.exit_code == 0
-    assert result.stdout.split("\n")[0].startswith("This release may be published. The report")
+    assert result.stdout.split("\n")[0].startswith(
+        "1 limit of 7 is set and kept; the rest is for you to judge. The report"
+    )
 
 
 def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:

@@ -11,11 +11,10 @@ from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Question, answered, question_rows
+from starshade.audit.questions.question import Question, answered, head, question_rows
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
-from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
@@ -333,21 +332,6 @@ class AuditResult:
 
     def _repr_html_(self) -> str:
         return audit_html(self)
-
-
-def head(*, passed: bool, alone: bool, answered: bool) -> str:
-    """Say whether a release may be published; `alone`: if nothing had been published before."""
-    if passed and answered:
-        return "This release may be published."
-    if passed:
-        return (
-            "Every limit that is set holds. Whether this release may be published is for you to "
-            "decide: not everything was judged, as nobody set a limit"
-            f"{aside('limit', 'NAME=VALUE')}, or measured."
-        )
-    if alone:
-        return "By itself this release keeps to its limits, but not beside what is out already."
-    return "This release should not be published."
 
 
 def audit_html(result: AuditResult) -> str:

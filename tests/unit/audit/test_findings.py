@@ -87,7 +87,7 @@ def test_the_worst_knowledge_decides(rates: list[float], limit: float, passed: b
     (finding,) = judge_limits([singled_out(release, found, "not tried", {"record": limit}, 0)])
     assert finding.name == "attack"
     assert finding.passed == passed
-    assert f"who knows {2 + rates.index(max(rates))} ratings of a person" in finding.text
+    assert f"knowing {2 + rates.index(max(rates))} ratings of a person" in finding.text
 
 
 def test_the_audience() -> None:

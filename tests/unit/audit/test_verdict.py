@@ -131,7 +131,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
         RATINGS, out, earlier=[earlier], rng=1
     )
     assert not failed.passed_alone
-    assert str(failed).startswith("This release should not be published: By ")
+    assert str(failed).startswith("This release should not be published: The attack ")
     assert failed.reasons[1] == reason
 
 

@@ -129,7 +129,7 @@ def test_by_hand() -> None:
     assert two.worst == ({"items": [0, 1], "size": 1},)
     assert [(c.size, c.people, c.fewest) for c in two.sizes] == [(1, 0, 2), (2, 4, 1)]
     assert "leave 4 of 4 people" in str(two)
-    assert "one rating, chosen well, leave nobody" in str(two)
+    assert "one rating, chosen well, leaves nobody" in str(two)
     assert "at least 2 records" in str(one)
     assert two.explain()[0] == "items 0, 1: somebody's ratings fit 1 record"
     told = json.loads(json.dumps(two.to_dict()))

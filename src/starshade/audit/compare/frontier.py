@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starshade.attack.likelihood.result import CLASS_FOUND
@@ -170,7 +171,7 @@ _FOUND = (
     Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
     ISOLATES,
     CLASS_FOUND,
-    DISCLOSED,
+    replace(DISCLOSED, short=""),
     *DisclosureShares.FIGURES,
 )
 _TOOK = (

@@ -35,7 +35,8 @@ from starshade.audit.findings import (
     title_of,
 )
 from starshade.audit.questions.limits import LIMITED
-from starshade.audit.result import AuditResult, head
+from starshade.audit.questions.question import head
+from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
 from starshade.ratings.shape import scale_text

@@ -10,7 +10,8 @@ from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.result import AuditResult, Finding, head, rated_in_words
+from starshade.audit.questions.question import head
+from starshade.audit.result import AuditResult, Finding, rated_in_words
 from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.release.table import Release

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from starshade.audit.questions.limits import LIMITED, Limit
 from starshade.figure import Rate
+from starshade.naming import aside
 from starshade.plain import percent
 from starshade.release.promise import QUESTIONS, QuestionName
 
 Answer = Literal["no", "yes", "not judged", "not measured"]
-_SLACK = 1e-9  # credits are sums of 1/t
+SLACK = 1e-9  # credits are sums of 1/t
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Measured:
         if self.rate is None:
             return "not measured"
         if self.limit is not None:
-            return "no" if self.rate.high <= self.limit.value + _SLACK else "yes"
+            return "no" if self.rate.high <= self.limit.value + SLACK else "yes"
         return "no" if self.by_itself else "not judged"
 
     @property
@@ -167,3 +168,18 @@ def question_rows(question: Question) -> list[tuple[str, str, str, str, str]]:
 def answered(questions: Sequence[Question]) -> bool:
     """Tell whether every question has the answer no."""
     return all(question.answer == "no" for question in questions)
+
+
+def head(*, passed: bool, alone: bool, answered: bool) -> str:
+    """Say whether a release may be published; `alone`: if nothing had been published before."""
+    if passed and answered:
+        return "This release may be published."
+    if passed:
+        return (
+            "Every limit that is set holds. Whether this release may be published is for you to "
+            "decide: not everything was judged, as nobody set a limit"
+            f"{aside('limit', 'NAME=VALUE')}, or measured."
+        )
+    if alone:
+        return "By itself this release keeps to its limits, but not beside what is out already."
+    return "This release should not be published."

@@ -10,7 +10,7 @@ from starshade.attack.predicate.result import PredicateResult
 from starshade.audit.evidence import Evidence, credit_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Measured, Question, unmeasured
+from starshade.audit.questions.question import SLACK, Measured, Question, unmeasured
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.naming import aside
@@ -88,7 +88,7 @@ def _record(
         )
     else:
         text += " Records differ here, so single persons may be found more often."
-    if limit is not None and limit.by == "the model" and "record" in limits:
+    if limit is not None and limits.get("record", 0) > limit.value + SLACK:
         text += f" The limit of {percent(limits['record'])} that was set is looser, and not needed."
     return Measured(
         "record",
