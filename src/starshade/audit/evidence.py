@@ -103,10 +103,15 @@ def knowledge_to_try(
 
 def knowable(original: Ratings, claims: Sequence[Claim] = ()) -> int:
     """Return how many cells at most can be known of anybody: sensitive items are not counted."""
-    hidden = sensitive_of(claims)
+    return int(without(original, sensitive_of(claims)).user_support.max(initial=0))
+
+
+def without(original: Ratings, hidden: Sequence[str]) -> Ratings:
+    """Return the ratings of items that may be known: all but those that are `hidden`."""
+    if not hidden:
+        return original
     rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
-    table = original.keep_items(rest) if hidden else original
-    return int(table.user_support.max(initial=0))
+    return original.keep_items(rest)
 
 
 def numbers_to_try(

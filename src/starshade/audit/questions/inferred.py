@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.audit.evidence import without
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
@@ -26,10 +25,7 @@ def enough_of(original: Ratings, hidden: Sequence[str], *, beside: int) -> int:
     `beside`: further ratings that each must have given. `original`: on the released items, of
     which those that are `hidden` are not known.
     """
-    table = original
-    if hidden:
-        rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
-        table = original.keep_items(rest)
+    table = without(original, hidden)
     for known in (KNOWN, KNOWN // 2):
         if int((table.user_support >= known + beside).sum()) >= _ENOUGH:
             return known

@@ -115,7 +115,10 @@ def _composed(found: Composed | str, limits: Mapping[str, float]) -> Measured:
     if isinstance(found, str):
         return unmeasured("joint-class", "What the releases tell together", found, limit)
     counts = found.counts
-    below, people = counts.people_below_k or 0, counts.people
+    below, people = counts.people_below_k, counts.people
+    if below is None:
+        why = "none of the releases claims a k"
+        return unmeasured("joint-class", "Who hides among fewer than k in all of them", why, limit)
     share = below / max(1, people)
     return Measured(
         "joint-class",
