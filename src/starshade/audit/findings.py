@@ -149,7 +149,7 @@ def judge_limits(questions: Sequence[Question]) -> list[Finding]:
         if measured.answer == "yes" and measured.rate is not None:
             text += f"; the interval over all that was tried ends at {percent(measured.rate.high)}"
         name = "attack" if measured.name == "record" else measured.name
-        findings.append(Finding(name, measured.answer == "no", f"{text}."))
+        findings.append(Finding(name, bool(measured.holds), f"{text}."))
     return findings
 
 
