@@ -11,7 +11,7 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test check docs bench reproduce kernels oracles format clean
+.PHONY: help demo quick test check wheel docs bench reproduce kernels oracles format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -31,6 +31,13 @@ check: $(VENV)/.dev  ## lint, format, types, import floors
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -m "not slow" tests/house
+
+wheel:  ## build the wheel, install it with nothing else in an environment of its own, run the demo with it
+	@rm -rf dist && $(PYTHON) -m venv dist/env
+	@dist/env/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@dist/env/bin/python -m pip install --quiet --disable-pip-version-check dist/starshade-*.whl
+	@cd dist && env -u PYTHONPATH env/bin/starshade demo --out demo --seed 1
+	@du -sm dist/env/lib/python3*/site-packages/* | sort -rn | head -12; du -sm dist/env/lib/python3*/site-packages
 
 docs: $(VENV)/.docs  ## the documentation as a site, in site/
 	@$(BIN)/python -m mkdocs build --strict --site-dir site
@@ -64,7 +71,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(ORACLES) site reproduction test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) dist site reproduction test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }

@@ -22,9 +22,10 @@ from starshade.kernels.ahead import LIST
 COMMANDS = {
     "data describe": "data describe u.data",
     "attack scoreboard-rh": "attack u.data --seed 1",
-    "anonymize k-likeness": "anonymize u.data --k 3 --items top:10 --seed 1 --out out "
+    "anonymize k-exchange": "anonymize u.data --k 3 --items top:10 --seed 1 --out out "
     "--private rec.json",
     "audit": "audit u.data out --private rec.json --seed 1",
+    "compare": "compare u.data --items top:10 --k 5 --seed 1",
 }
 #: runs a program and writes down what Numba compiled for it, callees first
 LISTENER = """

@@ -41,7 +41,7 @@ def found(ratings: ss.Ratings) -> dict[str, dict[str, list[float]]]:
     }
     top = ss.top_items(TOP)
     part = top.apply(ratings)
-    release = ss.KLikeness(k=K, items=top).anonymize(ratings, rng=SEED)
+    release = ss.KExchange(k=K, items=top).anonymize(ratings, rng=SEED)
     data = {False: part, True: release}
     released = {
         name: [max(_tried(data[made], part, m)) for m in FACTS] for name, made in RELEASED.items()

@@ -7,7 +7,7 @@ heavy::
 
     ratings = ss.read_ratings("ml-100k/u.data", users="ml-100k/u.user")
     risk = ss.ScoreboardRH().run(ratings, ss.Knowledge(known=8, wrong=2), targets=1000, rng=0)
-    release = ss.KLikeness(k=5, hierarchy="ndgh", items=ss.top_items(10)).anonymize(ratings, rng=0)
+    release = ss.KExchange(k=5, items=ss.top_items(10)).anonymize(ratings, rng=0)
     release.save("out/")
     print(ss.Audit().run(ratings, "out/", rng=0))
 """
@@ -29,6 +29,7 @@ _ROOMS = {
     "starshade.attack.auxiliary.result": ("AuxiliaryResult",),
     "starshade.attack.candidates.homogeneity": ("HomogeneityResult",),
     "starshade.attack.candidates.result": ("CandidateResult",),
+    "starshade.attack.fake_edges.result": ("FakeEdgesResult",),
     "starshade.attack.knowledge": ("Knowledge",),
     "starshade.attack.link_existence": (
         "link_existence_bound",
@@ -130,6 +131,7 @@ _ROOMS = {
     "starshade.ratings.write": ("write_ratings",),
     "starshade.recommend.factors": ("Factors",),
     "starshade.recommend.regularized_svd": ("RegularizedSVD",),
+    "starshade.release.folder.forget": ("forget",),
     "starshade.release.folder.read": ("read_release",),
     "starshade.release.table": ("Release",),
     "starshade.report.folder": ("save_comparison",),

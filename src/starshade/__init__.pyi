@@ -19,6 +19,8 @@ from starshade.attack.candidates.homogeneity import HomogeneityAttack as Homogen
 from starshade.attack.candidates.homogeneity import HomogeneityResult as HomogeneityResult
 from starshade.attack.candidates.result import CandidateResult as CandidateResult
 from starshade.attack.composition.composition import Composition as Composition
+from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack as FakeEdgesAttack
+from starshade.attack.fake_edges.result import FakeEdgesResult as FakeEdgesResult
 from starshade.attack.knowledge import Knowledge as Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood as Likelihood
 from starshade.attack.link_existence import LinkExistence as LinkExistence
@@ -107,6 +109,7 @@ from starshade.ratings.table import Ratings as Ratings
 from starshade.ratings.write import write_ratings as write_ratings
 from starshade.recommend.factors import Factors as Factors
 from starshade.recommend.regularized_svd import RegularizedSVD as RegularizedSVD
+from starshade.release.folder.forget import forget as forget
 from starshade.release.folder.read import read_release as read_release
 from starshade.release.table import Release as Release
 from starshade.report.folder import save_comparison as save_comparison
@@ -132,3 +135,4 @@ from starshade.utility.query_error_result import QueryErrorResult as QueryErrorR
 from starshade.utility.rating_histogram import HistogramResult as HistogramResult
 from starshade.utility.rating_histogram import RatingHistogram as RatingHistogram
 from starshade.utility.result import UtilityResult as UtilityResult
+from starshade.utility.what_remains import WhatRemains as WhatRemains

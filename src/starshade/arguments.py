@@ -30,6 +30,7 @@ _KINDS: Mapping[str, Kind] = {
     "Sequence[str]": "texts",
     "Iterable[str]": "texts",
     "Sequence[int]": "integers",
+    "Sequence[float]": "numbers",
 }
 _PLACES = ("Path", "Where")
 #: classes of the house, and how to come by them
@@ -116,7 +117,7 @@ def _taken(name: str, value: Any, wanted: Mapping[str, tuple[str, ...]]) -> Any:
         return value
     if isinstance(value, str | os.PathLike) and set(parts) & set(_PLACES):
         return _a_path(name, value)
-    if "Sequence[int]" in parts and is_list(value) and not len(value):
+    if {"Sequence[int]", "Sequence[float]"} & set(parts) and is_list(value) and not len(value):
         return ()  # whether that is enough is the function's to say
     for part in parts:
         if part in _KINDS and (setting := _setting(name, part)).allows(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,22 @@ def counted(n: int, one: str, many: str = "") -> str:
     ('1 row', '1,502 rows', '2 people')
     """
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""Return a text for a terminal: what it would obey in place of showing it is escaped.
+
+    Tabs and line ends stay.
+
+    Examples
+    --------
+    >>> print(visible("nix\x1b[31m.csv"))
+    nix\x1b[31m.csv
+    """
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def percent(share: float | None) -> str:

@@ -31,8 +31,8 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 
 Kind = Literal[
-    "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "file", "files",
-    "releases",
+    "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "numbers", "file",
+    "files", "releases",
 ]  # fmt: skip
 _KINDS: Mapping[Any, Kind] = {
     bool: "flag",
@@ -51,6 +51,7 @@ _KEPT: Mapping[Kind, Callable[[Any], Any]] = {
     "texts": lambda value: tuple(map(str, value)),
     "places": lambda value: tuple(map(int, value)),
     "integers": lambda value: tuple(map(int, value)),
+    "numbers": lambda value: tuple(float(each) + 0.0 for each in value),
     "file": lambda value: value,
     "files": lambda value: value,
     "releases": tuple,
@@ -61,9 +62,10 @@ _IN_WORDS = {
     "texts": "a list of texts",
     "places": "a list of places",
     "file": "a name or a file",
-    "files": "a file for each name",
+    "files": "a text for each name",
     "releases": "a list of releases",
 }
+_LISTED = {"integers": "one or more whole numbers", "numbers": "one or more numbers"}
 _MOST = 2**63 - 1  # kernels count with 64 bits
 
 
@@ -72,8 +74,8 @@ class Setting:
     """One thing that can be set.
 
     Lists are of texts, of places (whole numbers from 0, which stand for items), or of one or more
-    whole numbers within bounds. What stands for a file, or for one for each of several names, may
-    be a name or an object too: its class checks it.
+    numbers, or whole numbers, within bounds. What stands for a file, or for one for each of several
+    names, may be a name or an object too: its class checks it.
     """
 
     name: str  # as Python spells it
@@ -119,8 +121,8 @@ class Setting:
         if self.kind == "choice":
             *most, last = self.choices
             return f"{', '.join(most)} or {last}" if most else last
-        if self.kind == "integers":
-            return ", ".join(filter(None, ("one or more whole numbers", self.bounds)))
+        if self.kind in _LISTED:
+            return ", ".join(filter(None, (_LISTED[self.kind], self.bounds)))
         if self.kind not in ("integer", "number"):
             return _IN_WORDS[self.kind]
         what = "a whole number" if self.kind == "integer" else "a finite number"
@@ -150,15 +152,15 @@ class Setting:
             return None
         if not self.allows(value):
             raise ConfigError(
-                f"{called(self.name)} = {self._value_text(value)}: must be {self.allowed}",
+                f"{called(self.name)} = {self.value_text(value)}: must be {self.allowed}",
                 advice=_beyond(self.kind, value) or self.advice,
                 setting=self.name,
             )
         return _KEPT[self.kind](value)
 
-    def _value_text(self, value: Any) -> str:
+    def value_text(self, value: Any) -> str:
         """Write a value for a message; of lists only numbers, as texts may be ids."""
-        if self.kind == "integers" and is_list(value):
+        if self.kind in _LISTED and is_list(value):
             return ", ".join(map(shown, value)) or "nothing"
         return shown(value)
 
@@ -168,11 +170,12 @@ class Setting:
             return True
         if self.kind == "releases":
             return is_list(value)
-        if self.kind == "integers":
+        if self.kind in _LISTED:
+            fits = _is_place if self.kind == "integers" else _is_number
             return (
                 is_list(value)
                 and len(value) > 0
-                and all(_is_place(each) and self._spans(each) for each in value)
+                and all(fits(each) and self._spans(each) for each in value)
             )
         if self.kind in ("texts", "places"):
             fits = _is_text if self.kind == "texts" else _is_place
@@ -181,7 +184,7 @@ class Setting:
             return _is_text(value) and (self.kind == "text" or value in self.choices)
         if self.kind == "flag":
             return _is_flag(value)
-        return isinstance(value, numbers.Real) and not _is_flag(value) and self._spans(value)
+        return _is_number(value) and self._spans(value)
 
     def _spans(self, value: Any) -> bool:
         try:
@@ -193,7 +196,7 @@ class Setting:
         if math.isinf(number):
             return self.endless and number > 0
         exact = int(value) if number.is_integer() else 0
-        whole = self.kind == "number" or (number.is_integer() and abs(exact) <= _MOST)
+        whole = self.kind in ("number", "numbers") or (number.is_integer() and abs(exact) <= _MOST)
         value = value if isinstance(value, int) else number  # float16 knows no large bounds
         low = self.least is None or (value > self.least if self.above else value >= self.least)
         high = self.most is None or (value < self.most if self.below else value <= self.most)
@@ -239,6 +242,10 @@ def _is_flag(value: Any) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not _is_flag(value)
 
 
 def _is_place(value: Any) -> bool:
@@ -329,6 +336,7 @@ _IN_JSON = {
     "texts": "array",
     "places": "array",
     "integers": "array",
+    "numbers": "array",
     "releases": "array",
     "files": "object",
 }
@@ -355,8 +363,9 @@ def _property(setting: Setting) -> dict[str, Any]:
     if kind == "object":
         schema["additionalProperties"] = {"type": "string"}
     if kind == "array":
-        whole = {"type": "integer", "minimum": setting.least or 0}
-        schema["items"] = whole if setting.kind in ("places", "integers") else {"type": "string"}
+        number = {"integers": "integer", "places": "integer", "numbers": "number"}.get(setting.kind)
+        numeric = {"type": number, "minimum": setting.least or 0}
+        schema["items"] = numeric if number else {"type": "string"}
     if setting.choices:
         schema["enum"] = [*setting.choices, *([None] if setting.optional else [])]
     if setting.least is not None and kind != "array":

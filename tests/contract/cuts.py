@@ -141,7 +141,12 @@ def averaging(place: Path) -> Any:
     kinds: dict[str, dict[str, Any]] = {
         **{profile: {"profile": profile} for profile in ("padded", "model", "pooled")},
         "simple": {"profile": "simple", "b": 1, "l": 2},
-        "paper": {"grouping": "t-means", "dissimilarity": "weighted-sq", "clip": "cells"},
+        "paper": {
+            "profile": "padded",
+            "grouping": "t-means",
+            "dissimilarity": "weighted-sq",
+            "clip": "cells",
+        },
         "t-means": {"grouping": "t-means", "weights": "support"},
         "closeness": {"grouping": "t-means", "dissimilarity": "closeness-0.5"},
     }

@@ -17,6 +17,7 @@ import pytest
 from starshade import progress
 from starshade.anonymize import registry as methods
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack import registry as attacks
 from starshade.attack.knowledge import Knowledge
 from starshade.chart import Chart
@@ -132,6 +133,10 @@ def test_attacks(entry: Entry, release: Release) -> None:
         data = CAST["ordinary"]
         profiles = averaged(data)
         shown(announced(lambda: make(entry).run(profiles, original=data)))
+    elif entry.name == "fake-edges":
+        data = CAST["ordinary"]
+        simple = PredictiveAnonymizer(k=K, profile="simple", l=2).anonymize(data, rng=0)
+        shown(announced(lambda: make(entry).run(simple, original=data)))
     elif entry.name == "tracker":
         shown(announced(lambda: make(entry).run(DATA)))
     else:

@@ -48,7 +48,7 @@ def made(entry: Any) -> Any:
 def functions() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     """Return what is called, with arguments of which most belong there."""
     calls: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-        "compare": (ss.compare, {"ratings": RATINGS, "methods": ["k-likeness"], "ks": [2]}),
+        "compare": (ss.compare, {"ratings": RATINGS, "methods": ["k-likeness"], "k": [2]}),
         "compile_dossier": (ss.compile_dossier, {"ratings": RATINGS, "release": "none"}),
         "facts_needed": (ss.facts_needed, {"records": 5, "eps": 0.1, "delta": 0.1}),
         "lineup_facts": (ss.lineup_facts, {"records": 5, "lineup": 2, "delta": 0.1}),
@@ -70,6 +70,7 @@ def functions() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             ss.read_ratings,
             {"source": "none", "null_values": (), "user_col": 1, "scale": None, "wide": False},
         ),
+        "forget": (ss.forget, {"users": ["a"], "receipts": ["none"], "dry_run": True}),
         "read_release": (ss.read_release, {"path": "none", "private": "none"}),
         "save_risk_list": (
             ss.save_risk_list,

@@ -12,6 +12,7 @@ import pytest
 
 from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.result import LikelihoodResult
@@ -20,7 +21,7 @@ from starshade.attack.padding.result import PaddingResult
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult
 from starshade.attack.tracker.result import TrackerResult
-from starshade.errors import ConfigError, UserError
+from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.registry import Entry
@@ -35,13 +36,15 @@ LINKS = next(entry for entry in ENTRIES if entry.name == "link-existence")
 TRACKER = next(entry for entry in ENTRIES if entry.name == "tracker")
 # padding looks at the groups of averaged profiles
 PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
+# so are fake edges, of simple ones
+FAKE_EDGES = next(entry for entry in ENTRIES if entry.name == "fake-edges")
 # predicates are of classes
 PREDICATE = next(entry for entry in ENTRIES if entry.name == "predicate")
 # these compare releases that are made of fewer people
 SHADOWS = tuple(entry for entry in ENTRIES if entry.name in ("inference", "membership"))
 # composition is of releases alone
 COMPOSITION = next(entry for entry in ENTRIES if entry.name == "composition")
-OTHERS = (COMPOSITION, LINKS, TRACKER, PADDING, PREDICATE, *SHADOWS)
+OTHERS = (COMPOSITION, FAKE_EDGES, LINKS, TRACKER, PADDING, PREDICATE, *SHADOWS)
 aimed = pytest.mark.parametrize(
     "entry",
     [entry for entry in ENTRIES if entry not in OTHERS],
@@ -256,6 +259,28 @@ def test_padding_is_of_profiles() -> None:
     release = grouped("ordinary").made
     with pytest.raises(ConfigError, match="of layout 'generalized'"):
         make(PADDING).run(release, ONE, original=CAST["ordinary"])
+    with pytest.raises(ConfigError, match="the release is 'generalized'"):
+        make(FAKE_EDGES).run(release, ONE, original=CAST["ordinary"])
+
+
+@released
+def test_none_of_the_fake_edges_of_profiles_is_certain(name: str) -> None:
+    method = PredictiveAnonymizer(k=K, profile="simple", l=2, rare_items="keep", sweeps=1)
+    try:
+        release = method.anonymize(CAST[name], rng=0)
+    except (ConfigError, UnmetError):
+        return
+    result = make(FAKE_EDGES).run(release, ONE, original=CAST[name], rng=0)
+    assert result.targets + result.ineligible == CAST[name].n_users
+    assert result.certain == 0
+    assert result.left_certain.short == 0
+    declared(result)
+    assert str(result)
+    assert result._repr_html_()
+    with budget.limits(threads=1):
+        assert figures(make(FAKE_EDGES).run(release, ONE, original=CAST[name], rng=0)) == figures(
+            result
+        )
 
 
 @somebody

@@ -74,7 +74,7 @@ REACHED = {
         kernels.counting:_BUCKETS kernels.counting:_PART
         ratings.readers.recognise.inputs:_BLOCK ratings.readers.formats.netflix:_BLOCK
         ratings.readers.formats.plain:_BLOCK ratings.readers.formats.tables:_ROWS
-        ratings.staging:_PIECE ratings.store:_CHUNK ratings.write:_ROWS
+        ratings.staging:_PIECE ratings.store:_CHUNK
         ratings.write:_USERS""",
     "drawing": """
         kernels.synth:_USERS kernels.synth:_CHUNK ratings.synth.drawing:_BLOCK""",
@@ -95,7 +95,11 @@ ELSEWHERE = {
     "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
+    "ratings.frames:ROWS": "tests/unit/ratings/test_frames.py",
+    "ratings.readers.addresses.buckets:_BLOCK": "tests/system/sources/test_same_bytes.py",
+    "ratings.readers.addresses.databases:_ROWS": "tests/unit/ratings/test_sources.py",
     "server.uploads:_CHUNK": "tests/unit/server/test_uploads.py",
+    "utility.what_remains:_BLOCK": "tests/unit/utility/test_what_remains.py",
 }
 #: how much is looked at, not at once: the result may well depend on it
 NO_CUTS = {
@@ -105,13 +109,16 @@ NO_CUTS = {
     "anonymize.points:_ITEMS": "from which on raters are walked",
     "anonymize.suppress_core:_PART": "of those who fail, how many go in a round",
     "audit.demo:ITEMS": "of the demonstration",
+    "release.readable.examples:_ITEMS": "of a table to be looked at",
     "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
     "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",
     "kernels.exchange.exchange:_LANES": "columns come in multiples of it",
     "kernels.fingerprint:_BUCKETS": "as many as there are highest bits",
     "privacy.proximity.balls:_MEMBERS": "named in a witness",
     "server.tasks.release:_CHUNK": "handed to shutil.copyfileobj",
+    "ratings.readers.preview:_ROWS": "what a look at a file reads",
     "ratings.readers.recognise.sniff:_ROWS": "what a format is guessed from",
+    "server.page.first:_ROWS": "what a page shows",
     "ratings.synth.survey:_BLOCK": "questions on one topic",
 }
 

@@ -48,7 +48,11 @@ def test_figures_are_plain_and_the_same_on_disk(entry: Entry, name: str) -> None
     assert back.to_dict() == result.to_dict()
 
 
-@every
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if entry.name != "what-remains"],  # it counts what is gone
+    ids=lambda entry: entry.name,
+)
 def test_an_original_with_more_in_it_gives_the_same(entry: Entry) -> None:
     whole = CAST["ordinary"]
     few = whole.keep_items(np.arange(4))

@@ -84,7 +84,7 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
             for profile in ("padded", "model", "pooled", "simple")
             for grouping in ("exchange", "t-means")
         },
-        "cells": {**_SVD, "grouping": "t-means", "clip": "cells"},
+        "cells": {**_SVD, "grouping": "t-means", "clip": "cells", "profile": "model"},
         "closeness": {**_SVD, "grouping": "t-means", "dissimilarity": "closeness-0.5"},
         "weighted": {**_SVD, "grouping": "t-means", "dissimilarity": "weighted-sq"},
         "uniform": {**_SVD, "weights": "uniform"},

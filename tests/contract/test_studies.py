@@ -24,7 +24,7 @@ from starshade.report.reproduction import save_study
 pytestmark = pytest.mark.slow
 
 SETTINGS: dict[str, Any] = {"runs": 2, "trials": 1, "repeats": 1, "targets": 20, "top": 5}
-SETTINGS |= {"draws": 2, "ks": [3], "rng": 5}
+SETTINGS |= {"draws": 2, "k": [3], "rng": 5}
 
 
 @cache

@@ -50,7 +50,9 @@ def test_repair_to_one_l(l, edges):  # noqa: E741
     shown = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
     rated = np.array([0, 2, 3, 5, 6]), np.array([A, B, B, B, C, B], dtype=np.int32)
     sizes = np.array([2, 2])
-    fakes = repair_diversity(shown, rated, sizes, lambda item: np.zeros(2), b=1, l=l, seed=0)
+    fakes = repair_diversity(
+        shown, rated, lambda item: (np.ones(2), np.arange(2)), b=1, l=l, seed=0
+    )
     assert sizes[fakes.group].sum() == edges
     shown[fakes.group, fakes.item] = True
     assert not count_sets(rated_table(*rated, bits_of_levels(shown)), 1, l).short.any()

@@ -35,7 +35,7 @@ def table_1() -> Ratings:
 
 @pytest.fixture(scope="module")
 def study(table_1: Ratings) -> GeneralizationStudy:
-    return reproduce_kl(table_1, ks=[3], runs=2, draws=2, rng=1)
+    return reproduce_kl(table_1, k=[3], runs=2, draws=2, rng=1)
 
 
 def test_any_nuclei_have_dm_34_on_table_1(study: GeneralizationStudy) -> None:
@@ -72,7 +72,7 @@ def test_ten_most_rated_of_movielens_at_k_10(
 ) -> None:
     monkeypatch.setattr(grid, "_INTERPRETED_MOST", 0)  # seconds, which nothing here looks at
     ratings = read_ratings(ml100k_dir / "u.data", users=ml100k_dir / "u.user")
-    found = reproduce_kl(replace(ratings, attributes=None), ks=[10], runs=1, rng=3)
+    found = reproduce_kl(replace(ratings, attributes=None), k=[10], runs=1, rng=3)
     assert found.data["paper_data"]
     assert "the paper's own data" in str(found)
     judged = {each.claim.number: each for each in found.claims}

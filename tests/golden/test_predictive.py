@@ -44,7 +44,9 @@ def test_repair(b: int, l: int, fakes: int) -> None:  # noqa: E741
     groups = np.array([0, 0, 1, 1])
     before = simple_profiles(ratings, (np.array([0, 2, 4]), np.arange(4)), STEP)
     padded = Padded(ratings, flat(ratings, [0, 0, 1, 0]))
-    found, levels = diverse_profiles(padded, groups, before.copy(), STEP, b=b, l=l, seed=0)
+    found, levels = diverse_profiles(
+        padded, groups, before.copy(), STEP, b=b, l=l, fake_edges="mean", seed=0
+    )
     rows = levels[found]  # of each user
     added = (rows > 0) & (before[groups] == 0)
     assert added.sum() == fakes

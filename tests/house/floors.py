@@ -22,6 +22,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"anonymize", "attack", "privacy", "utility"}),
     frozenset({"audit"}),
     frozenset({"report"}),
+    frozenset({"project"}),
     frozenset({"cli", "server"}),
     frozenset({"__init__", "__main__"}),  # the door to the street: the lazy public names
 )
@@ -30,7 +31,7 @@ DOORS = frozenset({("cli", "starshade.server.serve")})
 #: wings that are entered by one file alone
 ENTRANCES = {"starshade.release.match": "starshade.release.match.match"}
 _FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-_MODULE_PATH = re.compile(r"starshade(\.[A-Za-z_]\w*)+")
+_MODULE_PATH = re.compile(r"starshade(?!\.toml$)(\.[A-Za-z_]\w*)+")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """k-exchange in plain Python, written for reading.
 
-Rows are lists of whole numbers on the grid (`on_grid`), in the seeded order. The random numbers
+Rows are lists of whole numbers on the grid (`on_grid`), in the seeded order; on a `Weighed` table
+single-valued cells cost, too. The random numbers
 are the package's counter-based ones: the same key must give the same draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import lcm, log, sqrt
+from math import ceil, lcm, log, sqrt
 
 import numpy as np
 
@@ -16,6 +17,28 @@ from starshade.kernels import fingerprint
 Rows = Sequence[Sequence[int]]
 Groups = list[list[int]]
 MASK = 2**64 - 1
+
+
+class Weighed(list[list[int]]):
+    """Rows of which a step of a range costs `step`, and a single-valued cell `single`."""
+
+    step: int
+    single: int
+    rated: Sequence[Sequence[bool]]  # which cells are ratings; further columns have none
+    plain: Rows  # the rows as they were
+
+
+def weighed(rows: Rows, unit: int, weight: float, rated: Sequence[Sequence[bool]]) -> Weighed:
+    """Weigh with `weight` units, to 1/1,000 of one or finer; columns without null begin with 1."""
+    full = [all(column) for column in zip(*rated, strict=True)]
+    out = Weighed([v + one for v, one in zip(row, full, strict=True)] for row in rows)
+    out.step, out.rated, out.plain = ceil(1000 / unit), rated, rows
+    out.single = round(weight * unit * out.step)
+    return out
+
+
+def plain(rows: Rows) -> Rows:
+    return rows.plain if isinstance(rows, Weighed) else rows
 
 
 def number(key: int, counter: int) -> int:
@@ -52,8 +75,19 @@ def width(rows: Rows, members: Sequence[int]) -> int:
     return sum(max(c) - min(c) for c in zip(*(rows[i] for i in members), strict=True))
 
 
+def price(rows: Rows, members: Sequence[int]) -> int:
+    """What each member of a group pays."""
+    if not isinstance(rows, Weighed):
+        return width(rows, members)
+    single = [
+        len({rows[i][j] for i in members}) == 1 and all(rows.rated[i][j] for i in members)
+        for j in range(len(rows[0]))
+    ]
+    return rows.step * width(rows, members) + rows.single * sum(single)
+
+
 def cost(rows: Rows, groups: Iterable[list[int]]) -> int:
-    return sum(len(group) * width(rows, group) for group in groups if group)
+    return sum(len(group) * price(rows, group) for group in groups if group)
 
 
 def cut_leaves(rows: Rows, units: Groups, block: int, most: int, key: int) -> list[list[int]]:
@@ -185,22 +219,23 @@ def dissolve(rows: Rows, groups: Groups, k: int) -> tuple[Groups, int]:
     joined: set[int] = set()
     gone = 0
     for g in sorted(range(len(groups)), key=lambda g: -cost(rows, [groups[g]])):
-        if g in joined or not groups[g] or not width(rows, groups[g]):
+        if g in joined or not groups[g] or not price(rows, groups[g]):
             continue
         others = [list(group) for group in groups]
-        taken = []
+        taken, room = [], cost(rows, [groups[g]])
         for i in sorted(groups[g]):
             rises = {
                 b: cost(rows, [[*other, i]]) - cost(rows, [other])
                 for b, other in enumerate(others)
                 if b != g and k <= len(other) < 2 * k - 1
             }
-            if not rises:
+            if not rises or min(rises.values()) >= room:
                 break
             taken.append(min(rises, key=lambda b: (rises[b], b)))
             others[taken[-1]].append(i)
+            room -= rises[taken[-1]]
         others[g] = []
-        if len(taken) == len(groups[g]) and cost(rows, others) < cost(rows, groups):
+        if len(taken) == len(groups[g]):
             groups, gone = others, gone + 1
             joined |= set(taken)
     return groups, gone
@@ -209,7 +244,10 @@ def dissolve(rows: Rows, groups: Groups, k: int) -> tuple[Groups, int]:
 def small_groups(rows: Rows, groups: Groups, k: int) -> Groups:
     """Groups of 2k or more taken apart greedily; the parts come last."""
     parts = [
-        part for group in groups if len(group) >= 2 * k for part in greedy(rows, sorted(group), k)
+        part
+        for group in groups
+        if len(group) >= 2 * k
+        for part in greedy(plain(rows), sorted(group), k)
     ]
     return [group for group in groups if len(group) < 2 * k] + parts
 
@@ -223,7 +261,7 @@ def start_groups(rows: Rows, k: int, most: int, keys: Iterator[int]) -> Groups:
     rest = [i for i in range(len(rows)) if len(copies[tuple(rows[i])]) < k]
     if 0 < len(rest) < k:
         alike, rest = [], list(range(len(rows)))
-    formed = first_groups([rows[i] for i in rest], k, most, keys) if rest else []
+    formed = first_groups([plain(rows)[i] for i in rest], k, most, keys) if rest else []
     return small_groups(rows, [*alike, *([rest[p] for p in group] for group in formed)], k)
 
 

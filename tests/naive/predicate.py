@@ -118,3 +118,16 @@ def weight(people: list[tuple], cells: tuple[Cell, ...], item: int, value: float
         for j, cell in enumerate(cells)
     ]
     return float(prod(shares))
+
+
+def blind_beside(
+    people: list[tuple],
+    outsiders: list[tuple],
+    cells: tuple[Cell, ...],
+    item: int,
+    value: float | None,
+) -> float:
+    """What a predicate comes to that does not look, weighed by outsiders too."""
+    among = [satisfies(row, cells, item, value) for row in outsiders]
+    w = max(weight(people, cells, item, value), sum(among) / len(among))
+    return len(people) * w * (1 - w) ** (len(people) - 1)

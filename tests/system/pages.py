@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -92,14 +93,22 @@ def flat(text: str) -> str:
 
 
 def python(page: str, names: dict[str, Any]) -> list[str]:
-    """Run every block of Python of a page, each after the others; return what each prints."""
+    """Run every block of Python of a page, each after the others; return what each prints.
+
+    A block that imports a library that is not installed is left out.
+    """
     said = []
-    for block in code(page):
+    for block in filter(_installed, code(page)):
         heard = StringIO()
         with redirect_stdout(heard):
             exec(block, names)
         said.append(heard.getvalue())
     return said
+
+
+def _installed(block: str) -> bool:
+    libraries = re.findall(r"^(?:import|from) (\w+)", block, re.M)
+    return all(find_spec(library) is not None for library in libraries)
 
 
 def _show(path: Path, quoted: str) -> None:

@@ -18,7 +18,10 @@ from tests.system.conftest import Made, call, refused, told
 FITTING = ("scoreboard", "structure", "label", "homogeneity")
 
 
-@pytest.mark.parametrize("name", [e.name for e in ENTRIES if e.name != "composition"])
+OF_RELEASES = ("composition", "fake-edges")
+
+
+@pytest.mark.parametrize("name", [e.name for e in ENTRIES if e.name not in OF_RELEASES])
 def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Path) -> None:
     # the tracker counts everybody: it has no use for what is known of a target
     asked = ("--attack", name, "--seed", 1, *(() if name == "tracker" else ("--known", 2)))
@@ -32,6 +35,18 @@ def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Pa
         return
     assert released.exit_code == 0, released.stderr
     assert "records" in released.stdout
+
+
+def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
+    assert "these are ratings" in refused("attack", ratings_csv, "--attack", "fake-edges")
+    linked = ("--original", ratings_csv, "--private", made.receipt, "--attack", "fake-edges")
+    assert "the release is 'generalized'" in refused("attack", made.folder, *linked)
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    asked = ("--method", "predictive", "--profile", "simple", "--k", 3, "--b", 2, "--l", 20)
+    call("anonymize", ratings_csv, *asked, "--seed", 1, "--out", out, "--private", receipt)
+    linked = ("--original", ratings_csv, "--private", receipt, "--attack", "fake-edges")
+    shown = call("attack", out, *linked, "--seed", 1)
+    assert "names no invented cell with certainty" in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize("name", FITTING)
@@ -240,6 +255,9 @@ def test_the_names_in_the_help_are_those_there_are() -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_help_on_an_attack_shows_its_settings_and_no_other(entry: Entry) -> None:
     said = call("attack", "--attack", entry.name, "--help").stdout
+    if not settings_of(entry.declaration()):
+        assert "Settings of" not in said
+        return
     shared, own = said.split(f"Settings of {entry.name}:")
     named = set(re.findall(r"^  --([a-z0-9-]+)", own, re.M))
     taken = {"rating-error", "day-error"}  # what is known has these names

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from starshade.audit.questions.limits import LIMITED
 from tests.system.conftest import Made, call, refused, small_csv, told
 
 QUICK = ("--rounds", 0, "--seed", 1)
@@ -109,8 +110,13 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
     result = call("audit", ratings_csv, made.folder, *QUICK)
     assert result.exit_code == 0
     assert result.stdout.startswith("LIMITS HOLD; NOT EVERYTHING WAS JUDGED\n")
-    for text in ("The same attacks, before and after", "What it is still good for", "Findings"):
+    for text in (
+        "The same attacks, before and after",
+        "What remains of each rating takes",
+        "Findings",
+    ):
         assert text in result.stdout
+    assert "each with its own interval, not cut at 1/k" in " ".join(result.stdout.split())
     failed = call("audit", ratings_csv, made.folder, "--limit", "disclosed=0", *QUICK)
     assert failed.exit_code == 1
     assert failed.stdout.startswith("FAIL\n")
@@ -209,7 +215,7 @@ def test_being_in_it_is_measured_by_making_it_again(made: Made, ratings_csv: Pat
     every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
     auc = every["membership"]["rate"]
     assert 0 <= auc["low"] <= auc["rate"] <= auc["high"] <= 1
-    assert every["membership"]["title"] == "One in it told from one not"
+    assert every["membership"]["title"] == LIMITED["membership"].title
     # of few people no more is known than enough of them gave
     assert every["halves"]["knew"] == "twice 1 rating"
     alone = told(*base)
@@ -264,3 +270,13 @@ def test_a_bad_limit_is_refused_in_words(
     assert said in text
     assert "Set limits as NAME=VALUE, such as record=0.1" in text
     assert "joint-class" in text
+
+
+@pytest.mark.parametrize("command", [("audit",), ("report", "--out", "report.html")])
+@pytest.mark.parametrize("limit", ["success=0.1", "record=2", "joint-class=0.1"])
+def test_a_bad_limit_is_refused_before_anything_is_read(
+    command: tuple[str, ...], limit: str
+) -> None:
+    said = refused(*command, "no ratings", "no release", "--limit", limit)
+    assert "--limit: " in said
+    assert "no ratings" not in said

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import stat
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from starshade.ratings.read import read_ratings
-from tests.system.conftest import call, refused, told
+from tests.system.conftest import Made, call, refused, told
+from tests.unit.release.damage import say
 
 
 def test_describe_ml100k(ml100k_dir: Path) -> None:
@@ -32,6 +36,18 @@ def test_describe_by_hand(tmp_path: Path) -> None:
     assert found["first_day"] is None
     assert found["scale"]["inferred"] is False
     assert found["mapping"]["user"]
+
+
+def test_a_name_steers_no_terminal(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"l\xe9\x1b[31m.csv")
+    file.write_text("user,item,rating\na,x,1\na,y,5\nb,x,4\n")
+    shown = call("data", "describe", file)
+    assert shown.exit_code == 0
+    lost = call("data", "describe", tmp_path / "nix\x1b[31m.csv")
+    assert lost.exit_code == 2
+    for text in (shown.stdout, shown.stderr, lost.stdout, lost.stderr):
+        assert "\x1b" not in text
+    assert "nix\\x1b[31m.csv" in lost.stderr
 
 
 def test_describe_a_real_scale(tmp_path: Path) -> None:
@@ -185,3 +201,81 @@ def test_a_share_of_nothing_is_refused_before_the_file_is_read(tmp_path: Path, s
     places = ("--out", tmp_path / "a", "--probe", tmp_path / "b")
     message = refused("data", "split", tmp_path / "no.csv", *places, "--share", share)
     assert "above 0 and below 1" in message
+
+
+def test_a_release_is_described(made: Made) -> None:
+    found = told("data", "describe", made.folder)
+    facts = json.loads((made.folder / "release.json").read_text())
+    assert found["layout"] == "generalized"
+    assert found["claims"] == facts["claims"]
+    assert (found["records"], found["items"], found["classes"]) == (
+        facts["records"],
+        facts["items"],
+        facts["classes"],
+    )
+    assert found["smallest_group"] == facts["claims"][0]["verified"]["smallest_group"]
+    assert sum(found["cells"].values()) == pytest.approx(1)
+    shown = call("data", "describe", made.folder).stdout
+    assert "A release, scale 1:5:1." in shown
+    assert "k-anonymity" in shown
+
+
+def test_a_release_is_converted(made: Made, tmp_path: Path) -> None:
+    places = tmp_path / "x.csv", tmp_path / "x.parquet"
+    found = [told("data", "convert", made.folder, "--out", place) for place in places]
+    lines = places[0].read_text().splitlines()
+    assert [each["rows"] for each in found] == [len(lines) - 1] * 2
+    assert len(lines) - 1 == pq.read_metadata(made.folder / "cells.parquet").num_rows
+    assert pq.read_metadata(places[1]).num_rows == len(lines) - 1
+    assert [(each["to"], each["made_harmless"]) for each in found] == [("csv", 0), ("parquet", 0)]
+
+
+def test_a_release_becomes_an_atomic_file(made: Made, tmp_path: Path) -> None:
+    found = told("data", "convert", made.folder, "--out", tmp_path / "x.inter")
+    assert (found["to"], found["made_harmless"]) == ("recbole", 0)
+    lines = [line.split("\t") for line in (tmp_path / "x.inter").read_text().splitlines()]
+    assert lines[0] == ["user_id:token", "item_id:token", "rating:float", "weight:float"]
+    assert len(lines) - 1 == found["rows"]
+    again = call("data", "convert", made.folder, "--out", tmp_path / "y", "--to", "recbole")
+    assert "equally likely, no rating being one of it" in " ".join(again.stdout.split())
+    assert (tmp_path / "y").read_bytes() == (tmp_path / "x.inter").read_bytes()
+
+
+def test_what_no_release_can_be_converted_to(made: Made, tmp_path: Path) -> None:
+    for out in ("x.xlsx", "x"):
+        assert "written as csv or parquet or recbole" in refused(
+            "data", "convert", made.folder, "--out", tmp_path / out
+        )
+    out = ("--out", tmp_path / "x.csv")
+    said = refused("data", "convert", made.folder, *out, "--scale", "1:5:1")
+    assert "is a release" in said
+    assert "is a release" in refused("data", "describe", made.folder, "--items", "top:3")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["describe", "convert"])
+def test_a_release_that_is_broken_or_of_another_version(
+    made: Made, tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / "release"
+    shutil.copytree(made.folder, folder)
+    out = ("--out", tmp_path / "x.csv") if command == "convert" else ()
+    (folder / "cells.parquet").write_bytes(b"PAR1")
+    assert "damaged" in refused("data", command, folder, *out)
+    say(folder, format=2)
+    assert "a release of format 2; this version reads" in refused("data", command, folder, *out)
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_a_release_for_queries_stays_with_its_owner(
+    ratings_csv: Path, people_csv: Path, tmp_path: Path
+) -> None:
+    folder, place = tmp_path / "release", tmp_path / "x.csv"
+    told(
+        *("anonymize", ratings_csv, "--users", people_csv, "--attributes", "exact", "--k", "4"),
+        *("--items", "top:3", "--out", folder, "--private", tmp_path / "receipt.json"),
+    )
+    assert told("data", "describe", folder)["audience"] == "query"
+    result = call("data", "convert", folder, "--out", place)
+    assert "only you may read it" in " ".join(result.stdout.split())
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600

@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = run_path(str(DOCS / "hooks.py"))["on_page_markdown"](
     (DOCS / "command-line.md").read_text(encoding="utf-8")
 )
-SECTIONS = dict(re.findall(r"^## `starshade ([a-z ]+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+SECTIONS = dict(re.findall(r"^## `starshade ([a-z -]+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
 
 
 def documented(command: str, variant: str = "") -> set[str]:
@@ -72,8 +72,13 @@ def test_every_option_says_what_it_does() -> None:
 def test_the_keys_are_those_that_are_printed(
     made: Made, ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "ids").write_text("7\n")
+    monkeypatch.chdir(tmp_path)
     calls: dict[str, tuple[object, ...]] = {
         "demo": ("--out", tmp_path / "demo"),
+        "init": (ratings_csv, "--yes"),
+        "check-config": (),
+        "run": ("--dry-run",),
         "data describe": (ratings_csv,),
         "data convert": (ratings_csv, "--out", tmp_path / "store"),
         "data split": (ratings_csv, "--out", tmp_path / "train", "--probe", tmp_path / "probe"),
@@ -90,6 +95,7 @@ def test_the_keys_are_those_that_are_printed(
         "attack": (ratings_csv, "--known", 2),
         "check": (made.folder,),
         "anonymize": (ratings_csv, "--k", 3, "--out", tmp_path / "out"),
+        "forget": (tmp_path / "ids", made.receipt, "--dry-run"),
         "measure": (ratings_csv, made.folder),
         "audit": (ratings_csv, made.folder, "--known", 2),
         "report": (ratings_csv, made.folder, "--out", tmp_path / "report.html"),
@@ -123,6 +129,7 @@ def test_the_keys_of_every_attack(ratings_csv: Path, made: Made, tmp_path: Path)
         "homogeneity": common | fitting | documented("attack", "`--attack homogeneity`"),
         "link-existence": plain | documented("attack", "`--attack link-existence`"),
         "composition": plain | documented("attack", "`--attack composition`"),
+        "fake-edges": plain | documented("attack", "`--attack fake-edges`"),
         "inference": plain | documented("attack", "`--attack inference`"),
         "likelihood": common | documented("attack", "`--attack likelihood`"),
         "membership": plain | documented("attack", "`--attack membership`"),
@@ -131,16 +138,29 @@ def test_the_keys_of_every_attack(ratings_csv: Path, made: Made, tmp_path: Path)
         "tracker": plain | documented("attack", "`--attack tracker`"),
     }
     assert set(expected) == {entry.name for entry in ENTRIES}
+    simple, receipt = tmp_path / "simple", tmp_path / "simple.json"
+    asked = ("--method", "predictive", "--profile", "simple", "--k", 3, "--l", 2)
+    told("anonymize", ratings_csv, *asked, "--out", simple, "--private", receipt)
     for name, keys in expected.items():
         known = () if name == "tracker" else ("--known", 2)
         data: tuple[object, ...] = (ratings_csv,)
         if name == "composition":  # of releases
             data = (made.folder, "--original", ratings_csv, "--private", made.receipt)
+        if name == "fake-edges":
+            data = (simple, "--original", ratings_csv, "--private", receipt)
         assert set(told("attack", *data, *known, "--attack", name)) == keys, name
     found = told("attack", ratings_csv, "--known", 2, "--risk-list", tmp_path / "list.csv")
     assert set(found["risk"]) == documented("attack", "`--risk-list FILE`")
     found = told("attack", ratings_csv, "--known", 2, "--absent")
     assert set(found["tradeoff"]) <= set(re.findall(r"`([a-z_]+)`", SECTIONS["attack"]))
+
+
+def test_the_keys_of_releases(made: Made, tmp_path: Path) -> None:
+    found = told("data", "describe", made.folder)
+    assert set(found) - {"seconds"} == documented("data describe", "A release")
+    found = told("data", "convert", made.folder, "--out", tmp_path / "x.csv")
+    beside = {"out", "to", "seconds"}
+    assert set(found) - beside == documented("data convert", "A release as a table")
 
 
 def test_the_keys_with_public_ratings(ratings_csv: Path, tmp_path: Path) -> None:

@@ -51,6 +51,20 @@ def test_without_a_probe_nothing_is_trained(held: Path) -> None:
     assert "starshade data split" in text
 
 
+def test_what_remains_takes_the_receipt(held: Path) -> None:
+    without = ("measure", held / "train", held / "release")
+    linked = (*without, "--private", held / "receipt.json")
+    kinds = ("exact", "near", "farther", "open", "perhaps", "gone")
+    found = told(*linked)
+    assert next(iter(found)) == "remains_exact"  # first of all
+    assert sum(found[f"remains_{kind}"] for kind in kinds) == pytest.approx(1)
+    assert 0 < found["remains_gone"] < 1  # of the items that were not chosen
+    assert told(*without)["remains_gone"] is None
+    hint = "What remains of each rating takes the receipt"
+    assert hint in " ".join(call(*without).stdout.split())
+    assert hint not in " ".join(call(*linked).stdout.split())
+
+
 def test_what_does_not_belong_together_is_refused(held: Path, tmp_path: Path) -> None:
     without = ("measure", held / "train", held / "release", "--probe", held / "probe")
     assert "only with the owner's receipt" in refused(*without)

@@ -57,7 +57,7 @@ def test_attributes_are_generalized(ratings_csv: Path, people_csv: Path, tmp_pat
         ([*ASKED, *JOB, "--t", "2"], "t = 2"),
         ([*ASKED, "--l", "2"], "--sensitive-attribute NAME"),
         (["--quasi", "age"], "--attributes generalized"),
-        ([*ASKED, "--attribute-hierarchy", "age"], "NAME=FILE"),
+        ([*ASKED, "--attribute", "age"], "NAME=RECIPE"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -183,7 +183,27 @@ def test_lists_of_rare_values_are_told(
     _, noted = said(*make, "--out", place / "a")
     assert "'zip' has 40 different values, more than there are groups" in noted
     assert re.search(r"a group lists [23]\.\d on average", noted)
-    assert "--attribute-hierarchy zip=FILE" in noted
+    assert "--attribute zip=RECIPE" in noted
     assert "'town'" not in noted
-    _, noted = said(*make, "--out", place / "b", "--attribute-hierarchy", f"zip={place}/zip.csv")
+    _, noted = said(*make, "--out", place / "b", "--attribute", f"zip={place}/zip.csv")
     assert "different values" not in noted
+
+
+def test_recipes_say_how_finely_attributes_are_told(
+    ratings_csv: Path, people_csv: Path, tmp_path: Path
+) -> None:
+    out, receipt = tmp_path / "out", tmp_path / "receipt"
+    make = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--seed", 1, *ASKED)
+    told(*make, "--attribute", "age=bands:10", "--out", out, "--private", receipt)
+    ages = {age for row in pq.read_table(out / "records.parquet")["age"].to_pylist() for age in row}
+    assert all(re.fullmatch(r"\d+0-\d+9|\*", age) for age in ages)
+    assert json.loads(receipt.read_text())["config"]["attribute_hierarchies"] == {"age": "bands:10"}
+    assert json.loads((out / "release.json").read_text())["config"]["attribute_hierarchies"] == [
+        "age"
+    ]
+    told("check", out, "--model", "k-anonymity", "--k", 3)
+    wrong = refused(*make, "--attribute", "town=year", "--out", tmp_path / "no")
+    assert "attribute 'town': 2 of 2 values cannot be read as a year" in wrong
+    wrong = refused(*make, "--attribute", "age=band:10", "--out", tmp_path / "no")
+    assert "A recipe is one of prefix:3, bands:10, month, year or rare:5" in wrong
+    assert not (tmp_path / "no").exists()

@@ -56,6 +56,8 @@ def test_a_recommender_without_biases_names_the_option(ratings_csv: Path, tmp_pa
         "--k",
         5,
         "--no-biases",
+        "--profile",
+        "model",
     )
     message = refused(*asked, "--recommender", "implicit-als", "--out", tmp_path / "a")
     assert "Error: --no-biases: the recommender implicit-als has no such setting" in message

@@ -53,6 +53,7 @@ def test_the_audit_passes_and_says_what_is_given_away(
         "homogeneity",
         "link_existence",
         "padding",
+        "fake_edges",
     }
     assert "real ratings and predictions are mixed" in found["verdict"]
     shown = call(*asked).stdout

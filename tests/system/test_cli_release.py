@@ -17,6 +17,9 @@ FIGURES = {
     "method", "k", "records", "items", "groups", "classes", "smallest_group", "dm", "c_avg",
     "gen_iloss", "distortion", "invented_cells", "rare_items_dropped", "users_dropped",
     "users_deleted", "median_group", "largest_group", "single_rater_cells", "fake_edges",
+    "invented_records", "averages_within_step", "remains_within_step", "skill", "empty_filled",
+    "remains_exact", "remains_half", "remains_near", "remains_farther", "remains_open",
+    "remains_perhaps", "remains_gone", "gone_left_out",
     "users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive", "seconds",
     "peak_rss_mb", "out",
 }  # fmt: skip
@@ -288,7 +291,12 @@ def test_attack_refuses(ratings_csv: Path, options: list[str], said: str) -> Non
 
 
 def test_attack_on_a_release_refuses(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
-    assert "--original is missing" in refused("attack", made.folder)
+    said = refused("attack", made.folder)
+    assert "--original is missing" in said
+    assert "Knowledge is drawn from the original ratings: --original RATINGS" in said
+    counting = refused("attack", made.folder, "--attack", "predicate")
+    assert "What predicate finds is counted in the original ratings: --original" in counting
+    assert "--aux" not in counting
     assert "no-such-file" in refused("attack", tmp_path / "no-such-file")
     base = ("attack", made.folder, "--original", ratings_csv, "--private")
     assert "receipt" in refused(*base, ratings_csv)
@@ -306,7 +314,6 @@ def test_a_changed_release_is_refused(made: Made, ratings_csv: Path, tmp_path: P
 def test_a_release_is_not_taken_for_ratings(made: Made, tmp_path: Path) -> None:
     folder = made.folder
     for command in (
-        ["data", "describe", folder],
         ["anonymize", folder, "--k", 3, "--out", tmp_path / "out"],
         ["measure", folder, folder],
         ["attack", folder, "--original", folder],
@@ -363,6 +370,6 @@ def test_every_extra_is_of_libraries_that_something_imports() -> None:
         "scikit-learn": "sklearn", "scikit-surprise": "surprise", "vl-convert-python": "vl_convert",
     }  # fmt: skip
     for library in offered - {"starshade"}:
-        module = called.get(library, library)
+        module = called.get(library, library.replace("-", "_"))
         assert re.search(rf"\b(import|from) {module}\b|\"{module}[\".]", used), library
     assert set(told("doctor")["extras"]) <= set(extras["optional-dependencies"])

@@ -17,7 +17,7 @@ nbformat = pytest.importorskip("nbformat", reason="pip install 'starshade[dev]'"
 nbclient = pytest.importorskip("nbclient", reason="pip install 'starshade[dev]'")
 
 FOLDER = DOCS / "tutorials"
-NAMES = ("publish", "survey", "red-team")
+NAMES = ("publish", "survey", "red-team", "train")
 
 
 def test_every_tutorial_is_run() -> None:
@@ -59,12 +59,13 @@ def test_it_runs_and_holds_what_it_says(tutorial: tuple[str, Any], tmp_path: Pat
     name, notebook = tutorial
     printed = "\n".join(_printed(notebook))
     pages = "\n".join(_shown(notebook, "text/html"))
-    {"publish": _publish, "survey": _survey, "red-team": _red_team}[name](printed, pages)
+    checks = {"publish": _publish, "survey": _survey, "red-team": _red_team, "train": _train}
+    checks[name](printed, pages)
     assert len(list(_shown(notebook, "application/vnd.vegalite.v5+json"))) >= 1
 
 
 def _publish(printed: str, pages: str) -> None:
-    assert "limit of 7 is set and kept" in printed
+    assert "limits are not set; the" in printed
     assert "Every limit that is set holds" in pages
     assert "should not be published" not in pages
     assert len(re.findall(r"^item \d+ → ", printed, re.M)) >= 5  # one group, as published
@@ -94,6 +95,16 @@ def _red_team(printed: str, pages: str) -> None:
     assert int(smallest) >= 5
     for share in re.findall(r"before, ([\d.]+)%.* after$", printed, re.M):
         assert float(share) <= 20
+
+
+def _train(printed: str, pages: str) -> None:
+    errors = {each: float(error) for each, error in re.findall(r"^(.*): ([\d.]+)$", printed, re.M)}
+    averages = errors.pop("item averages, learned from the ratings")
+    assert len(errors) == 4
+    assert all(error < averages for error in errors.values())
+    for library in ("scikit-learn", "SciPy"):
+        of = [errors[f"{library}, learned from the {source}"] for source in ("release", "ratings")]
+        assert of[0] < of[1] + 0.02  # about as much
 
 
 def _must_answer(pages: str) -> list[str]:

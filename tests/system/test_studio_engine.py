@@ -153,7 +153,7 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
             "known",
         ),
         ("attack", {"colour": "red"}, "no setting 'colour'", None),
-        ("compare", {"methods": ["k-likeness"], "ks": [1]}, "Values of k", "ks"),
+        ("compare", {"methods": ["k-likeness"], "k": [1]}, "Values of k", "k"),
         ("compare", {"items": "top:99"}, "15 items", "items"),
         ("release", {"config": {}}, "k is missing", "k"),
         ("release", {"config": {"k": 5000}}, "5,?000", "k"),
@@ -180,11 +180,13 @@ def test_advice_is_in_the_words_of_the_form(studio: Studio, data: DataRow, tmp_p
     job = studio.do("attack", data, {"knowledge": {"known": 500}})
     fields = "“Facts known about each person”, or “Leave out the most rated items”"
     assert job.advice == f"Lower {fields}."
-    twice = tmp_path / "twice.csv"
-    twice.write_text("userId,movieId,rating\n1,1,5\n1,1,4\n")
-    job = studio.do("read", studio.store.add_data("file", "twice", str(twice)))
-    said = "“When somebody rated an item twice”: first, last or mean"
-    assert job.advice == f"Say which to keep with {said}."
+    odd = tmp_path / "odd.csv"
+    odd.write_text("alpha,beta,gamma\n1,1,5\n1,2,4\n")
+    job = studio.do("read", studio.store.add_data("file", "odd", str(odd)))
+    assert job.advice == (
+        "Name the user, item, rating column (“Column of the people”, “Column of the items”, "
+        "“Column of the ratings”)."
+    )
 
 
 def test_data_that_were_not_read_are_not_attacked(studio: Studio) -> None:
@@ -193,7 +195,7 @@ def test_data_that_were_not_read_are_not_attacked(studio: Studio) -> None:
 
 
 def test_a_comparison_has_rows_and_a_chart(studio: Studio, data: DataRow) -> None:
-    asked = {"methods": ["k-likeness"], "ks": [2, 4], "items": "top:8", "targets": 50, "seed": 1}
+    asked = {"methods": ["k-likeness"], "k": [2, 4], "items": "top:8", "targets": 50, "seed": 1}
     job = studio.do("compare", data, asked)
     assert job.result is not None, job
     assert [(row["method"], row["k"]) for row in job.result["rows"]] == [

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
+from starshade.anonymize.again.hold import generalize_again, null_occurs
+from starshade.anonymize.again.keep import Shortfall, keep, refuse_other_settings
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.file import read_hierarchy
 from starshade.anonymize.hierarchy.hierarchy import READY_MADE, Dgh, resolve
@@ -14,6 +16,7 @@ from starshade.anonymize.personal.diversity import diverse_groups
 from starshade.anonymize.personal.quasi import generalized_attributes, quasi_columns
 from starshade.anonymize.personal.rare_values import without_rare_values
 from starshade.anonymize.personal.settings import (
+    as_recipes_say,
     check_settings,
     chosen_names,
     claims_of,
@@ -30,6 +33,7 @@ from starshade.kernels.arrays import Ints
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.build import generalized_release
+from starshade.release.cells import Cells
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -69,12 +73,17 @@ class Grouping(GroupingSettings, ABC):
     t : float, optional
         How far the distribution of each sensitive attribute in a group may be from that of all
         (earth mover's distance), from 0 to 1. Groups further away are merged.
-    attribute_hierarchies : mapping of str to path or AttributeHierarchy
-        For categorical quasi-identifiers: what their values are joined to; a file is read at
-        once (`starshade.anonymize.hierarchy.attribute`). Without one, to the set of values.
+    attribute_hierarchies : mapping of str to recipe, path or AttributeHierarchy
+        For quasi-identifiers. A recipe says how finely they are told at most: ``prefix:3``,
+        ``bands:10``, ``month``, ``year``, ``rare:5`` (`starshade.release.personal.recipe`). A
+        hierarchy says what the values of a categorical one are joined to, its file being read at
+        once (`starshade.anonymize.hierarchy.attribute`). Without either, to the set of values.
     rare_values : {"refuse", "blank"}
         With ``generalized``: whether values that fewer than k of the people have are refused, or
         become null (`starshade.anonymize.personal.rare_values`).
+    slack : int
+        How many people may leave a group before fewer than k are left: groups are made of
+        k + slack, and k is what is promised.
 
     Raises
     ------
@@ -90,8 +99,10 @@ class Grouping(GroupingSettings, ABC):
         if cls.__doc__ and Grouping.__doc__:  # python -OO has none
             head, rule, notes = cls.__doc__.partition("    Notes\n")
             shared = Grouping.__doc__[Grouping.__doc__.index("Parameters\n") :].rstrip()
-            head = head.replace(_SEE, "").rstrip()
-            cls.__doc__ = f"{head}\n\n    {shared}\n\n{rule}{notes}"
+            # what a method has beside them stands behind them
+            head, _, own = head.replace(_SEE, "").partition("    Parameters\n    ----------\n")
+            shared = shared.replace("\n    Raises\n", f"{own or chr(10)}    Raises\n")
+            cls.__doc__ = f"{head.rstrip()}\n\n    {shared}\n\n{rule}{notes}"
 
     def __post_init__(self) -> None:
         check(self)
@@ -118,7 +129,14 @@ class Grouping(GroupingSettings, ABC):
 
     @typed
     @announced("anonymizing")
-    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+    def anonymize(
+        self,
+        ratings: Ratings,
+        rng: Rng = None,
+        *,
+        after: Release | None = None,
+        shortfall: Shortfall = "invent",
+    ) -> Release:
         """Make a release in which every record equals at least k-1 others on all items.
 
         Parameters
@@ -126,6 +144,13 @@ class Grouping(GroupingSettings, ABC):
         ratings : Ratings
         rng : int, Generator or None
             The same seed gives the same release, at any number of threads.
+        after : Release, optional
+            The last release of the same people, with its receipt: who was together stays so, and
+            newcomers are grouped among themselves (`starshade.anonymize.again`). The items are
+            those of that release.
+        shortfall : {"invent", "withhold"}
+            With `after`: whether a group of which fewer than k people are left is filled up with
+            records of nobody, if at least half of k are left, or withheld.
 
         Returns
         -------
@@ -136,24 +161,27 @@ class Grouping(GroupingSettings, ABC):
         ------
         ConfigError
             k above the number of records, unknown items or attributes, a hierarchy that does
-            not fit the scale, or a table beyond the memory budget.
+            not fit the scale, a table beyond the memory budget, or an earlier release that these
+            ratings cannot continue.
         UnmetError
-            No item is rated by k users, a sensitive attribute has fewer than l values, or a value
-            of an attribute is that of fewer than k people.
+            No item is rated by k users, a sensitive attribute has fewer than l values, a value of
+            an attribute is that of fewer than k people, or too many people left since `after`.
         """
         seed = resolve_seed(rng)
-        ready = prepare(ratings, self.k, self.items, self.rare_items)
+        if after is not None:
+            return self._continued(ratings, seed, after, shortfall)
+        ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
         table = ready.ratings
         hierarchy = resolve(
             self._named, table.scale, null_occurs=table.n_ratings < table.n_users * table.n_items
         )
         quasi, sensitive = self._chosen(table)
         released = (*quasi, *sensitive) or exact_names(table, self.attributes)
-        joined = dict(self.attribute_hierarchies)
-        kept = without_rare_values(table, self.k, self.rare_values, quasi, sensitive, joined)
+        coarse, joined = as_recipes_say(table, dict(self.attribute_hierarchies), self.k)
+        kept = without_rare_values(coarse, self.k, self.rare_values, quasi, sensitive, joined)
         records = by_content(kept, seed, released)
         points = Points(records.ratings, quasi_columns(records.ratings, quasi, joined))
-        groups = self.group(points, seed)
+        groups = self._larger().group(points, seed)
         if self.l or self.t is not None:
             order = seeded_order(points.n_records, seed, "diversity")
             groups = diverse_groups(points, groups, sensitive, self.l, self.t, order)
@@ -173,6 +201,35 @@ class Grouping(GroupingSettings, ABC):
         )
         refuse_named(release)
         return release
+
+    def _continued(
+        self, ratings: Ratings, seed: int, after: Release, shortfall: Shortfall
+    ) -> Release:
+        refuse_other_settings(after.manifest, self.attributes, "generalized")
+        kept = keep(ratings, after, self.k, shortfall, self.items)
+        table = kept.ratings
+        assert isinstance(after.classes, Cells)
+        hierarchy = resolve(self._named, table.scale, null_occurs=null_occurs(table, after.classes))
+        fresh = kept.newcomers
+        if len(fresh):
+            new = by_content(table.keep_users(fresh), seed)
+            points = Points(new.ratings, quasi_columns(new.ratings, (), {}))
+            fresh = new.by_user(self._larger(points.n_records).group(points, seed))
+        groups, chain = kept.with_newcomers(fresh)
+        return generalized_release(
+            table,
+            groups,
+            generalize_again(hierarchy, kept, groups, after.classes),
+            kept.provenance(
+                self, seed, claims_of(self.k, (), 0, None), shortfall, **self._generalized_by
+            ),
+            chain=chain,
+        )
+
+    def _larger(self, most: int | None = None) -> Self:
+        """Return the method with groups of k and what is left as slack; of so many people."""
+        size = self.k + self.slack if most is None else max(self.k, min(self.k + self.slack, most))
+        return replace(self, k=size, slack=0)
 
     def _chosen(self, ratings: Ratings) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if self.attributes != "generalized":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from math import isqrt, lcm, sqrt
 from typing import ClassVar
@@ -16,6 +16,7 @@ from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.order import put_back, seeded_order
 from starshade.anonymize.points import Points
+from starshade.anonymize.settings import KExchangeSettings
 from starshade.kernels.arrays import Array, Floats, Ints
 from starshade.kernels.csr import keep_rows
 from starshade.kernels.exchange.exchange import exchange, form
@@ -25,26 +26,34 @@ from starshade.rng import stream_key
 
 
 @dataclass(frozen=True)
-class KExchange(Grouping):
+class KExchange(KExchangeSettings, Grouping):
     """Group records greedily by cost, then exchange them between groups for the least loss.
 
     For the parameters see `starshade.anonymize.grouping.Grouping`.
+
+    Parameters
+    ----------
+    disclosure_weight : float
+        What a cell of a group costs besides if all its members gave one and the same rating
+        (``users_rating_disclosed``), in whole ranges of an item, from 0 (the loss alone counts) to
+        100.
 
     Notes
     -----
     The cost of a group is its size times the sum of its columns' ranges, each in shares of the
     whole column's range: added up over the groups and divided by the cells, that is GenILoss
-    (null counting as the level below the scale).
+    (null counting as the level below the scale). With a weight, single-valued cells cost besides,
+    to 1/1,000 of a range; ranges of quasi-identifiers cost, single values of them do not.
 
     Rows that occur k times or more start as groups of their own, and a group is dissolved where
     its members cost less elsewhere, so groups may be fewer than ⌊n/k⌋, each with k to 2k−1
     records. Up to 262,144 cells the groups of `Mondrian` and `MondrianRelaxed`, and up to 2²⁸
     pairs of records times columns (5,000 records of 10) those of `KMember` and `KLikeness`, are
     found for the same seed as well: if one costs less than ours, it is improved instead, and up
-    to 200 records all of them are. So there no rival loses less (on real scales: but for values
-    rounded to 1/16,383 of a column's range). The number of steps is settled by the table's
-    shape alone, so the same seed gives the same groups on any machine, however busy. Records
-    never leave the sparse form but in parts of bounded size.
+    to 200 records all of them are. So there, without a weight, no rival loses less (on real
+    scales: but for values rounded to 1/16,383 of a column's range). The number of steps is
+    settled by the table's shape alone, so the same seed gives the same groups on any machine,
+    however busy. Records never leave the sparse form but in parts of bounded size.
     """
 
     name: ClassVar[str] = "k-exchange"
@@ -52,7 +61,7 @@ class KExchange(Grouping):
     def group(self, points: Points, seed: int) -> Ints:
         """Group the records; see `exchange_groups`."""
         order = seeded_order(points.n_records, seed, self.name)
-        rows = grid_rows(points, order)
+        rows = grid_rows(points, order, self.disclosure_weight)
         rivals = [rival[order] for rival in rival_groups(points, self.k, seed)]
         return put_back(order, exchange_groups(rows, self.k, seed, plan(rows, self.k), rivals))
 
@@ -63,8 +72,8 @@ def exchange_groups(
     """Group rows, meeting them in the order in which they stand.
 
     `rivals` (n,): groups found by other methods: what is returned never costs more than any of
-    them. All are improved where ``steps.all_starts``, else the cheapest, and only if it costs less
-    than our own.
+    them, but where single-valued cells cost and groups of 2k or more were taken apart. All are
+    improved where ``steps.all_starts``, else the cheapest, and only if it costs less than our own.
     """
     n = rows.n
     if n < 2 * k:
@@ -138,7 +147,7 @@ def _take_turn(rows: GridRows, groups: Ints, k: int, turn: Turn, key: int) -> No
     )
     exchange(
         rows.arrays, rows.n_columns, groups, leaf_ptr, leaf_records,
-        k=k, heat=turn.heat, shrink=turn.shrink, effort=turn.effort, key=key,
+        k=k, price=rows.price, heat=turn.heat, shrink=turn.shrink, effort=turn.effort, key=key,
     )  # fmt: skip
 
 
@@ -177,7 +186,7 @@ def alike(rows: GridRows, k: int) -> Ints:
 
 
 def small_groups(rows: GridRows, groups: Ints, k: int) -> Ints:
-    """Take groups of 2k or more apart, greedily, into ones of k to 2k−1: that never costs."""
+    """Take groups of 2k or more apart, greedily, into ones of k to 2k−1: no range becomes wider."""
     sizes = np.bincount(groups)
     large = sizes >= 2 * k
     members = np.argsort(groups, kind="stable")
@@ -206,10 +215,14 @@ def cost(rows: GridRows, groups: Ints) -> int:
     sizes = np.bincount(groups)
     table = np.hstack([table, extra])[np.argsort(groups, kind="stable")]
     first = np.cumsum(sizes) - sizes
-    width = np.maximum.reduceat(table, first) - np.minimum.reduceat(table, first)
-    return int(width.sum(axis=1) @ sizes)
+    low = np.minimum.reduceat(table, first)
+    width = np.maximum.reduceat(table, first) - low
+    step, single = rows.price or (1, 0)
+    shown = ((width == 0) & (low > 0))[:, : rows.n_columns]
+    return int((step * width.sum(axis=1) + single * shown.sum(axis=1)) @ sizes)
 
 
+_WEIGHED = 1000  # parts of a range, at least, in which a weight is counted
 FINEST = 16_383  # steps of the grid at most: two bytes hold them, and their differences
 
 
@@ -218,12 +231,15 @@ class GridRows:
     """The records in the order in which a method meets them.
 
     `arrays`: what is above zero as CSR, and further full columns. `unit`: every column that is not
-    constant reaches from 0 to `unit`.
+    constant reaches from 0 to `unit`. `price`: what a step of a range costs, and a cell of the CSR
+    part in which all have one value above zero; None: 1 and 0. Where there is one, columns in which
+    nobody's cell is null reach from 1 to `unit` + 1.
     """
 
     arrays: Rows
     n_columns: int
     unit: int
+    price: tuple[int, int] | None = None
 
     @property
     def n(self) -> int:
@@ -239,15 +255,16 @@ class GridRows:
         """Return some of the rows, in the order given, on the same grid."""
         indptr, columns, values, extra = self.arrays
         indptr, columns, values, _ = keep_rows(indptr, columns, values, None, places)
-        return GridRows((indptr, columns, values, extra[places]), self.n_columns, self.unit)
+        return replace(self, arrays=(indptr, columns, values, extra[places]))
 
 
-def grid_rows(points: Points, order: Ints) -> GridRows:
+def grid_rows(points: Points, order: Ints, weight: float = 0.0) -> GridRows:
     """Put the values of every column on a grid from its least (0) to its greatest (`unit`).
 
     So the differences of all columns weigh alike, and sums of them are exact integers. Where
     the columns' ranges in steps have a least common multiple up to 16,383, that is the unit and
     nothing is rounded; else (real scales, mostly) values are rounded to 1/16,383 of the range.
+    `weight`: what a single-valued cell costs, in units.
     """
     ratings = points.ratings
     stepped = ratings.scale.step is not None
@@ -268,9 +285,13 @@ def grid_rows(points: Points, order: Ints) -> GridRows:
     whole = stepped and bool((beside == np.rint(beside)).all())
     unit = _unit(np.concatenate([width, side_width])) if whole else FINEST
     placed = _on_grid(cells - low[ratings.columns], width[ratings.columns], unit)
+    if weight:
+        placed += ~holed[ratings.columns]  # zero is null's alone
+    fine = -(-_WEIGHED // unit)
+    price = (fine, round(weight * unit * fine)) if weight else None
     indptr, columns, values, _ = keep_rows(ratings.indptr, ratings.columns, placed, None, order)
     extra = _on_grid(beside[order] - side_low, side_width[None, :], unit)
-    return GridRows((indptr, columns, values, extra), ratings.n_items, unit)
+    return GridRows((indptr, columns, values, extra), ratings.n_items, unit, price)
 
 
 def _unit(widths: Floats) -> int:
@@ -343,11 +364,12 @@ def plan(rows: GridRows, k: int) -> Plan:
     many = steps >= _MANY
     leaf = max(_leaf(rows, _LEAF, 1024 if many else 512) // k, 8)
     heats = (0.7,) if rows.n // k <= leaf else (0.3, 0.21, 0.15, 0.1) if many else (0.2, 0.1)
+    of_unit = rows.unit * (rows.price or (1, 0))[0]
     shrink = np.append(np.geomspace(1, _COOLED, _STAGES - 1), 0.0)
     return Plan(
         start=max(_leaf(rows, _START_CELLS, _START_RECORDS) // k, 4),
         turns=tuple(
-            Turn(leaf, heat * sqrt(rows.unit), shrink, effort / len(heats) / _STAGES)
+            Turn(leaf, heat * sqrt(of_unit), shrink, effort / len(heats) / _STAGES)
             for heat in heats
         ),
         all_starts=rows.n <= _TINY,

@@ -57,14 +57,27 @@ def check_items(items: object) -> None:
 
 
 def prepare(
-    ratings: Ratings, k: int, items: ItemSelection | None = None, rare_items: RareItems = "drop"
+    ratings: Ratings,
+    k: int,
+    items: ItemSelection | None = None,
+    rare_items: RareItems = "drop",
+    slack: int = 0,
 ) -> Prepared:
     """Choose the items, drop those rated by fewer than k users, and the users left empty.
+
+    `slack`: groups are to be of k + slack, and items rated by fewer are dropped.
 
     One round is enough: whoever is dropped rated none of the items that stay, so no item loses
     a rating by it.
     """
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
+    if k <= table.n_users < k + slack:
+        raise ConfigError(
+            f"{called('slack')} = {slack}, k = {k}, records = {table.n_users}: not even one group "
+            f"of {k + slack} can be formed",
+            advice=f"Choose a slack up to {table.n_users - k}.",
+            setting="slack",
+        )
     if k > table.n_users:
         raise ConfigError(
             f"{called('k')} = {k}, records = {table.n_users}: not even one group of {k} can "
@@ -74,6 +87,7 @@ def prepare(
             else "k-anonymity needs at least two users with a rating.",
             setting="k",
         )
+    k += slack
     rare, before = 0, table.n_users
     if rare_items == "drop":
         common = np.flatnonzero(table.item_support >= k)

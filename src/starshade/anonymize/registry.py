@@ -6,6 +6,10 @@ from starshade.registry import Entry
 
 _SETTINGS = "starshade.anonymize.settings"
 
+#: what doors offer first: to look at items, and (with its own profile) to train recommenders;
+#: why: docs/guides/choosing-a-method.md
+DEFAULT, FOR_RECOMMENDERS = "k-exchange", "predictive"
+
 ENTRIES = (
     Entry(
         name="interval",

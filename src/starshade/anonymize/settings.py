@@ -15,7 +15,6 @@ from starshade.setting import declared, settable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from starshade.anonymize.hierarchy.attribute import AttributeHierarchy
     from starshade.anonymize.hierarchy.hierarchy import Dgh
     from starshade.ratings.select import ItemSelection
 
@@ -49,6 +48,13 @@ _EXACT = declared(
     advice="This method changes ratings only: use none for a release to publish, exact for one "
     "behind the query service.",
     private=True,
+)
+_SLACK = declared(
+    "People who may leave a group",
+    "Groups are made of k and so many more, so that as many may leave before the next release.",
+    least=0,
+    usual="2",
+    advice="0 makes groups of k, which the first person who leaves breaks.",
 )
 _SIMPLE = ("profile", "simple")
 _NEAR_FIRST = ("partition", "l", "items", "k", "eps", "nulls")
@@ -105,14 +111,14 @@ class GroupingSettings:
         usual="0.2",
         advice="0 asks every class for the distribution of all; 1 would ask nothing.",
     )
-    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, AttributeHierarchy]] = settable(
-        "Files of hierarchies",
-        "What the values of a quasi-identifier are joined to (ARX's CSV), without one the set "
-        "of values.",
+    attribute_hierarchies: Mapping[str, Any] | Sequence[tuple[str, Any]] = settable(
+        "How attributes are coarsened",
+        "How finely a quasi-identifier is told at most: prefix:3, bands:10, month, year, rare:5, "
+        "or a file of what its values are joined to (ARX's CSV).",
         default=(),
         kind="files",
         beside=("attributes", "generalized"),
-        usual="NAME=FILE",
+        usual="NAME=RECIPE",
     )
     rare_values: RareValues = settable(
         "Values that fewer than k people have",
@@ -120,6 +126,7 @@ class GroupingSettings:
         default="refuse",
         beside=("attributes", "generalized"),
     )
+    slack: int = field(default=0, metadata=_SLACK)
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,23 @@ class RangeSettings(GroupingSettings):
     hierarchy: str | Path | Dgh = field(default="range", metadata=_HIERARCHY)
 
 
-KExchangeSettings = KLikenessSettings = GroupingSettings
+@dataclass(frozen=True)
+class KExchangeSettings(GroupingSettings):
+    """Of the method that chooses groups by what they cost."""
+
+    disclosure_weight: float = settable(
+        "Weight of ratings that a group shows plainly",
+        "What a cell costs in which all of a group have one and the same rating, in whole ranges "
+        "of an item.",
+        default=0,
+        least=0,
+        most=100,
+        usual="0.2",
+        advice="0 minds the loss alone; 1 leaves hardly such a cell; above that little changes.",
+    )
+
+
+KLikenessSettings = GroupingSettings
 KMemberSettings = MondrianSettings = MondrianRelaxedSettings = RangeSettings
 
 
@@ -185,7 +208,7 @@ class PredictiveAnonymizerSettings:
         "A group's cell is the mean of ratings and predictions (padded), of the ratings alone "
         "(simple), of predictions alone (model), or the prediction for all members as one "
         "(pooled).",
-        default="padded",
+        default="pooled",  # loses least where they were measured: docs/prediction.md
     )
     dissimilarity: Dissimilarity = settable(
         "How unlike two users are",
@@ -260,6 +283,13 @@ class PredictiveAnonymizerSettings:
         least=0,
         usual="2",
     )
+    fake_edges: Literal["drawn", "mean"] = settable(
+        "How cells are invented",
+        "Cells that b and l ask for look like real ones, or are the members' means as in the "
+        "paper, which can be told.",
+        default="drawn",
+        beside=_SIMPLE,
+    )
     min_raters: int = settable(
         "Raters that an item needs",
         "Members who must have rated an item to show it.",
@@ -278,3 +308,4 @@ class PredictiveAnonymizerSettings:
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    slack: int = field(default=0, metadata=_SLACK)

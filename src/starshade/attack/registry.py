@@ -16,6 +16,14 @@ ENTRIES = (
         settings=_SETTINGS,
     ),
     Entry(
+        name="fake-edges",
+        module="starshade.attack.fake_edges.fake_edges",
+        cls="FakeEdgesAttack",
+        summary="Tell which cells of simple profiles were invented for (b, l)-diversity.",
+        source="starshade's own",
+        settings=_SETTINGS,
+    ),
+    Entry(
         name="homogeneity",
         module="starshade.attack.candidates.homogeneity",
         cls="HomogeneityAttack",

@@ -233,7 +233,6 @@ DISCLOSED = Figure(
     True,
     "High: what the record says is known, even where several share it.",
     "definitions, profile disclosed",
-    short="disclosed",
 )
 FALSE_MATCH = Figure(
     "false_match", "A wrong record stands out", "share", False, "High: the adversary errs.", "NS §4"

@@ -209,6 +209,11 @@ class LabelAttackSettings:
 
 
 @dataclass(frozen=True)
+class FakeEdgesAttackSettings:
+    """starshade's own; definitions, "fake-edges"; there is nothing to set."""
+
+
+@dataclass(frozen=True)
 class HomogeneityAttackSettings:
     """PA Def. 5.1, SR §4; definitions, "homogeneity"."""
 

@@ -106,13 +106,14 @@ def numeric_attribute(ratings: Ratings, requested: str | None = None) -> str | N
     return requested
 
 
-def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
+def check_ks(k: int | Sequence[int]) -> tuple[int, ...]:
     """Return the k that are tried, ascending."""
+    ks = [k] if isinstance(k, int) else k
     if not len(ks) or min(ks) < 2:
         raise ConfigError(
             f"{called('k')} = {list(ks)}: at least one, each 2 or more (1 is the original)"
         )
-    refuse_repeated("ks", tuple(map(str, ks)))
+    refuse_repeated("k", tuple(map(str, ks)))
     return tuple(sorted(ks))
 
 

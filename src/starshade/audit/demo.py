@@ -8,9 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
-from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.registry import DEFAULT, ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -23,9 +21,10 @@ from starshade.ratings.places.place import Place, Where
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.cells import Cells
+from starshade.registry import find
 from starshade.release.folder.read import read_release
 from starshade.release.match.match import Match
+from starshade.release.readable.examples import example_classes
 from starshade.rng import Rng, resolve_seed
 
 K = 5
@@ -46,8 +45,7 @@ class Story:
     # on the ratings: 8 known cells, 2 of them wrong, dates to within 14 days
     attack_before: AttackResult
     made: Made  # the release and its figures
-    # a class as published, one with the most cells: item → what its cell may be
-    example: dict[str, str]
+    examples: dict[str, Any] | None  # three classes as published
     check: Verdict  # the independent check of the files
     # `attack_between`, `attack_after`: the same attack on the released items, before and after: 4
     # cells known exactly
@@ -64,7 +62,7 @@ class Story:
             **{name: getattr(self, name) for name in ("users", "items", "ratings")},
             "attack_before": self.attack_before.to_dict(),
             "release": self.made.to_dict(),
-            "example": dict(self.example),
+            "examples": self.examples,
             "check": self.check.to_dict(),
             "attack_between": self.attack_between.to_dict(),
             "attack_after": self.attack_after.to_dict(),
@@ -82,7 +80,7 @@ def tell(out: Where, rng: Rng = None) -> Story:
     note("2/5 attacking them")
     before = ScoreboardRH().run(ratings, BEFORE, rng=seed)
     note(f"3/5 making a release in which everybody hides among {K}")
-    method = KLikeness(k=K, hierarchy="ndgh", items=top_items(ITEMS))
+    method = find(ENTRIES, DEFAULT, "method").load()(k=K, items=top_items(ITEMS))
     made = make_release(ratings, method, out=place, rng=seed)
     note("4/5 checking what was written")
     written = read_release(place.path)
@@ -98,7 +96,7 @@ def tell(out: Where, rng: Rng = None) -> Story:
         ratings=ratings.n_ratings,
         attack_before=before,
         made=made,
-        example=_example_of(written.cells()),
+        examples=example_classes(written),
         check=verdict,
         attack_between=between,
         attack_after=after,
@@ -114,17 +112,3 @@ def judged(story: Story, command: str | None = None) -> Dossier:
     released = replace(read_release(story.out), private=story.made.release.private)
     folder = Path(story.out)
     return gather(story.data, released, folder, seed=story.seed, command=command)
-
-
-def _example_of(cells: Cells) -> dict[str, str]:
-    """Spell out the class with the most cells; an item that nobody there rated has none."""
-    symbols = cells.symbols
-    row = int(np.argmax(np.diff(cells.indptr)))
-    example = {}
-    for p in range(int(cells.indptr[row]), int(cells.indptr[row + 1])):
-        s = int(cells.codes[p])
-        members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
-        values = [f"{value:g}" for value in members.tolist()]
-        values += ["not rated"] if symbols.null[s] else []
-        example[cells.items[int(cells.columns[p])]] = " or ".join(values)
-    return example

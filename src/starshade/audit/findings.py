@@ -22,8 +22,8 @@ from starshade.privacy.registry import ENTRIES
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
 from starshade.registry import find
-from starshade.release.identifying import named_in
 from starshade.release.manifest import Claim
+from starshade.release.personal.identifying import named_in
 from starshade.release.table import Release
 from starshade.utility.losses import class_sizes
 

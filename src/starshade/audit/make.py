@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from starshade.plain import counted, percent
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.space import largest_distance, reaches_all
 from starshade.ratings.table import Ratings
+from starshade.release import MEANS
 from starshade.release.band import Exact
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
 from starshade.utility.registry import PROBED
+from starshade.utility.what_remains import WhatRemains
 
 
 class Anonymizer(Protocol):
@@ -35,6 +37,25 @@ class Anonymizer(Protocol):
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release; not yet saved."""
+
+
+@runtime_checkable
+class KeepsGroups(Protocol):
+    """A method whose releases may continue one another."""
+
+    @property
+    def slack(self) -> int:
+        """How many people may leave a group before fewer than k are left."""
+
+    def anonymize(
+        self,
+        ratings: Ratings,
+        rng: Rng = None,
+        *,
+        after: Release | None = None,
+        shortfall: Literal["invent", "withhold"] = "invent",
+    ) -> Release:
+        """Make a release in which who was together stays so; not yet saved."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +87,7 @@ class Made(Shown):
     def __str__(self) -> str:
         f = self.figures
         return (
-            f"{f['out']}: {counted(f['records'], 'user')} on "
+            f"{f['out']}: {self._people()} on "
             f"{counted(f['items'], 'item')}, {self._hidden()} "
             f"{self._left_out()}Hiding among "
             f"{f['k']} is not hiding what you rated: {self._disclosed()}{self._attributes()}"
@@ -151,7 +172,7 @@ class Made(Shown):
 
     def _averaged(self) -> str:
         manifest, f = self.release.manifest, self.figures
-        if manifest.profile in ("model", "pooled"):
+        if manifest.profile not in MEANS:
             return (
                 "a profile says what the model predicts for a group. No rating is in it as it "
                 "was, but all of them taught the model."
@@ -187,6 +208,13 @@ class Made(Shown):
         profiles = f"{config['l']} profile{'s' * (config['l'] != 1)}"
         return f"Fake edges: none (0), {what} in {profiles} already."
 
+    def _people(self) -> str:
+        nobodys = self.figures["invented_records"]
+        if not nobodys:
+            return counted(self.figures["records"], "user")
+        people = counted(self.figures["records"] - nobodys, "user")
+        return f"{people} and {counted(nobodys, 'record')} that are nobody's"
+
     def _left_out(self) -> str:
         f, parts = self.figures, []
         if f["users_dropped"]:
@@ -198,7 +226,13 @@ class Made(Shown):
             parts.append(f"{rare} that fewer than {f['k']} {whose} rated")
         if f["users_deleted"]:
             parts.append(f"{counted(f['users_deleted'], 'user')} who could not be hidden so")
-        return f"Left out: {', '.join(parts)}. " if parts else ""
+        left = f"Left out: {', '.join(parts)}. " if parts else ""
+        nobodys = f["invented_records"]
+        if nobodys is None:
+            return left
+        share = percent(nobodys / max(f["records"], 1))
+        places = f"; records of nobody take the places of those who left ({share})"
+        return f"{left}Who hid together goes on doing so{places if nobodys else ''}. "
 
 
 def make_release(
@@ -208,16 +242,28 @@ def make_release(
     out: Where,
     private: Where | None = None,
     rng: Rng = None,
+    after: Release | None = None,
+    shortfall: Literal["invent", "withhold"] = "invent",
 ) -> Made:
     """Anonymize, measure and save.
 
     `out`: the release folder; must not exist; `private`: where the owner's receipt goes. Of a
-    release by a method that says why in `needs_receipt` no audit can pass without it.
+    release by a method that says why in `needs_receipt` no audit can pass without it. `after`,
+    `shortfall`: the release that this one continues, with its receipt, by a method that keeps
+    groups (`starshade.anonymize.again`).
     """
     started = perf_counter()
     place = Place.of(out)
     _refuse_empty(ratings, method)
-    release = method.anonymize(ratings, rng=rng)
+    if after is None:
+        release = method.anonymize(ratings, rng=rng)
+    elif isinstance(method, KeepsGroups):
+        release = method.anonymize(ratings, rng=rng, after=after, shortfall=shortfall)
+    else:
+        raise ConfigError(
+            f"{called('after')}: this method keeps no groups, so it continues no release",
+            advice="Methods that make classes or profiles do, each its own releases.",
+        )
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
     measured = figures_of(release, ratings, without=others)
     release.save(place, private=private)
@@ -231,6 +277,7 @@ def make_release(
             "k": int(method.k),
             "records": manifest.records,
             "items": manifest.items,
+            **{figure.key: measured[figure.key] for figure in WhatRemains.FIGURES},
             "groups": exact.groups,
             "classes": manifest.classes,
             "smallest_group": measured["smallest_class"],
@@ -244,6 +291,7 @@ def make_release(
             "rare_items_dropped": exact.rare_items_dropped,
             "users_dropped": exact.users_without_rating,
             "users_deleted": exact.users_deleted,
+            "invented_records": exact.invented_records,
             **{name: getattr(manifest, name) for name in SHARES},
             "seconds": perf_counter() - started,
             "peak_rss_mb": _peak_rss_mb(),

@@ -12,6 +12,7 @@ from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.figures import (
     INVENTED_CELLS,
+    INVENTED_RECORDS,
     LEFT_OUT,
     SINGLE_RATER_CELLS,
     SMALLEST_GROUP,
@@ -79,6 +80,7 @@ OF_RELEASES = (
     SMALLEST_GROUP,
     INVENTED_CELLS,
     SINGLE_RATER_CELLS,
+    INVENTED_RECORDS,
     *(figure for figure in LEFT_OUT if figure.key != "users_without_rating"),
 )
 

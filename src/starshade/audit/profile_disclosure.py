@@ -1,7 +1,7 @@
 """What a release of averaged profiles gives away beyond who is who (PA §5.1, §6).
 
 Within 1 in k nobody is found in such a release. Yet whoever finds a person's *group* reads its
-profile, and some of its cells rest on real ratings of somebody in it. Three attacks measure that;
+profile, and some of its cells rest on real ratings of somebody in it. Four attacks measure that;
 none of them is held against a limit, as no model promises one.
 """
 
@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from starshade.attack.candidates.homogeneity import HomogeneityAttack, HomogeneityResult
+from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
+from starshade.attack.fake_edges.result import FakeEdgesResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.link_existence import LinkExistence
@@ -21,9 +23,10 @@ from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence, credit_of
+from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
 from starshade.plain import counted, percent
-from starshade.progress import task
+from starshade.progress import note, task
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match
 from starshade.release.table import Release
@@ -63,6 +66,7 @@ class ProfileDisclosure:
     homogeneity: HomogeneityResult
     links: LinkResult | None
     padding: PaddingResult | None  # None: without the receipt nobody can say whose group rated what
+    fake_edges: FakeEdgesResult | None  # None: likewise, or (b, l)-diversity is not claimed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain values, under the names of the attacks."""
@@ -71,6 +75,7 @@ class ProfileDisclosure:
             "homogeneity": self.homogeneity.to_dict(),
             "link_existence": self.links and self.links.to_dict(),
             "padding": self.padding and self.padding.to_dict(),
+            "fake_edges": self.fake_edges and self.fake_edges.to_dict(),
         }
 
     @property
@@ -79,7 +84,9 @@ class ProfileDisclosure:
         return self.links is not None
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.of_groups(), self.of_links(), self.of_padding())))
+        fakes = self.fake_edges
+        told = "" if fakes is None or fakes.auc is None else f"Fake edges: {fakes.in_words()}"
+        return " ".join(filter(None, (self.of_groups(), self.of_links(), self.of_padding(), told)))
 
     def of_groups(self) -> str:
         """Say how often a person's group is found, and what is read there."""
@@ -206,10 +213,21 @@ def what_it_gives_away(
         step(linked)
         padding = PaddingAttack().run(release, original=original, rng=seed) if linked else None
         step(linked)
+        fakes = _fake_edges(original, release, seed) if linked else None
     group = _group_found(original, release, evidence, seed) if linked else None
     return ProfileDisclosure(
-        group, max(results, key=lambda of: of.profile_found.rate), links, padding
+        group, max(results, key=lambda of: of.profile_found.rate), links, padding, fakes
     )
+
+
+def _fake_edges(original: Ratings, release: Release, seed: int) -> FakeEdgesResult | None:
+    if not any(claim.model == "diversity" for claim in release.manifest.claims):
+        return None
+    try:
+        return FakeEdgesAttack().run(release, original=original, rng=seed)
+    except ConfigError as error:  # too large for the memory that may be used
+        note(f"how many fake edges can be told is not measured: {error.message}")
+        return None
 
 
 def _group_found(

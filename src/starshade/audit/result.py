@@ -11,7 +11,13 @@ from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import Question, answered, head, question_rows
+from starshade.audit.questions.question import (
+    Question,
+    answered,
+    head,
+    question_rows,
+    unset_of,
+)
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
@@ -306,7 +312,12 @@ class AuditResult:
 
     def _head(self) -> str:
         """Say whether it may be published, and if only an earlier release is in the way, that."""
-        told = f"{head(passed=self.passed, alone=self.passed_alone, answered=self.answered)[:-1]}"
+        told = head(
+            passed=self.passed,
+            alone=self.passed_alone,
+            answered=self.answered,
+            unset=unset_of(self.questions),
+        )[:-1]
         return f"{told}: {' '.join(self.reasons)}" if self.reasons else f"{told}."
 
     def _guarantee(self) -> str:
@@ -362,7 +373,7 @@ def audit_html(result: AuditResult) -> str:
         ),
         table(("asked", "met", "what was found"), findings, caption="Why"),
         table(
-            ("attack", "right in the ratings", "right in the release", "disclosed"),
+            ("attack", "right in the ratings", "right in the release", "profile disclosed"),
             attacks,
             caption="The same attacks, before and after",
             numbers=(1, 2, 3),

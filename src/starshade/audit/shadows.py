@@ -10,12 +10,14 @@ from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.predicate.predicate import promise_of
 from starshade.attack.shadows.halves import Halves, HalvesAttack
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.play import ShadowAttack, play
+from starshade.attack.shadows.predicates import PredicatesAttack, Weighed
 from starshade.attack.targets import Request
 from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer
@@ -25,6 +27,7 @@ from starshade.progress import note
 from starshade.ratings.select import ItemSelection, listed_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
 ROUNDS = 3
@@ -37,11 +40,12 @@ class BeingInIt:
     membership: MembershipResult | str
     inference: InferenceResult | str
     halves: Halves | str
+    predicates: Weighed | str
 
     @classmethod
     def unmeasured(cls, why: str) -> BeingInIt:
         """Return that nothing was measured."""
-        return cls(why, why, why)
+        return cls(why, why, why, why)
 
 
 def method_of(release: Release, original: Ratings) -> Anonymizer:
@@ -68,7 +72,8 @@ def method_of(release: Release, original: Ratings) -> Anonymizer:
     settings["items"] = _items(str(settings.get("items", "all")), keys, original)
     if files := settings.get("attribute_hierarchies"):
         settings["attribute_hierarchies"] = {
-            name: parse_attribute_hierarchy("\n".join(lines)) for name, lines in files.items()
+            name: told if isinstance(told, str) else parse_attribute_hierarchy("\n".join(told))
+            for name, told in files.items()
         }
     try:
         return made_of(entry, settings)
@@ -99,6 +104,7 @@ def being_in_it(
     """
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
     request = Request(original, targets, seed, None)
+    profiles = isinstance(release.classes, Profiles)
     try:
         method = method_of(release, original)
         note(
@@ -110,10 +116,13 @@ def being_in_it(
             InferenceAttack(rounds=rounds, method=method),
             HalvesAttack(known=halves or max(1, known // 2), rounds=rounds, method=method),
         ]
+        if not profiles:
+            attacks.append(PredicatesAttack(promise_of(release), rounds, method))
         found = play(attacks, release, knowledge, request)
     except UserError as error:
         return BeingInIt.unmeasured(error.message)
-    return BeingInIt(*(each.message if isinstance(each, ConfigError) else each for each in found))
+    told = [each.message if isinstance(each, ConfigError) else each for each in found]
+    return BeingInIt(*told, *["its cells are means"] * profiles)
 
 
 def _items(said: str, keys: Sequence[str] | None, original: Ratings) -> ItemSelection | None:

@@ -140,13 +140,17 @@ def _listed(numbers: Sequence[int | str], word: str) -> str:
     return f"{', '.join(head)} {word} {last}" if head else last
 
 
-Relation = Literal["identical", "same", "fits", "unknown", "other"]
+Relation = Literal["identical", "continued", "same", "fits", "unknown", "other"]
 
 #: of one release, and of several
 _SENTENCES: dict[Relation, tuple[str, str]] = {
     "identical": (
         "{} is this same release, file by file: who has the one has the other.",
         "{} are this same release, file by file: who has one has all.",
+    ),
+    "continued": (
+        "{} is a release of the same people, in which who hides together here did so too.",
+        "{} are releases of the same people, in which who hides together here did so too.",
     ),
     "same": ("{} is a release of the same data.", "{} are releases of the same data."),
     "fits": (
@@ -208,21 +212,33 @@ def judge_earlier(
     `most`: the share of people that may be in a joint class below k.
     """
     if not earlier:
-        return None
+        if not _gap([release]):
+            return None
+        return Earlier(Finding("earlier", False, _continues()), _continues())
     places = list(dict.fromkeys(map(str, earlier)))
     others = read_releases(places, private=private)
-    relations = [relation_to(release, other, ratings) for other in others]
+    chain = _of_chain(release, others)
+    relations: list[Relation] = [
+        "continued" if j in chain else relation_to(release, other, ratings)
+        for j, other in enumerate(others)
+    ]
     sentences = []
     for relation in dict.fromkeys(relations):
         own = [place for place, its in zip(places, relations, strict=True) if its == relation]
         sentences.append(_SENTENCES[relation][len(own) > 1].format(_listed(own, "and")))
     near = [each for each, its in zip(others, relations, strict=True) if its not in _APART]
-    if not near:
-        return Earlier(Finding("earlier", True, " ".join(sentences)), None)
-    if release.private is None or any(each.private is None for each in near):
+    gap = _gap(
+        [each for each, its in zip(others, relations, strict=True) if its != "other"] + [release]
+    )
+    if near and (release.private is None or any(each.private is None for each in near)):
         sentences += [_TOGETHER, _unmeasured()]
         sentences += [_advice()] * ("same" not in relations)
         return Earlier(Finding("earlier", False, " ".join(sentences)), _unmeasured())
+    if gap:
+        sentences.append(_continues())
+        return Earlier(Finding("earlier", False, " ".join(sentences)), _continues())
+    if not near:
+        return Earlier(Finding("earlier", True, " ".join(sentences)), None)
     try:
         found = _composed(near, release, ratings)
     except ConfigError as error:
@@ -234,6 +250,40 @@ def judge_earlier(
     below = found.counts.people_below_k
     held = below is not None and below <= most * found.counts.people + 1e-9
     return Earlier(Finding("earlier", held, " ".join([*sentences, _told(found)])), found)
+
+
+def _continues() -> str:
+    return (
+        "A release that continues another one stands here without it: among how many people who "
+        "hides is not measured unless every release of the chain is named "
+        f"({named('earlier')}), the oldest first, each with its receipt."
+    )
+
+
+def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
+    """Return the places of the releases that lead to this one, as the receipts say."""
+    found: set[int] = set()
+    place = {each.private.release: j for j, each in enumerate(others) if each.private is not None}
+    private = release.private
+    while private is not None and private.chain is not None:
+        j = place.get(private.chain.after or "")
+        if j is None or j in found:
+            break
+        found.add(j)
+        private = others[j].private
+    return found
+
+
+def _gap(releases: Sequence[Release]) -> bool:
+    """Tell whether one of the releases continues one that does not stand before it."""
+    if releases[-1].private is None and releases[-1].manifest.invented_records is not None:
+        return True  # it continues one, and which is not known
+    own = [each.private for each in releases if each.private is not None]
+    after = [None if each.chain is None else each.chain.after for each in own]
+    return any(
+        last is not None and last not in [each.release for each in own[:j]]
+        for j, last in enumerate(after)
+    )
 
 
 def _strange(earlier: Release, release: Release) -> bool:
@@ -300,7 +350,7 @@ def relation_to(release: Release, other: Release, ratings: Ratings) -> Relation:
 
     `ratings` are what `release` was made of. "identical": the same files; "same": of the same
     lineage; "fits": it may have been made of the same ratings; "other": of another lineage and
-    other items; "unknown": anything else.
+    other items; "unknown": anything else. ("continued": `_of_chain`.)
     """
     own, its = release.manifest.lineage, other.manifest.lineage
     if other.manifest.files and other.manifest.files == release.manifest.files:

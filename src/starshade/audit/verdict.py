@@ -41,7 +41,7 @@ from starshade.audit.settings import AuditSettings
 from starshade.audit.shadows import BeingInIt, being_in_it
 from starshade.audit.to_know import judge_earlier, to_know
 from starshade.errors import ConfigError, ReleaseError
-from starshade.naming import aside, called, named
+from starshade.naming import aside, called
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
@@ -175,14 +175,7 @@ class Audit(AuditSettings):
         started = perf_counter()
         _refuse_missing_attributes(released, ratings)
         original = Match(released, ratings).made_of
-        limits = limits_of(self.limit)
-        if "joint-class" in limits and not earlier:
-            raise ConfigError(
-                f"{called('limit')}: joint-class is of several releases, and none is named beside "
-                "this one",
-                advice=f"Name those published before ({named('earlier')}), or leave it out.",
-                setting="limit",
-            )
+        limits = limits_of(self.limit, earlier=bool(earlier))
         beside = judge_earlier(
             released, earlier, ratings, earlier_private, limits.get("joint-class", 0.0)
         )
@@ -197,8 +190,9 @@ class Audit(AuditSettings):
         shown = counted["users_rating_disclosed"]
         composed = None if beside is None else beside.found
         being = self._being_in_it(released, ratings, original, seed)
+        predicates = predicates_of(released, original, seed)
         questions = (
-            singled_out(released, evidence, predicates_of(released, original, seed), limits, seed),
+            singled_out(released, evidence, predicates, being.predicates, limits, seed),
             linked(released, evidence, being.halves, composed, limits, seed),
             inferred(being, shown, limits),
         )

@@ -111,7 +111,7 @@ class Chart(Spec):
     ) -> dict[str, Any]:
         """Offer a notebook what it can show: Vega-Lite, SVG, words."""
         shown: dict[str, Any] = {VEGALITE_MIME: dict(self), "text/plain": str(self)}
-        if find_spec("vl_convert") is not None:
+        if drawable():
             shown["image/svg+xml"] = self.svg()
         return shown
 
@@ -120,6 +120,11 @@ def _panel(chart: Chart) -> Spec:
     whole = ("$schema", "config", "description")
     panel = {name: part for name, part in chart.items() if name not in whole}
     return panel | {"title": small_title(chart["title"]["text"])}
+
+
+def drawable() -> bool:
+    """Tell whether charts can be drawn as SVG here."""
+    return find_spec("vl_convert") is not None
 
 
 def svg_of(spec: Spec) -> str:

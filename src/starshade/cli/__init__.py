@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from starshade._version import __version__
+from starshade.cli.options.project import Defaults
 from starshade.cli.running.errors import exit_code_of
 
 
@@ -40,6 +41,12 @@ class LazyGroup(click.Group):
 class Door(LazyGroup):
     """The outermost group: every error leaves as one message and an exit code."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Let the project file say what the command line does not; help needs none."""
+        if not {"-h", "--help"}.intersection(args):
+            ctx.default_map = Defaults()  # type: ignore[assignment] # click only asks it
+        return super().parse_args(ctx, args)
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -62,10 +69,14 @@ class Door(LazyGroup):
     cls=Door,
     table={
         "demo": "starshade.cli.demo:demo",
+        "init": "starshade.cli.project:init",
+        "run": "starshade.cli.project:run_project",
+        "check-config": "starshade.cli.project:check_config",
         "data": "starshade.cli.data:data",
-        "attack": "starshade.cli.attack:attack",
+        "attack": "starshade.cli.attacking.attack:attack",
         "check": "starshade.cli.check:check",
         "anonymize": "starshade.cli.anonymize:anonymize",
+        "forget": "starshade.cli.forget:forget",
         "measure": "starshade.cli.measure:measure",
         "audit": "starshade.cli.audit:audit",
         "report": "starshade.cli.report:report",

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from starshade.anonymize.registry import ENTRIES
+from starshade.anonymize.registry import DEFAULT, ENTRIES
 from starshade.cli.options.declared import Choosing, declared_options
 from starshade.cli.options.shared import (
     Reading,
     configured,
     ensure_free,
     gathered,
-    given,
     reading,
     refuse_beside,
 )
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import command, describe, page, words
+from starshade.cli.show import command, examples, page, useful, words
 from starshade.errors import ConfigError
+from starshade.ratings.readers.addresses.address import hidden
 from starshade.registry import find
 
 if TYPE_CHECKING:
     from starshade.audit.make import Made
     from starshade.ratings.places.place import Place
+    from starshade.release.table import Release
 
 
 @click.command(cls=Choosing, chooser="--method", room="anonymize")
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--method", default="k-likeness", show_default=True, help="See `list methods`.")
+@click.option("--method", default=DEFAULT, show_default=True, help="See `list methods`.")
 @partial(gathered, options=declared_options(ENTRIES, besides=("items",)), name="settings")
 @click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
 @click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")
@@ -39,6 +40,21 @@ if TYPE_CHECKING:
     "--no-receipt",
     is_flag=True,
     help="Write none, though no audit of this method's releases can pass without.",
+)
+@click.option(
+    "--after",
+    metavar="RELEASE",
+    help="The last release of the same people: who hid together goes on to, so that whoever holds "
+    "both finds nobody among fewer than k.",
+)
+@click.option("--after-private", metavar="FILE", help="The receipt of that release.")
+@click.option(
+    "--shortfall",
+    type=click.Choice(["invent", "withhold"]),
+    default="invent",
+    show_default=True,
+    help="With --after: what becomes of a group of which fewer than k are left: records of nobody "
+    "fill it up, or its people are left out. Below half of k they always are.",
 )
 @reading(dates=True)
 @running(seed=True)
@@ -49,6 +65,9 @@ def anonymize(
     out: str,
     private: str | None,
     no_receipt: bool,
+    after: str | None,
+    after_private: str | None,
+    shortfall: Literal["invent", "withhold"],
     reading: Reading,
     run: Run,
 ) -> None:
@@ -70,11 +89,22 @@ def anonymize(
     )
     if private is None and not no_receipt:
         _refuse_without_receipt(method, chosen)
+    last = _last(after, after_private, private)
     table = reading.read(ratings, select=False)
-    made = make_release(table, chosen, out=place, private=receipt, rng=run.seed)
+    made = make_release(
+        table,
+        chosen,
+        out=place,
+        private=receipt,
+        rng=run.seed,
+        after=last,
+        shortfall=shortfall,
+    )
     wrote(place)
-    audit = ["starshade", "audit", ratings, out, *reading.arguments()]
+    audit = ["starshade", "audit", hidden(ratings), out, *reading.arguments()]
     audit += [] if private is None else ["--private", private]
+    if after is not None:
+        audit += ["--earlier", after, "--earlier-private", str(after_private)]
     run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private, audit))
 
 
@@ -84,6 +114,32 @@ def _receipt(private: str, release: Place) -> Place:
     place = ensure_free(private, option="--private")
     refuse_inside(place, release)
     return place
+
+
+def _last(after: str | None, receipt: str | None, private: str | None) -> Release | None:
+    """Read the release that is to be continued."""
+    if after is None:
+        refuse_beside(
+            "without --after",
+            {"after_private", "shortfall"},
+            "Name the last release too: --after RELEASE.",
+        )
+        return None
+    if receipt is None:
+        raise ConfigError(
+            "--after without --after-private: nobody can tell who was in which group without the "
+            "receipt of that release",
+            advice="Give the receipt that was written when it was made.",
+        )
+    if private is None:
+        raise ConfigError(
+            "--after without --private: a release that continues another one takes a receipt, or "
+            "nothing could ever continue it",
+            advice="Give --private FILE and keep it.",
+        )
+    from starshade.release.folder.read import read_release
+
+    return read_release(after, private=receipt)
 
 
 def _refuse_without_receipt(name: str, method: Any) -> None:
@@ -100,6 +156,7 @@ def _refuse_without_receipt(name: str, method: Any) -> None:
 
 def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
     from starshade.audit.findings import needs_receipt
+    from starshade.release.readable.examples import example_classes
 
     receipt = (
         f"The receipt {private} says who is which record: keep it, and keep it secret."
@@ -118,19 +175,11 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
             "leave, make it again with --private FILE."
         )
     return page(
-        describe(made),
-        words(_advice(made)) if _advice(made) else None,
+        words(str(made)),
+        *useful(made.found),
+        examples(example_classes(made.release)),
         words(receipt),
         *([words(following), shown] if audit else ()),
-    )
-
-
-def _advice(made: Made) -> str:
-    if made.release.manifest.profile != "padded" or "profile" in given():
-        return ""
-    return (
-        "Nothing was said about profiles, so these are padded, as in the paper; --profile pooled "
-        "loses less on MovieLens and puts no rating into a cell (docs/prediction.md)."
     )
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.audit.questions.limits import limits_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shared import Reading, gathered, reading, said
 from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, page, words
+from starshade.cli.show import columns, figures, page, useful, verdict, words
 from starshade.plain import percent
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from starshade.audit.result import AuditResult
 
 
-@click.command()
+@click.command(cls=OfRatings)
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
@@ -62,6 +65,7 @@ def audit(
     Claims are counted again on the files, the data are attacked before and after, what is still
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
     """
+    limits_of(limits["limit"], earlier=bool(earlier))  # refused before what is slow is loaded
     place = None if report is None else place_for(report, "--report")
     from starshade.audit.verdict import Audit
     from starshade.release.folder.read import is_release, read_release, read_releases
@@ -106,45 +110,49 @@ def audit(
 def _summary(result: AuditResult) -> Any:
     from starshade.audit.measure import figures_found
 
-    unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
-    attacks = columns(
-        (
-            "attack",
-            "the adversary knows",
-            "right in the same people's ratings" if result.same_people else "right in the ratings",
-            "right in the release",
-            "disclosed",
-        ),
-        [
-            (
-                e.after.attack,
-                _knows(e),
-                str(e.before.expected_top1),
-                "not known" if unknown else str(e.after.expected_top1),
-                # an average agrees with nobody's ratings, however well its group is known
-                "–" if result.profile_disclosure else percent(e.after.disclosed.rate),
-            )
-            for e in result.evidence
-        ],
-        title="The same attacks, before and after",
-    )
     findings = figures(
         [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
     )
+    word = verdict(result.word, (result.answered or None) if result.passed else False)
     warnings = (
         figures([("·", text) for text in result.warnings], title="To know")
         if result.warnings
         else None
     )
     return page(
-        words(result.word, style="bold"),
+        word,
         words(str(result)),
         *(part for question in result.questions for part in _asked(question)),
+        *useful(figures_found(result.utility)),
         findings,
         warnings,
-        attacks,
+        _attacks(result),
         _given(result),
-        figures(figures_found(result.utility), title="What it is still good for"),
+        word,
+    )
+
+
+def _attacks(result: AuditResult) -> Any:
+    """Show what was found before and after, a group of rows for what the adversary knows."""
+    unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
+    rows: list[tuple[str, ...]] = []
+    for knows, tried in groupby(result.evidence, _knows):
+        rows.append((f"{knows}:", "", "", ""))
+        rows += [
+            (
+                f"  {e.after.attack}",
+                str(e.before.expected_top1),
+                "not known" if unknown else str(e.after.expected_top1),
+                # an average agrees with nobody's ratings, however well its group is known
+                "–" if result.profile_disclosure else percent(e.after.disclosed.rate),
+            )
+            for e in tried
+        ]
+    before = "right in the same people's ratings" if result.same_people else "right in the ratings"
+    return columns(
+        ("the adversary knows", before, "right in the release", "profile disclosed"),
+        rows,
+        title="The same attacks, before and after (each with its own interval, not cut at 1/k)",
     )
 
 
@@ -188,6 +196,12 @@ def _given(result: AuditResult) -> Any:
             ("the same on one item", str(padding.auc_within_items or "–")),
             ("the same by popularity, without the release", percent(padding.popularity)),
         ]
+    fakes = given.fake_edges
+    if fakes is not None and fakes.auc is not None:
+        rows += [
+            ("fake edges struck with certainty", str(fakes.certain_share)),
+            ("fake edges told from real cells on one item (AUC)", str(fakes.auc_within_items)),
+        ]
     return figures(rows, title="What the profiles give away (no model limits it)")
 
 
@@ -195,7 +209,7 @@ def _knows(tried: Evidence) -> str:
     knowledge, exact = tried.knowledge, "exactly"
     if knowledge.rating_error:
         wrong = f", {knowledge.wrong} wrong" if knowledge.wrong else ""
-        exact = f"within ±{knowledge.rating_error:g}{wrong}"
+        exact = f"±{knowledge.rating_error:g}{wrong}"
     allowed = tried.after.config.get("tolerance")
     if allowed is not None and allowed > knowledge.rating_error:  # a mean is nobody's rating
         exact += f" (±{allowed:g} fits)"

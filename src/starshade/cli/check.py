@@ -19,8 +19,10 @@ from starshade.cli.options.shared import (
 )
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, describe, page, words
+from starshade.cli.show import verdict as shown
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES
+from starshade.ratings.readers.addresses.address import hidden
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,7 +90,7 @@ def check(
         models = models_to_check((), model, parameters)
         proximate = _proximity_model(models, graph)
         table = reading.read(data, dates=proximate is None)
-        source = [data, *reading.arguments()]
+        source = [hidden(data), *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
     truth = _original(models, original, reading)
     verdicts = [
@@ -161,14 +163,25 @@ def _summary(
     graph: Any,
     ratings: list[str] | None,
 ) -> Any:
-    parts: list[RenderableType | None] = [describe(each, tables=explain) for each in verdicts]
+    parts: list[RenderableType | None] = [_told(each, explain) for each in verdicts]
     if graph is not None:
         parts.append(describe(graph))
     if ratings is None:
         parts.append(_again(models, verdicts))
     elif not verdicts[0].satisfied:
         parts.append(_next(verdicts[0], models[0], table, ratings))
-    return page(*parts)
+    return page(*parts, *(_judged(each)[0] for each in verdicts))
+
+
+def _told(each: Verdict, explain: bool) -> Any:
+    return describe(each, tables=explain, text=_judged(each)[1])
+
+
+def _judged(each: Verdict) -> tuple[RenderableType, RenderableType]:
+    """Return the verdict alone, and with what it rests on."""
+    before, outcome, rest = str(each).partition(each.outcome)
+    good = None if getattr(each, "undecided", ()) else each.satisfied
+    return shown(before + outcome, good), shown(before + outcome, good, rest)
 
 
 def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:

@@ -63,17 +63,19 @@ def compare(
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:
-    from starshade.audit.compare.frontier import in_columns
+    from starshade.audit.compare.frontier import STILL_FOUND, in_columns
 
     made = [row for row in result.rows if row.refused is None]
     best = {id(row) for row in result.frontier}
-    lost, risks = in_columns()
     return page(
         words(str(result)),
-        _table(made, lost, "What is lost"),
-        _table([result.before, *made], risks, "What is still found, and what it took", best)
-        if made
-        else None,
+        *(
+            _table([result.before, *made], wanted, title, best)
+            if title == STILL_FOUND
+            else _table(made, wanted, title)
+            for title, wanted in in_columns().items()
+            if made
+        ),
         figures([(row.name, str(row.refused)) for row in result.refused], "Refused")
         if result.refused
         else None,
@@ -84,15 +86,14 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
 def _table(
     rows: list[Row], wanted: Sequence[Figure], title: str, best: set[int] | None = None
 ) -> Any:
-    if not rows:
-        return None
     shown = [each for each in wanted if any(row.figures[each.key] is not None for row in rows)]
     marked = [] if best is None else ["by", "frontier"]
     return columns(
-        ("release", *(figure.head for figure in shown), *marked),
+        ("method", "k", *(figure.head for figure in shown), *marked),
         [
             (
-                row.name,
+                row.way,
+                str(row.k),
                 *(figure.of(row.figures[figure.key]).text for figure in shown),
                 *([row.attack or "", "yes" if id(row) in best else ""] if best is not None else []),
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli import LazyGroup
-from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.options.shared import Reading, ensure_free, is_release, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
@@ -20,6 +20,7 @@ from starshade.ratings.synth.preset import LIKES
 
 if TYPE_CHECKING:
     from starshade.ratings.describe import Description
+    from starshade.ratings.places.place import Place
     from starshade.ratings.synth.synth import Like
 
 _BARS = 30  # shown at most
@@ -65,8 +66,17 @@ def _format_of(out: str, kind: str | None) -> str:
 @reading(dates=True)
 @running()
 def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run) -> None:
-    """Write RATINGS in another format; a store opens at once, whatever its size."""
+    """Write RATINGS in another format; a store opens at once, whatever its size.
+
+    A release is written as a table, .csv or .parquet: what each cell may be, in words and numbers.
+    Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
+    all that a cell may be is equally likely, no rating being one of it.
+    """
     place = ensure_free(out)
+    if is_release(ratings):
+        reading.refuse_for_release(ratings)
+        _convert_release(ratings, place, kind, run)
+        return
     from starshade.ratings.write import write_ratings
 
     kind = _format_of(out, kind)  # before the long work
@@ -90,17 +100,73 @@ def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run
     )
 
 
+def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> None:
+    from starshade.release.folder.read import read_release
+    from starshade.release.readable.write import format_of, write_readable
+
+    kind = format_of(place, kind)  # before the long work
+    release = read_release(source)
+    rows, altered = write_readable(release, place, kind)
+    wrote(place)
+    manifest = release.manifest
+    of_whom = "records" if manifest.layout == "record" else "classes"
+    said = [f"{place}: {counted(rows, 'row')} of {of_whom} and items, written as {kind}."]
+    if manifest.layout == "generalized":
+        said.append("What is not listed was surely not rated.")
+    if kind == "recbole" and manifest.layout != "record":
+        said.append(
+            "A user is a class, its weight the ratings to be expected: all that a cell may be is "
+            "equally likely, no rating being one of it."
+        )
+    if altered:
+        said.append(
+            f"{counted(altered, 'text')} that a spreadsheet would run as a formula, or that "
+            f"begin{'s' * (altered == 1)} with an apostrophe, "
+            f"{'has' if altered == 1 else 'have'} one in front."
+        )
+    if manifest.audience == "query":
+        said.append("Not for publication, as the release: only you may read it (mode 0600).")
+    if release.attributes is not None:
+        said.append("Personal attributes are not in it: see records.csv of the release.")
+    run.emit(
+        {
+            "out": str(place),
+            "to": kind,
+            "rows": rows,
+            "made_harmless": altered,
+            "audience": manifest.audience,
+            "seconds": run.seconds,
+        },
+        lambda: words(" ".join(said)),
+    )
+
+
 @click.command()
 @click.argument("ratings", metavar="RATINGS")
 @reading(dates=True)
 @running()
 def describe(ratings: str, reading: Reading, run: Run) -> None:
-    """Shape, scale, sparsity and long tail of RATINGS (a file, a folder or an archive)."""
+    """Shape, scale, sparsity and long tail of RATINGS (a file, a folder or an archive).
+
+    Of a release: what it is and promises, and what its cells say.
+    """
+    if is_release(ratings):
+        reading.refuse_for_release(ratings)
+        _describe_release(ratings, run)
+        return
     table = reading.read(ratings)
     from starshade.ratings.describe import describe as describe_table
 
     description = describe_table(table)
     run.emit({**description.to_dict(), "seconds": run.seconds}, lambda: _summary(description))
+
+
+def _describe_release(source: str, run: Run) -> None:
+    from starshade.release.folder.read import read_release
+    from starshade.release.readable.describe import describe_release
+
+    found = describe_release(read_release(source))
+    run.emit({**found.to_dict(), "seconds": run.seconds}, lambda: shown(found))
 
 
 def _summary(description: Description) -> Any:

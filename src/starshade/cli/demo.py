@@ -10,7 +10,7 @@ from starshade.cli.options.shared import ensure_free
 from starshade.cli.report import can_report, place_for, write
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import figures, page, words
+from starshade.cli.show import examples, page, useful, words
 from starshade.plain import counted, percent
 from starshade.progress import note
 
@@ -72,7 +72,8 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
         ),
         words("2. This release does not", style="bold"),
         words(
-            f"k-Likeness put the {counted(release['records'], 'person', 'people')} who rated the "
+            f"{release['method']} put the {counted(release['records'], 'person', 'people')} who "
+            f"rated the "
             f"{counted(release['items'], 'most rated item')} into "
             f"{counted(release['groups'], 'group')} of at least "
             f"{k}, and published for each group only what its members have in common. The check, "
@@ -80,10 +81,7 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
             + ("agrees" if check.satisfied else "DOES NOT AGREE")
             + f": the smallest set of equal records has {check.smallest_group:,}."
         ),
-        figures(
-            ((f"item {item}", text) for item, text in story.example.items()),
-            title="One of the groups, as published: what each member may have given",
-        ),
+        examples(story.examples),
         words(
             "Now the attacker knows four ratings exactly, all of them on released items. On the "
             f"ratings themselves that finds {percent(between.expected_top1.rate)} of the "
@@ -91,8 +89,9 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
             f"than one in {k}, {percent(1 / k)}."
         ),
         words("3. This is what it still tells", style="bold"),
+        next(useful(story.made.found)),
         words(
-            "About the items: how groups of people rated them. A cell was widened by "
+            "A cell was widened by "
             f"{percent(release['gen_iloss'])} of its item's range on average (GenILoss; 0 is "
             f"untouched, 100 % says nothing), and groups are {release['c_avg']:.3f} times as large "
             "as they must be (C_AVG). About people: "

@@ -51,7 +51,7 @@ def _list_settings(run: Run) -> None:
     }
     tables = [
         columns(
-            ("setting", "default", "allowed", "meaning"),
+            ("setting", "default", "meaning"),
             [_row(setting, options=room not in _WITHOUT_OPTIONS) for setting in settings],
             title=entry.name,
             align="left",
@@ -68,7 +68,7 @@ def _row(setting: Setting, *, options: bool) -> tuple[str, ...]:
     """Write a setting as Python spells it, and below as the command line does."""
     names = f"{setting.name}\n{option_of(setting)}" if options else setting.name
     default = "required" if setting.default is MISSING else setting.default_text
-    return names, default, setting.allowed, setting.help
+    return names, default, f"{setting.help} Allowed: {setting.allowed}."
 
 
 def _summary(kind: str, entries: Sequence[Entry]) -> Any:
@@ -95,7 +95,8 @@ def _finds(entry: Entry) -> str:
 _CORE = ("numpy", "numba", "pyarrow", "scipy", "pydantic", "click", "rich")
 _EXTRAS = {  # extra → a module of each package in it
     "report": ("jinja2", "vl_convert"),
-    "web": ("fastapi", "jinja2", "uvicorn"),
+    "light": ("fastapi", "jinja2", "uvicorn"),
+    "web": ("fastapi", "jinja2", "uvicorn", "vl_convert"),
     "compare": ("implicit", "sklearn", "surprise"),
 }
 

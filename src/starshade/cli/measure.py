@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import figures, page, words
+from starshade.cli.show import page, useful, words
 from starshade.plain import counted
 
 if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
-@click.command()
+@click.command(cls=OfRatings)
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--private", metavar="FILE", help="The owner's receipt of this release.")
@@ -46,7 +47,7 @@ def measure(
                 f"{release}: {counted(released.n_records, 'record')} on "
                 f"{counted(released.manifest.items, 'item')}"
             ),
-            figures(figures_found(_known(values, released))),
+            *useful(figures_found(_known(values, released))),
             words(_hints(released.attributes is not None, probe is not None, values)),
         ),
     )

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.audit.questions.limits import limits_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.options.spelling import words_of
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import words
 from starshade.errors import ConfigError
+from starshade.progress import note
+from starshade.ratings.readers.addresses.address import hidden
 
 if TYPE_CHECKING:
     from starshade.audit.dossier.dossier import Dossier
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
-@click.command()
+@click.command(cls=OfRatings)
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--out", required=True, metavar="FILE", help="The HTML file; must not exist.")
@@ -74,6 +78,7 @@ def report(
     what to do. The internal edition names the users at risk and is readable by you alone; the
     public one holds nothing about a single user.
     """
+    limits_of(limits["limit"], earlier=bool(earlier))  # refused before what is slow is loaded
     place = place_for(out, "--out")
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
@@ -116,12 +121,9 @@ def report(
     )
 
 
-_NEEDED = ("jinja2", "vl_convert")
-
-
 def can_report() -> bool:
-    """Tell whether the optional extra that reports need is installed."""
-    return all(find_spec(name) for name in _NEEDED)
+    """Tell whether what reports need is installed; without what draws, pictures are sentences."""
+    return find_spec("jinja2") is not None
 
 
 def place_for(out: Where, option: str) -> Place:
@@ -136,8 +138,11 @@ def place_for(out: Where, option: str) -> Place:
 
 def write(dossier: Dossier, place: Place, *, public: bool) -> None:
     """Write one edition."""
+    from starshade.chart import drawable
     from starshade.report.page import save_report
 
+    if not drawable():
+        note("charts are sentences: pip install 'starshade[report]' draws them")
     save_report(dossier, place, public=public)
     wrote(place)
 
@@ -155,7 +160,7 @@ def repeated(context: click.Context, release: Release, reading: Reading, seed: i
     """
     given = context.params
     ratings, folder = given["ratings"], given["release"]
-    words = ["starshade", str(context.info_name), ratings, folder, *reading.arguments()]
+    words = ["starshade", str(context.info_name), hidden(ratings), folder, *reading.arguments()]
     for option in context.command.params:
         name = str(option.name)
         if name in _ELSEWHERE or hasattr(reading, name) or not isinstance(option, click.Option):
@@ -188,11 +193,14 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
     method, config = release.manifest.method, release.private.config
     cls = find(ENTRIES, method, "method").load()
     own = {field.name for field in fields(cls)}
-    words = ["starshade", "anonymize", ratings, "--method", method]
+    words = ["starshade", "anonymize", hidden(ratings), "--method", method]
     for option in anonymize.params:
         if isinstance(option, click.Option) and option.name in own - {"items"}:
             words += _spelled(option, config.get(option.name))
-    if config.get("items", "all") != "all":
+    if release.private.chain is not None and release.private.chain.after is not None:
+        words += ["--after", "RELEASE-BEFORE", "--after-private", "ITS-RECEIPT"]
+        words += ["--shortfall", str(config.get("shortfall", "invent"))]
+    elif config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
     words += [*reading.arguments(), "--seed", str(release.private.seed)]
     again = f"{out.rstrip('/')}-again"

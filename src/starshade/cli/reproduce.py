@@ -57,7 +57,7 @@ def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -
     asked.answer(
         asked.ratings("ratings are", dates=False, select=False),
         items=asked.reading.selection(),
-        ks=range(2, most_k + 1),
+        k=range(2, most_k + 1),
         draws=draws,
         attribute=attribute,
     )
@@ -87,7 +87,7 @@ _KS = (5, 10, 50)
     "The ratings. [default: made-up ones, like Netflix]",
     click.option("--n-users", type=Whole(4), help="Without --data: users. [default: 2,000]"),
     click.option("--n-items", type=Whole(2), help="Without --data: items. [default: 2,000]"),
-    partial(gathered, options=options_of(CompareSettings, "ks", default=_KS), name="values"),
+    partial(gathered, options=options_of(CompareSettings, "k", default=_KS), name="values"),
 )
 def reproduce_pa(
     asked: Asked, n_users: int | None, n_items: int | None, values: dict[str, Any]
@@ -107,7 +107,7 @@ def reproduce_pa(
         asked.ratings("ratings are", dates=False),
         n_users=n_users,
         n_items=n_items,
-        ks=values["ks"] or _KS,
+        k=values["k"] or _KS,
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starshade.figure import Figure, Shown, number
-from starshade.plain import counted
+from starshade.plain import counted, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
     from starshade.attack.auxiliary.result import AuxiliaryResult
     from starshade.attack.risk_result import RiskResult
@@ -33,33 +35,57 @@ def page(*parts: RenderableType | None) -> RenderableType:
 
 def words(text: str, style: str = "") -> RenderableType:
     """Show a paragraph as it is."""
+    return _text(text, style)
+
+
+def verdict(text: str, good: bool | None, rest: str = "") -> RenderableType:
+    """Show a verdict, green or red; None: it is not decided. What follows it stays as it is."""
     from rich.text import Text
 
-    return Text(text, style=style)
+    colour = {True: "bold green", False: "bold red", None: "bold yellow"}[good]
+    return Text.assemble(_text(text, colour), _text(rest))
+
+
+_WORD = re.compile(r"^\s+\S+|\S+")
+_HELD = "\ue000"  # a space at which no line ends
+_INTERVAL = re.compile(r"\[[-−<]?\s?\d[^\[\]\n]{0,40}\]")
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Return a text in which no interval goes on in the next line; `unheld` brings it to paper."""
+    from rich.text import Text
+
+    held = _INTERVAL.sub(lambda interval: interval[0].replace(" ", _HELD), visible(text))
+    return Text(held, style=style)
+
+
+def unheld(text: str) -> str:
+    """Return what was rendered, with plain spaces."""
+    return text.replace(_HELD, " ")
 
 
 def figures(rows: Iterable[Figure | tuple[str, Any]], title: str = "") -> RenderableType:
     """Show figures, or names and values, in two columns; what there is none of is left out."""
+    from rich.padding import Padding
     from rich.table import Table
-    from rich.text import Text
 
+    pairs = [
+        (row.title, None if row.value is None else row.text) if isinstance(row, Figure) else row
+        for row in rows
+    ]
     table = Table.grid(padding=(0, 2))
-    for row in rows:
-        if isinstance(row, Figure):
-            row = row.title, None if row.value is None else row.text
-        name, value = row
+    table.add_column(width=min(_widest(name for name, _ in pairs), _NAMES), overflow="fold")
+    for name, value in pairs:
         if value is not None:
-            table.add_row(
-                Text(f"  {name}"), Text(value if isinstance(value, str) else number(value))
-            )
-    return _titled(title, table)
+            table.add_row(_text(name), _text(value if isinstance(value, str) else number(value)))
+    return _titled(title, Padding(table, (0, 0, 0, 2)))
 
 
 def command(*words: str) -> RenderableType:
     """Show a command to be copied: quoted for a shell, never broken into lines."""
     from rich.text import Text
 
-    return Text(f"  {shlex.join(words)}", no_wrap=True, overflow="ignore")
+    return Text(f"  {visible(shlex.join(words))}", no_wrap=True, overflow="ignore")
 
 
 def columns(
@@ -72,53 +98,112 @@ def columns(
 ) -> RenderableType:
     """Show a small table with a head; all columns but the first are aligned by `align`.
 
-    With `names` those in the first column stay whole, and the others give way. Beside numbers no
-    word is cut: where there is little room, names go on in the next line, and heads give way first.
+    No word is cut. Where there is little room cells go on in the next line, with `names` those in
+    the first column not; columns that have no room then stand in a second table below, each row
+    under its name.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
-    rows = list(rows)
-    for i, name in enumerate(head):
-        right = i and align == "right"
-        whole = names and not i
-        table.add_column(Text(name), justify="right" if right else "left", no_wrap=whole)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return _titled(title, table if align == "left" else _Whole(table, head, rows))
+    texts = [[_text(cell) for cell in row] for row in rows]
+    return _titled(title, _Columns([_text(name) for name in head], texts, align == "right", names))
 
 
 @dataclass
-class _Whole:
-    """A table that cuts no word of its cells."""
+class _Columns:
+    """A table that finds out how wide its columns may be when it is drawn."""
 
-    table: Table
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    head: Sequence[Text]
+    rows: Sequence[Sequence[Text]]
+    right: bool
+    names: bool
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        of = [[row[i] for row in self.rows] for i in range(len(self.head))]
-        full = [_widest([name, *cells]) for name, cells in zip(self.head, of, strict=True)]
-        if sum(full) + 3 * len(full) - 1 > options.max_width:  # with what stands between
-            self.table.padding, self.table.pad_edge = (0, 1, 0, 0), False
-            widths = [_widest(word for cell in cells for word in cell.split()) for cells in of]
-            spare = options.max_width - 2 * len(full) + 2 - sum(widths)
-            heads = [_widest(name.split()) for name in self.head]
-            for wanted in (heads, [full[0], *heads[1:]], full):
-                while spare > 0 and (short := [i for i, w in enumerate(wanted) if widths[i] < w]):
-                    widths[min(short, key=widths.__getitem__)] += 1
-                    spare -= 1
-            for column, width in zip(self.table.columns, widths, strict=True):
-                column.width, column.overflow = width, "fold"
-        yield self.table
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+        places, room = list(range(len(self.head))), options.max_width
+        while places:
+            n = next(
+                (n for n in range(len(places), 2, -1) if self._least(places[:n]) <= room),
+                min(len(places), 2),
+            )
+            yield self._table(places[:n], room)
+            rest = places[n:]
+            places = [0, *rest] if rest else []
+            if rest:
+                yield _text("")
+
+    def _of(self, i: int) -> list[str]:
+        return [row[i].plain for row in self.rows]
+
+    def _least(self, places: Sequence[int]) -> int:
+        """Return the cells that these columns need, where words go on in the next line."""
+        return sum(self._narrow(i) for i in places) + 2 * len(places) - 2
+
+    def _narrow(self, i: int) -> int:
+        cells, head = self._of(i), self.head[i].plain.split()
+        if not (self.names and not i):
+            cells = [word for cell in cells for word in _WORD.findall(cell)]
+        return _widest([*cells, *head])
+
+    def _table(self, places: Sequence[int], room: int) -> Table:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        table = Table(box=SIMPLE_HEAD, show_edge=False)
+        full = [_widest([self.head[i].plain, *self._of(i)]) for i in places]
+        widths: list[int | None] = [None] * len(places)
+        if sum(full) + 3 * len(full) - 1 > room:  # with what stands between
+            table.padding, table.pad_edge = (0, 1, 0, 0), False
+            widths = [*self._widths(places, full, room)]
+        for i, width in zip(places, widths, strict=True):
+            right = self.right and i > 0
+            table.add_column(
+                self.head[i], justify="right" if right else "left", width=width, overflow="fold"
+            )
+        for row in self.rows:
+            table.add_row(*(row[i] for i in places))
+        return table
+
+    def _widths(self, places: Sequence[int], full: Sequence[int], room: int) -> list[int]:
+        least = [self._narrow(i) for i in places]
+        spare = room - 2 * len(places) + 2 - sum(least)
+        if spare < 0:  # one word is longer than the line
+            return [*least[:-1], max(1, least[-1] + spare)]
+        cells = [[self.head[i].plain, *self._of(i)] for i in places]
+        heights = [
+            [_height(column, width) for width in range(narrow, wide + 1)]
+            for column, narrow, wide in zip(cells, least, full, strict=True)
+        ]
+        added = [0] * len(places)
+        while wider := [  # where so many more cells make most lines fewer, for each of them
+            ((of[at] - of[at + more]) / more, -more, i)
+            for i, (of, at) in enumerate(zip(heights, added, strict=True))
+            for more in range(1, min(spare, len(of) - 1 - at) + 1)
+        ]:
+            _, less, i = max(wider)
+            added[i] -= less
+            spare += less
+        return [narrow + more for narrow, more in zip(least, added, strict=True)]
+
+
+def _height(cells: Iterable[str], width: int) -> int:
+    """Return how many lines the cells of a column take, high ones counting more."""
+    return sum(_lines(cell, width) ** 2 for cell in cells)
+
+
+def _lines(cell: str, width: int) -> int:
+    from rich.cells import cell_len
+
+    lines = 0
+    for text in cell.split("\n"):
+        lines, used = lines + 1, -1
+        for word in _WORD.findall(text):
+            used += 1 + cell_len(word)
+            if used > width:
+                lines, used = lines + (used > cell_len(word)), cell_len(word)
+    return lines
 
 
 def _widest(texts: Iterable[str]) -> int:
     from rich.cells import cell_len
 
-    return max(map(cell_len, texts), default=0)
+    return max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
 
 
 def judged(claims: Sequence[Judged]) -> RenderableType:
@@ -184,14 +269,72 @@ def _titled(title: str, table: RenderableType) -> RenderableType:
     return Group(Text(title, style="bold"), table) if title else table
 
 
+_LITERATURE = ("dm", "classes", "smallest_class", "c_avg", "gen_iloss", "distortion")
+_UNKNOWN = "What remains of each rating takes the receipt (--private)."
+_BAR = 22  # cells of a bar that is full
+_NAME = 22  # cells of an item's name, at most
+_EIGHTHS = "▏▎▍▌▋▊▉█"
+
+
+def useful(found: Iterable[Figure]) -> Iterator[RenderableType | None]:
+    """Show what remains of the ratings, what else was measured, and what papers compare by."""
+    from starshade.utility.what_remains import WhatRemains
+
+    left = {figure.key: figure for figure in found if figure.value is not None}
+    first = [left.pop(each.key) for each in WhatRemains.FIGURES if each.key in left]
+    papers = [left.pop(key) for key in _LITERATURE if key in left]
+    yield _remains(first) if first else words(_UNKNOWN)
+    if left:
+        yield figures(left.values(), title="What else is lost, and shown")
+    if papers:
+        yield figures(papers, title="For comparison with the literature")
+
+
+def _remains(found: list[Figure]) -> RenderableType:
+    """Draw a bar for each share: of the ratings, then what is to be compared."""
+    rows: list[tuple[str, Any]] = []
+    for figure in found:
+        share = figure.mean if figure.unit == "share" and figure.key != "empty_filled" else None
+        rows.append((figure.title, f"{figure.text:>7} {_bar(share)}".rstrip()))
+        if figure.key == "gone_left_out":
+            rows.append(("", ""))
+    return figures(rows, title="What remains of all the ratings that there were")
+
+
+def _bar(share: float | None) -> str:
+    eighths = round((share or 0) * _BAR * len(_EIGHTHS))
+    whole, rest = divmod(eighths, len(_EIGHTHS))
+    return _EIGHTHS[-1] * whole + (_EIGHTHS[rest - 1] if rest else "")
+
+
+def examples(shown: Mapping[str, Any] | None) -> RenderableType | None:
+    """Show example classes, an item a row, and by which rule they were chosen."""
+    from rich.console import Group
+
+    if shown is None:
+        return None
+    classes = shown["classes"]
+    heads = [one["head"] for one in classes]
+    said = zip(*(one["released"] for one in classes), strict=True)
+    rows = [(_short(name), *cells) for name, cells in zip(shown["items"], said, strict=True)]
+    title = "What is published, in a few examples (–: not rated)"
+    return Group(columns(("item", *heads), rows, title=title), words(shown["rule"]))
+
+
+def _short(name: str) -> str:
+    shown = "".join(c if c.isprintable() else "·" for c in name)  # a terminal obeys some characters
+    return shown if len(shown) <= _NAME else f"{shown[: _NAME - 1]}…"
+
+
+_NAMES = 54  # cells of the names of figures, at most; longer ones go on in the next line
 _FEW = 5  # names whose candidates are shown in any case
 _LISTED = 100  # candidates shown at most
 
 
-def describe(result: Shown, *, tables: bool = True) -> Any:
+def describe(result: Shown, *, tables: bool = True, text: RenderableType | None = None) -> Any:
     """Show a result: its paragraph, its figures and, unless they are not wanted, its tables."""
     found = [figures(result.found)] if any(f.value is not None for f in result.found) else []
-    return page(words(str(result)), *found, *(_tables(result) if tables else ()))
+    return page(text or words(str(result)), *found, *(_tables(result) if tables else ()))
 
 
 def _tables(result: Shown) -> list[Any]:

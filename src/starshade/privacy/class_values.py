@@ -215,7 +215,7 @@ class ClassVerdict(Verdict):
     def __str__(self) -> str:
         settings = ", ".join(f"{name} = {_plain(value)}" for name, value in self.parameters.items())
         meaning = self.empty_because if self.vacuous else self.meaning
-        return f"{self.model} ({settings}) {self._outcome()}: {meaning}"
+        return f"{self.model} ({settings}) {self.outcome}: {meaning}"
 
     @property
     def found(self) -> tuple[Figure, ...]:

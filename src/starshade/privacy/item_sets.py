@@ -12,7 +12,7 @@ from starshade.figure import Figure, Rate
 from starshade.kernels.predictive.rated_sets import RatedTable, SetTally, count_sets, covers
 from starshade.naming import aside
 from starshade.plain import counted
-from starshade.privacy.verdict import SHOWN, Verdict
+from starshade.privacy.verdict import SHOWN, SetsVerdict
 from starshade.rng import generator
 from starshade.stats import wilson
 
@@ -156,7 +156,7 @@ _PROFILES = Figure("groups", "Different profiles", "count", False, "A group show
 
 
 @dataclass(frozen=True)
-class DiversityVerdict(Verdict):
+class DiversityVerdict(SetsVerdict):
     """A verdict about sets of items; what a field of `Verdict` means here, and more fields.
 
     Attributes
@@ -203,7 +203,7 @@ class DiversityVerdict(Verdict):
 
     def __str__(self) -> str:
         b, l = self.parameters["b"], self.parameters["l"]  # noqa: E741 - the paper's name
-        head = f"{self.model} (b = {b}, l = {l}) {self._outcome()}"
+        head = f"{self.model} (b = {b}, l = {l}) {self.outcome}"
         if self.vacuous:
             return f"{head}: {self.empty_because}"
         lines = [head, *map(self._sentence, self.sets)]
@@ -226,8 +226,10 @@ class DiversityVerdict(Verdict):
             )
         return f"{lines[0]}: {'; '.join(lines[1:])}."
 
-    def _outcome(self) -> str:
-        return "is not decided" if self.undecided else super()._outcome()
+    @property
+    def outcome(self) -> str:
+        """What comes of it, in a few words."""
+        return "is not decided" if self.undecided else super().outcome
 
     def _sentence(self, count: SetCount) -> str:
         least = self.parameters["l"]
@@ -242,13 +244,5 @@ class DiversityVerdict(Verdict):
             f"in {short} (share {count.short_share}; a sample proves nothing of the others)"
         )
 
-    def explain(self) -> tuple[str, ...]:
-        """Name the sets in `worst` by the positions of their items; no id is told."""
-        lines = [
-            f"{'item' if len(entry['items']) == 1 else 'items'} "
-            f"{', '.join(map(str, entry['items']))}: in "
-            f"{counted(entry['groups'], 'profile')}"
-            for entry in self.worst
-        ]
-        where = "Items are counted from 0, in the canonical order of their ids."
-        return (*lines, where) if lines else ()
+    def _group(self, entry: dict[str, Any]) -> str:
+        return f"in {counted(entry['groups'], 'profile')}"

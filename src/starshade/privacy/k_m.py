@@ -17,7 +17,7 @@ from starshade.naming import aside, named
 from starshade.plain import counted
 from starshade.privacy.original import rated_by
 from starshade.privacy.settings import KMSettings
-from starshade.privacy.verdict import SHOWN, Verdict, check_records, checking, records_of
+from starshade.privacy.verdict import SHOWN, SetsVerdict, check_records, checking, records_of
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols, cells_of
 from starshade.release.profiles import Profiles, refuse_large
@@ -263,7 +263,7 @@ _PEOPLE = Figure(
 
 
 @dataclass(frozen=True)
-class KMVerdict(Verdict):
+class KMVerdict(SetsVerdict):
     """A verdict about facts known together; what a field of `Verdict` means here, and one more.
 
     Attributes
@@ -296,7 +296,7 @@ class KMVerdict(Verdict):
 
     def __str__(self) -> str:
         k, m = self.parameters["k"], self.parameters["m"]
-        head = f"{self.model} (k = {k}, m = {m}) {self._outcome()}"
+        head = f"{self.model} (k = {k}, m = {m}) {self.outcome}"
         if self.vacuous:
             return f"{head}: {self.empty_because}"
         known = "one rating" if m == 1 else f"up to {m} ratings"
@@ -318,13 +318,5 @@ class KMVerdict(Verdict):
             f"{self.parameters['k']} records (the fewest that fit: {count.fewest:,})"
         )
 
-    def explain(self) -> tuple[str, ...]:
-        """Name the sets in `worst` by the positions of their items; no id is told."""
-        lines = [
-            f"{'item' if len(entry['items']) == 1 else 'items'} "
-            f"{', '.join(map(str, entry['items']))}: somebody's ratings fit "
-            f"{counted(entry['size'], 'record')}"
-            for entry in self.worst
-        ]
-        where = "Items are counted from 0, in the canonical order of their ids."
-        return (*lines, where) if lines else ()
+    def _group(self, entry: dict[str, Any]) -> str:
+        return f"somebody's ratings fit {counted(entry['size'], 'record')}"

@@ -100,7 +100,7 @@ class Verdict(Shown):
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-        head = f"{self.model} ({settings}) {self._outcome()}"
+        head = f"{self.model} ({settings}) {self.outcome}"
         if self.satisfied:
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
@@ -126,7 +126,9 @@ class Verdict(Shown):
             return f"class {entry['row']:,} of the release, {size:,} record{'s' * (size != 1)}"
         return "a row that equals no other" if size == 1 else f"a set of {size:,} equal rows"
 
-    def _outcome(self) -> str:
+    @property
+    def outcome(self) -> str:
+        """What comes of it, in a few words."""
         if self.vacuous:
             return "holds, but says nothing"
         return "holds" if self.satisfied else "does not hold"
@@ -143,7 +145,22 @@ class Verdict(Shown):
         return (Table("Where it fails worst", ("group",), rows),) if rows else ()
 
     def _headline(self) -> str:
-        return f"{self.model} {self._outcome()}"
+        return f"{self.model} {self.outcome}"
+
+
+@dataclass(frozen=True)
+class SetsVerdict(Verdict):
+    """A verdict about sets of items: each of `worst` has ``items``, their positions."""
+
+    def explain(self) -> tuple[str, ...]:
+        """Name the sets in `worst` by the positions of their items; no id is told."""
+        lines = [
+            f"{'item' if len(entry['items']) == 1 else 'items'} "
+            f"{', '.join(map(str, entry['items']))}: {self._group(entry)}"
+            for entry in self.worst
+        ]
+        where = "Items are counted from 0, in the canonical order of their ids."
+        return (*lines, where) if lines else ()
 
 
 SLACK = 1e-9  # by which a figure may miss what is asked for

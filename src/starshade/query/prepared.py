@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, ReleaseError
+from starshade.progress import note
 from starshade.query.columns import Column, check_released, column_of
 from starshade.query.statement import Name, shown
 from starshade.query.strict import Blocks, blocks_of
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.band import in_words
 from starshade.release.cells import Cells, cells_of
 from starshade.release.content import code_type
 from starshade.release.table import Release
@@ -105,7 +107,11 @@ def _prepare(data: Ratings | Release) -> Prepared:
     if isinstance(data, Ratings):
         names = Names(data.items, data.item_names, named, suggest=False)
         return Prepared(cells_of(data), names, attributes, None)
-    k = _claimed_k(data)
+    k, nobodys = _claimed_k(data), data.manifest.invented_records
+    if nobodys not in (None, "none"):
+        note(
+            f"some of its records are nobody's ({in_words(nobodys)} of them): they are counted too"
+        )
     names = Names(data.classes.items, data.item_names, named, suggest=True)
     return Prepared(data.cells(), names, attributes, k, data.manifest.quasi_identifiers)
 
@@ -125,7 +131,7 @@ def _claimed_k(release: Release) -> int:
         raise ConfigError(
             f"a release of layout {manifest.layout!r} ({manifest.method}) cannot be queried: its "
             f"{_CELLS[manifest.layout]}",
-            advice="Make a release by a method that generalizes, e.g. k-likeness.",
+            advice="Make a release by a method that generalizes, e.g. k-exchange.",
         )
     claimed = [
         k
@@ -135,7 +141,7 @@ def _claimed_k(release: Release) -> int:
     if not claimed or max(claimed) < 2:
         raise ConfigError(
             "this release claims no k-anonymity with a k of 2 or more: nothing guards its answers",
-            advice="Make one that does, e.g. starshade anonymize --method k-likeness --k 5.",
+            advice="Make one that does, e.g. starshade anonymize --k 5.",
         )
     k = max(claimed)
     smallest = int(release.classes.sizes.min(initial=k))

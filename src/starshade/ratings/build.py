@@ -261,6 +261,7 @@ def refuse_duplicates(
         "rows that rate an item for a second time (allowed: one rating per user and item)\n"
         + name_rows(repeats, len(repeated), locate),
         advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
+        setting="on_duplicate",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,15 +15,23 @@ from starshade.errors import ConfigError, InputError
 from starshade.naming import called, named
 from starshade.progress import announced, note
 from starshade.ratings.build import build
+from starshade.ratings.frames import Framed
 from starshade.ratings.places.place import holds_release
+from starshade.ratings.readers.addresses.address import hidden, is_address, path_of
+from starshade.ratings.readers.addresses.databases import (
+    PostgresSource,
+    SqliteSource,
+    is_ordered,
+    open_database,
+)
 from starshade.ratings.readers.beside import attach, attach_names, read_attributes, read_names
 from starshade.ratings.readers.faults import suspect_codes
 from starshade.ratings.readers.formats.plain import NotPlain
 from starshade.ratings.readers.formats.shapes import WideTable
-from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, is_frame
-from starshade.ratings.readers.open import Opened, Request, open_table, open_text
+from starshade.ratings.readers.formats.tables import FrameSource, is_frame
+from starshade.ratings.readers.open import Opened, Request, open_parquet, open_table, open_text
 from starshade.ratings.readers.recognise.detect import Recognised, as_format, find
-from starshade.ratings.readers.recognise.inputs import Input
+from starshade.ratings.readers.recognise.inputs import Input, only_file, unchanged
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.staging import Batch
@@ -41,6 +49,7 @@ def read_ratings(
     users: Any = None,
     item_names: str | Path | Mapping[str, str] | None = None,
     format: str | None = None,  # noqa: A002 - the word that people look for
+    query: str | None = None,
     user_col: str | int | None = None,
     item_col: str | int | None = None,
     rating_col: str | int | None = None,
@@ -63,14 +72,18 @@ def read_ratings(
 
     Parameters
     ----------
-    source : path, pattern, list of paths, Arrow-capable frame, or SciPy sparse matrix
-        A file (perhaps gz, bz2, xz or zst), a folder, a zip, a store; a frame of pandas, Polars,
-        PyArrow or DuckDB; a sparse matrix of users × items, whose explicit zeros are ratings.
+    source : path, pattern, list of paths, address, Arrow-capable frame, or SciPy sparse matrix
+        A file (perhaps gz, bz2, xz or zst), a folder, a zip, a store; ``s3://``, ``gs://``,
+        ``abfs://`` or ``hdfs://`` and a file, pattern or folder there; an SQLite file,
+        ``sqlite:///FILE`` or ``postgresql://HOST/DATABASE``; a frame of pandas, Polars, PyArrow or
+        DuckDB; a sparse matrix of users × items, whose explicit zeros are ratings.
     users : path or frame, optional
         Personal attributes, one row per user.
     item_names : path or mapping of id to name, optional
     format : str, optional
         One of the formats' names, to overrule what would be recognised.
+    query : str, optional
+        Of a database: a SELECT statement, or the name of a table; None: its only table.
     user_col, item_col, rating_col, day_col : str or int, optional
         Columns by name, or by number (from 1) in a file without a header.
     wide : bool
@@ -113,6 +126,7 @@ def read_ratings(
         users=users,
         item_names=item_names,
         format=format,
+        query=query,
         user_col=_column(user_col),
         item_col=_column(item_col),
         rating_col=_column(rating_col),
@@ -133,23 +147,30 @@ def read_ratings(
             raise ConfigError(
                 f"{named(setting)}: an empty path", advice="Name a file.", setting=setting
             )
-    with scratch_folder() as scratch:
-        if is_frame(source) or hasattr(source, "tocsr"):
+    _refuse_names(item_names)
+    _refuse_release(source)
+    with scratch_folder() as scratch, ExitStack() as stack:
+        database = open_database(source, request.query)
+        if database:
+            stack.enter_context(closing(database))
+        if database or is_frame(source) or hasattr(source, "tocsr"):
             inputs = Recognised("frame", ())
             if format not in (None, "wide"):
+                what = "database" if database else "table in memory"
                 raise ConfigError(
-                    f"{called('format')} {format!r}: is for files, and this is a table in memory",
+                    f"{called('format')} {format!r}: is for files, and this is a {what}",
                     setting="format",
                 )
         else:
-            if isinstance(source, (str, Path)) and holds_release(Path(source)):
-                raise InputError(
-                    f"{source}: is a release, and ratings are asked for",
-                    advice="Give the ratings that it was made from.",
-                )
             inputs = as_format(find(source, scratch), format)
         names: Names = item_names
-        ratings = _read(inputs, request, scratch) if inputs.files else _read_frame(source, request)
+        with unchanged(_places(source, inputs)):
+            if database:
+                ratings = _read_database(database, request)
+            elif inputs.files:
+                ratings = _read(inputs, request, scratch)
+            else:
+                ratings = _read_frame(source, request)
         # a file of the right name may still be of another kind
         if ratings.report.format == inputs.family:
             users = inputs.users if users is None else users
@@ -162,8 +183,53 @@ def read_ratings(
     return ratings
 
 
+def _refuse_release(source: Any) -> None:
+    """Refuse a release, its folder and what lies in it: no row of it is somebody's rating."""
+    found = ["this is"] if isinstance(source, Framed) and not isinstance(source, Ratings) else []
+    for given in source if isinstance(source, (list, tuple)) else [source]:
+        if isinstance(given, (str, Path)):
+            path = Path(given)
+            found += [f"{hidden(given)}: is"] * holds_release(path)
+            found += [f"{hidden(given)}: is part of"] * holds_release(path.parent)
+    if found:
+        raise InputError(
+            f"{found[0]} a release, and ratings are asked for",
+            advice="Give the ratings that it was made from. To train on a release, take its rows: "
+            "starshade.read_release(folder).to_pandas() or .to_csr(), or `starshade data convert`.",
+        )
+
+
+def _refuse_names(names: Any) -> None:
+    """Refuse names of items that are neither a file nor texts by id."""
+    texts = names.values() if isinstance(names, Mapping) else ()
+    if not (names is None or isinstance(names, (str, Path, Mapping))) or not all(
+        isinstance(text, str) for text in texts
+    ):
+        raise ConfigError(
+            f"{named('item_names')}: neither a file nor a mapping of ids to names, which are texts",
+            advice="Leave out the items that have no name. A table becomes such a mapping by "
+            "dict(zip(ids, names)).",
+            setting="item_names",
+        )
+
+
 def _column(column: str | int | None) -> str | None:
     return str(column) if isinstance(column, int) else column
+
+
+def _places(source: Any, inputs: Recognised) -> list[Input]:
+    """Return the files to be watched while they are read: those in a zip are copies."""
+    whole = path_of(source) if isinstance(source, (str, Path)) and inputs.files else None
+    is_one = whole is not None and not is_address(whole) and Path(whole).is_file()
+    return [Input(Path(whole), str(source))] if whole and is_one else list(inputs.files)
+
+
+def _read_database(database: SqliteSource | PostgresSource, request: Request) -> Ratings:
+    opened = open_table(database, request)
+    if request.on_duplicate in ("first", "last") and not is_ordered(request.query):
+        what = f"no ORDER BY: which rating is the {request.on_duplicate} is left to chance"
+        opened = replace(opened, notes=(*opened.notes, what))
+    return _built(opened, request)
 
 
 def _read_frame(source: Any, request: Request) -> Ratings:
@@ -178,7 +244,7 @@ def _read(inputs: Recognised, request: Request, scratch: Path) -> Ratings:
     if inputs.kind == "text":
         return _built(open_text(inputs, request, scratch), request)
     if inputs.kind == "parquet":
-        return _built(open_table(ParquetSource(inputs.files), request), request)
+        return _built(open_parquet(inputs, request), request)
     shown = inputs.files[0].shown
     if request.names_columns or request.null_values:
         raise ConfigError(
@@ -263,7 +329,7 @@ def _with_users(ratings: Ratings, users: Any, request: Request, scratch: Path) -
 
 def _with_names(ratings: Ratings, names: Names, scratch: Path) -> Ratings:
     if isinstance(names, (str, Path)):
-        names = Input(Path(names), str(names))
+        names = only_file(names, scratch)
     if isinstance(names, Input):
         names = read_names(names, scratch)
     return ratings if names is None else attach_names(ratings, names)

@@ -28,6 +28,13 @@ class ReadingSettings:
         "File of item names (optional)", "A name per item.", default=None, kind="file", usual="FILE"
     )
     format: str | None = settable("Format", "Format of the ratings.", default=None, **_NAME)
+    query: str | None = settable(
+        "Query or table of a database",
+        "Of a database: what to read, a SELECT statement or the name of a table.",
+        default=None,
+        usual="SELECT…|TABLE",
+        unset="its only table",
+    )
     user_col: str | None = settable(
         "Column of the people", "Column of the user ids.", default=None, **_NAME
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
+from starshade.ratings.frames import Framed
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
@@ -61,7 +62,7 @@ class ByItem:
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class Ratings(Framed):
     """A rating table in canonical order.
 
     Build one with `read_ratings` or `Ratings.from_arrays`; the constructor assumes valid,
@@ -201,6 +202,11 @@ class Ratings:
         return csr_array(
             (self.values(), self.columns, self.indptr), shape=(self.n_users, self.n_items)
         )
+
+    def _rows(self) -> pa.RecordBatchReader:
+        from starshade.ratings.write import rows_of
+
+        return rows_of(self, {role: role for role in ("user", "item", "rating", "day")})
 
     def keep_items(self, indices: NDArray[np.integer]) -> Ratings:
         """Return the table of these items; users left without a rating are dropped and counted.

@@ -126,3 +126,12 @@ class Vocabulary:
             for i, text in enumerate(self.texts):
                 out[n + i] = fingerprint_bytes(np.frombuffer(text.encode(), dtype=np.uint8))
         return out
+
+
+def union(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
+    """Return all ids of several vocabularies."""
+    first, *others = vocabularies
+    if all(other == first for other in others):
+        return first
+    integers = np.unique(np.concatenate([each.integers for each in vocabularies]))
+    return Vocabulary(integers, sorted({text for each in vocabularies for text in each.texts}))

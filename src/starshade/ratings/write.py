@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -14,6 +14,7 @@ from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.naming import aside, called
 from starshade.progress import note, task
+from starshade.ratings.frames import ROWS
 from starshade.ratings.places.atomic import atomic_file, together
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.readers.formats.dialects import DIALECTS
@@ -216,10 +217,10 @@ def write_long(ratings: Ratings, path: Path, form: LongForm) -> None:
     columns = dict(form.columns)
     if not ratings.has_days:
         columns.pop("day", None)
-    users = _fields(ratings.users, form.dialect)
-    items = _fields(ratings.items, form.dialect)
+    users = fields(ratings.users, form.dialect)
+    items = fields(ratings.items, form.dialect)
     levels = np.array([form.number(float(level)) for level in ratings.levels], dtype=np.object_)
-    with _opened(path) as out, task("writing ratings", ratings.n_ratings) as step:
+    with opened(path) as out, task("writing ratings", ratings.n_ratings) as step:
         if form.dialect.header:
             _write(out, form.dialect, [columns.values()])
         for start in range(0, ratings.n_users, _USERS):
@@ -232,7 +233,7 @@ def write_long(ratings: Ratings, path: Path, form: LongForm) -> None:
             }
             if "day" in columns and ratings.days is not None:
                 texts["day"] = _dates(ratings.days[cells], ratings.first_day, form.epoch)
-            _join(out, form.dialect, zip(*(texts[role].tolist() for role in columns), strict=True))
+            join(out, form.dialect, zip(*(texts[role].tolist() for role in columns), strict=True))
             step(cells.stop - cells.start)
 
 
@@ -250,7 +251,7 @@ def write_wide(ratings: Ratings, path: Path, id_name: str) -> None:
     dialect = Dialect(",", True)
     known = [] if attributes is None else [c.to_pylist() for c in attributes.columns]
     levels = [shortest_decimal(float(level)) for level in ratings.levels]
-    with _opened(path) as out:
+    with opened(path) as out:
         _write(out, dialect, [[*beside, *ratings.items]])
         for i, user in enumerate(ratings.users):
             row = [""] * ratings.n_items
@@ -263,7 +264,7 @@ def write_table(
     path: Path, dialect: Dialect, header: Sequence[str], columns: Sequence[Sequence[object]]
 ) -> None:
     """Write columns of equal length as text; null is blank."""
-    with _opened(path) as out:
+    with opened(path) as out:
         _write(out, dialect, [header])
         _write(out, dialect, ([_cell(cell) for cell in row] for row in zip(*columns, strict=True)))
 
@@ -277,7 +278,8 @@ def shortest_decimal(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _fields(texts: Iterable[str], dialect: Dialect) -> NDArray[np.object_]:
+def fields(texts: Iterable[str], dialect: Dialect) -> NDArray[np.object_]:
+    """Return ids as a format writes them; one that it cannot hold is refused."""
     return np.array([_field(text, dialect) for text in texts], dtype=np.object_)
 
 
@@ -300,30 +302,42 @@ def _cell(value: object) -> str:
     return shortest_decimal(value) if isinstance(value, float) else str(value)
 
 
-def _opened(path: Path) -> TextIO:
+def opened(path: Path) -> TextIO:
+    """Open a text file to write lines as they are."""
     return open(path, "w", encoding="utf-8", newline="")
 
 
 def _write(out: TextIO, dialect: Dialect, rows: Iterable[Iterable[str]]) -> None:
     """Add rows of plain texts."""
-    _join(out, dialect, ((_field(text, dialect) for text in row) for row in rows))
+    join(out, dialect, ((_field(text, dialect) for text in row) for row in rows))
 
 
-def _join(out: TextIO, dialect: Dialect, rows: Iterable[Iterable[str]]) -> None:
+def join(out: TextIO, dialect: Dialect, rows: Iterable[Iterable[str]]) -> None:
     """Add rows of fields that are written out already."""
     out.writelines(f"{line}\n" for line in map(dialect.delimiter.join, rows))
 
 
-_ROWS = 1 << 20
-
-
 def write_parquet(ratings: Ratings, path: Path, names: Mapping[str, str]) -> None:
-    """Write one row per rating: ids as int64 where all are canonical integers, else as text.
+    """Write one row per rating; `names`: see `rows_of`."""
+    import pyarrow.parquet as pq
 
-    `names`: role (user, item, rating, day) → column.
+    rows = rows_of(ratings, names)
+    with (
+        path.open("wb") as file,  # Python's: a name need not be UTF-8
+        pq.ParquetWriter(file, rows.schema, compression="zstd") as out,
+        task("writing ratings", ratings.n_ratings) as step,
+    ):
+        for block in rows:
+            out.write_batch(block)
+            step(block.num_rows)
+
+
+def rows_of(ratings: Ratings, names: Mapping[str, str]) -> pa.RecordBatchReader:
+    """Return one row per rating, block by block: ids are int64 where all are canonical integers.
+
+    `names`: role (user, item, rating, day) → column; the last is there if there are dates.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     users, items = ids_of(ratings.users), ids_of(ratings.items)
     fields = [
@@ -334,13 +348,10 @@ def write_parquet(ratings: Ratings, path: Path, names: Mapping[str, str]) -> Non
     if ratings.has_days:
         fields.append(pa.field(names["day"], pa.date32()))
     schema = pa.schema(fields)
-    with (
-        path.open("wb") as file,  # Python's: a name need not be UTF-8
-        pq.ParquetWriter(file, schema, compression="zstd") as out,
-        task("writing ratings", ratings.n_ratings) as step,
-    ):
-        for start in range(0, ratings.n_ratings, _ROWS):
-            stop = min(start + _ROWS, ratings.n_ratings)
+
+    def blocks() -> Iterator[pa.RecordBatch]:
+        for start in range(0, ratings.n_ratings, ROWS):
+            stop = min(start + ROWS, ratings.n_ratings)
             places = np.arange(start, stop)
             rows = np.searchsorted(ratings.indptr, places, side="right") - 1
             columns = [
@@ -353,8 +364,9 @@ def write_parquet(ratings: Ratings, path: Path, names: Mapping[str, str]) -> Non
                 numbers = days.astype(np.int32) + np.int32(ratings.first_day)
                 known = pa.array(numbers, mask=days == UNKNOWN_DAY)
                 columns.append(known.cast(pa.date32()))
-            out.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-            step(stop - start)
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, blocks())
 
 
 def ids_of(vocabulary: Vocabulary) -> pa.Array:

@@ -22,3 +22,4 @@ format::
 from typing import Literal
 
 ProfileKind = Literal["padded", "simple", "model", "pooled"]  # what a profile says of an item
+MEANS: frozenset[ProfileKind | None] = frozenset({"padded", "simple"})  # the others are predictions

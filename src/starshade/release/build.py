@@ -26,7 +26,7 @@ from starshade.release.content import canonical, class_numbers
 from starshade.release.manifest import Claim, Manifest, ScaleModel
 from starshade.release.profiles import Profiles
 from starshade.release.quasi import quasi_table, split_classes
-from starshade.release.table import Link, Private, Release
+from starshade.release.table import Chain, Link, Private, Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +43,7 @@ def generalized_release(
     quasi_identifiers: Sequence[str] = (),
     sensitive_attributes: Sequence[str] = (),
     invented_cells: float | None = None,
+    chain: Chain | None = None,
 ) -> Release:
     """Make a release of layout "generalized" out of groups and one row of cells for each.
 
@@ -58,9 +59,11 @@ def generalized_release(
     `generalized` has a row per user, the columns of `quasi_identifiers`, which k records share
     (`starshade.release.quasi`), then those of `sensitive_attributes`, released as they are.
     `invented_cells`: share of cells that no original user rated; None where the method invents
-    none.
+    none. `chain`: of a release that continues an earlier one: the groups have the records as well
+    that it invents, and cells that nobody rated are counted here.
     """
-    _check(original, groups, cells, attributes)
+    everybody = with_invented(groups, chain)
+    _check(original, everybody, cells, attributes)
     if attributes != "generalized" and (generalized is not None or quasi_identifiers):
         raise InternalError("generalized attributes of a release that has none")
     plain = canonical(replace(cells, days=None, first_day=0))
@@ -74,13 +77,16 @@ def generalized_release(
         own = released.select(list(sensitive_attributes))
         class_of_group = split_classes(class_of_group, groups, released, quasi_identifiers)
     classes = _merge(plain, class_of_group)
-    order, record = in_order(class_of_group[groups], own)
+    order, record = in_order(class_of_group[everybody], own)
+    if chain is not None:
+        invented_cells = _unrated_share(original, class_of_group[groups], classes)
     return made.release(
         original,
         record,
         classes,
         cells.n_groups,
         invented_cells=invented_cells,
+        chain=chain,
         people=None if released is None else released.take(order),
         attributes=attributes,
         quasi_identifiers=tuple(quasi_identifiers),
@@ -101,12 +107,29 @@ def _merge(groups: Cells, class_of_group: NDArray[np.int64]) -> Cells:
     return replace(groups.keep_rows(representative), sizes=sizes)
 
 
+def with_invented(groups: NDArray[np.int64], chain: Chain | None) -> NDArray[np.int64]:
+    """Return the group of each user, then that of each record that is nobody's."""
+    if chain is None:
+        return groups
+    of_kept = np.full(chain.n_groups, -1, dtype=np.int64)
+    of_kept[chain.group] = groups
+    return np.concatenate([groups, of_kept[chain.invented]])
+
+
+def _unrated_share(original: Ratings, class_of_user: NDArray[np.int64], classes: Cells) -> float:
+    """Return the share of cells that nobody of their class rated."""
+    rated = np.repeat(class_of_user, original.user_support) * original.n_items + original.columns
+    shown = np.repeat(np.arange(classes.n_groups), np.diff(classes.indptr)) * original.n_items
+    nobodys = np.isin(shown + classes.columns, rated, invert=True)
+    return int(nobodys.sum()) / max(len(nobodys), 1)
+
+
 def _check(original: Ratings, groups: NDArray[np.int64], cells: Cells, attributes: str) -> None:
     check_attributes(original, attributes)
     if cells.items != original.items:
         raise InternalError("the cells' items are not those of the table")
     sizes = np.bincount(groups, minlength=cells.n_groups)
-    if len(groups) != original.n_users or not np.array_equal(sizes, cells.sizes):
+    if len(groups) < original.n_users or not np.array_equal(sizes, cells.sizes):
         raise InternalError("the groups' sizes are not those of the cells")
     if cells.n_groups and not sizes.all():
         raise InternalError("a group without a user")
@@ -201,6 +224,7 @@ class Provenance:
         *,
         invented_cells: float | None = None,
         single_rater_cells: float | None = None,
+        chain: Chain | None = None,
         people: pa.Table | None = None,
         class_of_record: NDArray[np.int64] | None = None,
         put_together: NDArray[np.int64] | None = None,
@@ -208,7 +232,8 @@ class Provenance:
     ) -> Release:
         """Return the release that says all this; nothing private is in its manifest.
 
-        `original`: the table that was anonymized. `record` (n_users,): the record of each user.
+        `original`: the table that was anonymized. `record` (n_records,): the record of each user,
+        then of each row that is nobody's.
         `groups`: how many the method formed. `people`: released attributes, by record.
         `class_of_record`: on layout "record". `put_together` (n_users,): by record, which of them
         the method put together. `stated`: what else the manifest says.
@@ -220,6 +245,7 @@ class Provenance:
             self.rare_items_dropped,
             invented_cells,
             single_rater_cells,
+            None if chain is None else len(chain.invented),
         )
         facts = {"scale": ScaleModel.of(original.scale), "classes": rows.n_groups} | stated
         manifest = Manifest(
@@ -228,21 +254,22 @@ class Provenance:
             claims=self.claims,
             rare_items=self.rare_items,
             lineage=original.lineage,
-            records=original.n_users,
+            records=len(record),
             items=original.n_items,
             audience="query" if stated.get("attributes") == "exact" else "publish",
             attribute_columns=() if people is None else tuple(people.column_names),
-            **exact.bands(original.n_users, original.n_items),
+            **exact.bands(len(record), original.n_items),
             **facts,
         )
         private = Private(
-            link=Link(original.users, record),
+            link=Link(original.users, record[: original.n_users]),
             seed=self.seed,
             config=self.private_config,
             source=original.report.source,
             original=original,
             exact=exact,
             groups=put_together,
+            chain=chain,
         )
         names = original.item_names
         return Release(manifest, rows, people, names, private, class_of_record)

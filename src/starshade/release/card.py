@@ -11,6 +11,7 @@ from starshade.release.manifest import Manifest
 from starshade.release.promise import (
     cells_are,
     how_to_read,
+    in_markdown,
     level_bytes,
     promise,
     questions,
@@ -21,6 +22,20 @@ _QUERY = (
     "personal attributes exactly as they were, and those alone identify most people.\n\n"
 )
 
+READABLE = "table.parquet"
+_IN_WORDS = {
+    "class": "class, as group in the other files",
+    "size": "records of the class, each of which has this row",
+    "record": "record number",
+    "item": "item key",
+    "name": "published name",
+}
+_SAID = {
+    "lowest": "least rating that the cell may be",
+    "highest": "greatest one",
+    "values": "all that it may be, in words",
+    "null_possible": "whether that there is no rating is among it",
+}
 _CLASS_BESIDE = "class: records with equal cells and quasi-identifiers have equal numbers"
 _QUASI = {
     True: "personal attribute, the same for all records of a class: a range around theirs, from "
@@ -30,7 +45,8 @@ _QUASI = {
 }
 _JOINED = (
     "personal attribute, the same for all records of a class: a sorted list of every value that a "
-    "hierarchy joins with those among them, null (not known) first; not each need be anybody's"
+    "recipe or a hierarchy joins with those among them, null (not known) first; not each need be "
+    "anybody's"
 )
 _SENSITIVE = "sensitive personal attribute, exactly as it was"
 
@@ -78,24 +94,30 @@ for c in cells:  # None: not rated; a pair: anything from its first to its secon
 
 
 def dataset_card(
-    manifest: Manifest, smallest_class: int = 0, ranges: frozenset[str] = frozenset()
+    manifest: Manifest,
+    smallest_class: int = 0,
+    ranges: frozenset[str] = frozenset(),
+    named: bool = False,
+    harmless: int = 0,
 ) -> str:
     """Return the text of ``README.md``; it says nothing that the other files do not.
 
     `smallest_class`: records that are equal wherever one is, at least; layout "record" is worded by
-    it. `ranges`: which quasi-identifiers are numbers.
+    it. `ranges`: which quasi-identifiers are numbers. `named`: whether items have names.
+    `harmless`: texts that are no formulas any more in the CSV files.
     """
     title = "# Anonymized ratings\n\n"
     first = _QUERY + title if manifest.audience == "query" else title
-    promised, files = promise(manifest, smallest_class), _files(manifest, ranges)
+    promised = promise(manifest, smallest_class)
+    files = _files(manifest, ranges, named, harmless)
     parts = [_about(manifest), promised, questions(), files, _reading(manifest), _LICENCE]
     return first + "\n".join(parts)
 
 
 def describe_columns(
-    manifest: Manifest, ranges: frozenset[str] = frozenset()
+    manifest: Manifest, ranges: frozenset[str] = frozenset(), named: bool = False
 ) -> dict[str, dict[str, str]]:
-    """Return file → column → meaning, in file order; `ranges` as in `dataset_card`."""
+    """Return file → column → meaning, in file order; `ranges` and `named` as in `dataset_card`."""
     by_record = manifest.layout == "record"
     group = "class: records with equal cells have equal numbers"
     records = {"record": "record number 0, 1, 2, …: the order says nothing", "group": group}
@@ -113,7 +135,13 @@ def describe_columns(
     else:
         own = {"group": group} | ({"record": "record number"} if by_record else {})
         tables["cells.parquet"] = own | {"item": "item key"} | _contents(manifest)
-    return tables | {"items.parquet": items}
+    tables["items.parquet"] = items
+    if READABLE in manifest.files:
+        first = ("record", "class") if by_record else ("class", "size")
+        shown = {name: _IN_WORDS[name] for name in (*first, "item", *["name"] * named)}
+        single = {"rating": "the rating"}
+        tables[READABLE] = shown | (_SAID if manifest.layout == "generalized" else single)
+    return tables
 
 
 def _contents(manifest: Manifest) -> dict[str, str]:
@@ -129,11 +157,12 @@ def _contents(manifest: Manifest) -> dict[str, str]:
 def _about(manifest: Manifest) -> str:
     scale = manifest.scale
     config = ", ".join(
-        f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in manifest.config.items()
+        f"{k} = {in_markdown(json.dumps(v, ensure_ascii=False))}"
+        for k, v in manifest.config.items()
     )
     lines = [
         f"Ratings of {counted(manifest.items, 'item')} by "
-        f"{counted(manifest.records, 'person', 'people')} on the scale from "
+        f"{_of_people(manifest)} on the scale from "
         f"{scale_text(scale.minimum, scale.maximum, scale.step)}, "
         f"anonymized with starshade {manifest.starshade}. {_cells(manifest)}\n",
         f"- Method: {manifest.method}" + (f" ({config})" if config else ""),
@@ -148,6 +177,12 @@ def _about(manifest: Manifest) -> str:
     if manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
     return "\n".join(lines) + "\n"
+
+
+def _of_people(manifest: Manifest) -> str:
+    if manifest.invented_records in (None, "none"):
+        return counted(manifest.records, "person", "people")
+    return f"people, some of them invented, in {counted(manifest.records, 'record')}"
 
 
 def _cells(manifest: Manifest) -> str:
@@ -170,16 +205,45 @@ def _cells(manifest: Manifest) -> str:
     return f"{moved}. Null means no rating."
 
 
-def _files(manifest: Manifest, ranges: frozenset[str]) -> str:
+def _files(manifest: Manifest, ranges: frozenset[str], named: bool, harmless: int) -> str:
     lines = ["## Files\n", "| file | column | meaning |", "|---|---|---|"]
-    for file, columns in describe_columns(manifest, ranges).items():
+    for file, columns in describe_columns(manifest, ranges, named).items():
         lines += [f"| {file} | {_cell(name)} | {text} |" for name, text in columns.items()]
     alone = "" if manifest.layout == "profile" else "A cell that is null alone has no row. "
     lines.append(
         f"\n{alone}`release.json` holds all counts and the SHA-256 of each file; `croissant.json` "
         "describes them to machines.\n"
     )
+    lines.append(_readable(manifest, harmless))
     return "\n".join(lines)
+
+
+def _readable(manifest: Manifest, harmless: int) -> str:
+    """Say where the cells stand in words and numbers, and how to have them where they do not."""
+    unit = "record" if manifest.layout == "record" else "class"
+    rows = f"a row per {unit} and item that is more than null, in words and numbers"
+    command = "`starshade data convert FOLDER --out {}`"
+    said = [f"`{READABLE}` is for reading: {rows}, and the same that the masks or levels say."]
+    if READABLE not in manifest.files:
+        wanted = command.format("table.parquet")
+        said = [f"To read, take {rows}: {wanted} (or `.csv`) writes them. They are too many for "]
+        said[0] += "this folder."
+    elif "table.csv" in manifest.files:
+        said.append("`table.csv` holds the same rows.")
+    else:
+        said.append(f"It is too long for a spreadsheet; {command.format('table.csv')} writes CSV.")
+    if "records.csv" in manifest.files:
+        said.append(
+            "`records.csv` is `records.parquet` in words: attributes are of a record, and would be "
+            "told again for each item."
+        )
+    if harmless:
+        one = harmless == 1
+        said.append(
+            f"In CSV {counted(harmless, 'text')} that a spreadsheet would run as a formula, or "
+            f"that begin{'s' * one} with an apostrophe, {'has' if one else 'have'} one in front."
+        )
+    return " ".join(said) + "\n"
 
 
 def _reading(manifest: Manifest) -> str:
@@ -205,4 +269,4 @@ Not stated here: it is for the owner of the data to choose one and to write it d
 
 def _cell(text: str) -> str:
     """Keep a column name from breaking the table."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    return in_markdown(text).replace("|", "\\|")

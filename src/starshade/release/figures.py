@@ -106,6 +106,14 @@ SINGLE_RATER_CELLS = Figure(
     "High means risk: a mean over the ratings given shows such a rating as it is. Of the cells "
     "with a rating.",
 )
+INVENTED_RECORDS = Figure(
+    "invented_records",
+    "Records that are nobody's",
+    "count",
+    True,
+    "They take the places of people who left since an earlier release, so that their groups stay "
+    "as large; a band says how large a share of all records they are.",
+)
 SHARES = (
     Figure(
         "users_rating_disclosed",
@@ -132,7 +140,7 @@ SHARES = (
         "their sensitive attributes, too, finds them.",
     ),
 )
-_PRIVATE = (*LEFT_OUT, INVENTED_CELLS, SINGLE_RATER_CELLS)
+_PRIVATE = (*LEFT_OUT, INVENTED_CELLS, SINGLE_RATER_CELLS, INVENTED_RECORDS)
 
 
 def private_figures(manifest: Manifest, exact: Exact | None = None) -> tuple[Figure, ...]:

@@ -111,6 +111,8 @@ class Manifest(_Closed):
     invented_cells: Band | None = None
     #: layout "profile" alone; None where no cell rests on ratings
     single_rater_cells: Band | None = None
+    #: of one that continues an earlier release; None on any other
+    invented_records: Band | None = None
     #: these two are None on layout "profile", whose cells are means or predictions
     users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
     users_rating_exists: float | None = Field(default=0.0, ge=0, le=1)
@@ -124,6 +126,8 @@ class Manifest(_Closed):
         of_profiles = self.profile, self.profile_step, self.single_rater_cells
         if self.layout != "profile" and any(fact is not None for fact in of_profiles):
             raise ValueError(f"it says of profiles what layout {self.layout} does not have")
+        if (self.attributes == "exact") != (self.audience == "query"):
+            raise ValueError(f"attributes {self.attributes} for the audience {self.audience}")
         return self
 
     @property
@@ -155,6 +159,7 @@ class Manifest(_Closed):
         """Return the text of ``release.json``; equal manifests give equal bytes."""
         beside = set() if self.attributes == "generalized" else _GENERALIZED
         beside = beside if self.layout == "profile" else beside | _PROFILE
+        beside = beside if self.invented_records else beside | {"invented_records"}
         facts = with_checksum(self.model_dump(mode="json", exclude=beside))
         return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 

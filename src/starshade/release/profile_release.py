@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
 from starshade.ratings.table import Ratings
-from starshade.release import ProfileKind
+from starshade.release import MEANS, ProfileKind
 from starshade.release.attributes import in_order
-from starshade.release.build import Provenance
+from starshade.release.build import Provenance, with_invented
 from starshade.release.profiles import Profiles, released_levels
-from starshade.release.table import Release
+from starshade.release.table import Chain, Release
 
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
 
@@ -24,6 +24,7 @@ def profile_release(
     *,
     step: float,
     profile: ProfileKind,
+    chain: Chain | None = None,
 ) -> Release:
     """Make a release of layout "profile" out of groups and one profile for each.
 
@@ -40,24 +41,26 @@ def profile_release(
     `original`: the table that was anonymized: the released items, the users left on them. `levels`
     (n_groups, n_items): the profile of each group (`profiles.quantize`). It is taken over: its rows
     are put in order where they are, which saves a second copy. `groups` (n_users,): group of each
-    user, 0…G-1, none empty. `profile`: what a cell is; only "simple" has nulls.
+    user, 0…G-1, none empty. `profile`: what a cell is; only "simple" has nulls. `chain`: of a
+    release that continues an earlier one: the groups have the records as well that it invents.
     """
     ratings = released_levels(original.scale, step)
     _check(original, levels, groups, profile, len(ratings))
     class_of_group = into_classes(levels)
-    class_of_user = class_of_group[groups]
-    sizes = np.bincount(class_of_user).astype(np.int64)
+    class_of_record = class_of_group[with_invented(groups, chain)]
+    sizes = np.bincount(class_of_record).astype(np.int64)
     classes = Profiles(original.items, sizes, levels[: len(sizes)], original.scale, step)
-    order, record = in_order(class_of_user, None)
+    _, record = in_order(class_of_record, None)
     least = max(1, made.config.get("min_raters", 1)) if profile == "simple" else 0
-    single, invented = _rests_on(original, classes, order, least)
+    single, invented = _rests_on(original, classes, class_of_group[groups], least)
     return made.release(
         original,
         record,
         classes,
         len(class_of_group),
         invented_cells=invented,
-        single_rater_cells=None if profile in ("model", "pooled") else single,
+        single_rater_cells=single if profile in MEANS else None,
+        chain=chain,
         layout="profile",
         profile=profile,
         profile_step=step,
@@ -97,15 +100,16 @@ def _permute(rows: NDArray[np.uint8], order: NDArray[np.int64]) -> None:
 
 
 def _rests_on(
-    original: Ratings, classes: Profiles, order: NDArray[np.int64], least: int
+    original: Ratings, classes: Profiles, class_of_user: NDArray[np.int64], least: int
 ) -> tuple[float, float]:
     """Return the shares of released cells that one member rated, and that are invented."""
     from starshade.kernels.predictive.homogenize import profile_support
 
-    ends = np.concatenate([[0], np.cumsum(classes.sizes)]).astype(np.int64)
+    members = np.bincount(class_of_user, minlength=classes.n_groups)
+    ends = np.concatenate([[0], np.cumsum(members)]).astype(np.int64)
     counted = profile_support(
         (original.indptr, original.columns, original.codes, original.levels),
-        (ends, order.astype(np.int64)),
+        (ends, np.argsort(class_of_user, kind="stable").astype(np.int64)),
         (classes.levels, classes.ratings),
         least=least,
         tolerance=(0.5 + _DUST) * classes.step,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -61,15 +62,15 @@ def promise(manifest: Manifest, smallest_class: int) -> str:
         "- No privacy model is claimed."
     ]
     if manifest.layout == "record":
-        return "\n".join([*lines, *_proximity(manifest, smallest_class), _NOT_DP]) + "\n"
+        return "\n".join([*lines, *_proximity(manifest, smallest_class), _not_dp(manifest)]) + "\n"
     if manifest.layout == "profile":
-        return "\n".join([*lines, remains(manifest), _NOT_DP]) + "\n"
+        return "\n".join([*lines, remains(manifest), _not_dp(manifest)]) + "\n"
     lines += [
         "\n**Hiding among k is not hiding what you rated.** When all people of a class rated an "
         "item alike, the class tells everybody's rating:\n",
         *(f"- {each.title}: {each.text}. {each.meaning}" for each in shares(manifest)),
         *_sensitive(manifest),
-        _NOT_DP,
+        _not_dp(manifest),
     ]
     return "\n".join(lines) + "\n"
 
@@ -87,11 +88,18 @@ def _sensitive(manifest: Manifest) -> list[str]:
     ]
 
 
-_NOT_DP = (
-    "\nThese are promises about this table, not differential privacy: they do not cover "
-    "a second release of the same people. Two releases of one data set can be intersected; "
-    "take one."
-)
+def _not_dp(manifest: Manifest) -> str:
+    """Say what no promise covers: other releases, but for those that this one continues."""
+    text = "\nThese are promises about this table, not differential privacy: they do not cover "
+    if manifest.invented_records is None:
+        return (
+            f"{text}a second release of the same people. Two releases of one data set can be "
+            "intersected; take one."
+        )
+    return (
+        f"{text}other releases of the same people than those that this one continues. In these, "
+        "whose people hid together hide together still."
+    )
 
 
 def _proximity(manifest: Manifest, smallest_class: int) -> list[str]:
@@ -143,7 +151,21 @@ def requirement(model: str, parameters: Mapping[str, Any], *, beside: bool) -> s
 
 def _in_words(value: float | int | str | list[str]) -> str:
     """Write a parameter; keys may hold anything."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else f"{value}"
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else f"{value}"
+    return in_markdown(text)
+
+
+_MARKS = re.compile(r"[&<>`\\]|(?<=\])[\[(:]|:(?=//)|(?<=\bwww)\.|@(?=\w)", re.IGNORECASE)
+
+
+def in_markdown(text: str) -> str:
+    """Return a text that stands in Markdown as it is: no HTML, no link, no line of its own.
+
+    >>> in_markdown("<b> [x](http://y) age")
+    '&#60;b&#62; [x]&#40;http&#58;//y) age'
+    """
+    seen = "".join(c if c.isprintable() else " " for c in text)
+    return _MARKS.sub(lambda found: f"&#{ord(found[0])};", seen)
 
 
 _READ_PROFILE = """\

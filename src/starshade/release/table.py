@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.arguments import typed
+from starshade.errors import ConfigError
+from starshade.naming import aside
+from starshade.progress import note
+from starshade.ratings.frames import Framed
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -30,11 +34,37 @@ class Link:
     """Which record each original user became.
 
     `users`: original ids of the released users, canonical order. `record` (n_users,): record number
-    of each, 0…n−1; a permutation.
+    of each, no two alike; those of 0…n-1 that nobody has are invented (`Chain`).
     """
 
     users: Vocabulary
     record: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """What a receipt knows of the releases before, and who hides together in all of them.
+
+    `after`: SHA-256 of the ``release.json`` of the one before (empty: it was never saved); None
+    for a first release. `group` (n_users,): the kept group of each linked user, numbered over all
+    releases. `gone`, `gone_group`: people of earlier releases who are in this one no more, by
+    original id, and their groups. `invented` (records that are nobody's,): the group of each.
+    `forgotten`: the groups of people who were forgotten since, first of those who have a record
+    here (`Private.forgotten`, in that order).
+    """
+
+    after: str | None
+    group: NDArray[np.int64]
+    gone: Vocabulary
+    gone_group: NDArray[np.int64]
+    invented: NDArray[np.int64]
+    forgotten: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def n_groups(self) -> int:
+        """One more than the largest number of a group."""
+        people = np.concatenate([self.group, self.gone_group, self.forgotten])
+        return int(people.max(initial=-1)) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +78,10 @@ class Private:
     the very table that was anonymized (chosen items, users left); not written anywhere. The
     verifier needs it to check every original cell against its generalized one. `exact`: what the
     release tells in bands, in figures. `groups`: layout "record": who was put together, by record
-    number; written nowhere. It tells the verifier where to look first.
+    number; written nowhere. It tells the verifier where to look first. `release`: SHA-256 of the
+    ``release.json``; empty on one just made. `chain`: of a release that continues an earlier one.
+    `forgotten`: record numbers of people who were taken out of the receipt since
+    (`starshade.release.folder.forget`): nobody's now, as if they had been invented.
     """
 
     link: Link
@@ -60,10 +93,18 @@ class Private:
     original: Ratings | None = None
     exact: Exact = field(default_factory=Exact)
     groups: NDArray[np.int64] | None = None
+    release: str = ""
+    chain: Chain | None = None
+    forgotten: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def nobodys(self) -> int:
+        """How many records are nobody's: invented, or of people who were forgotten."""
+        return len(self.forgotten) + (0 if self.chain is None else len(self.chain.invented))
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Framed):
     """A release, just made or read back.
 
     Attributes
@@ -91,8 +132,20 @@ class Release:
 
     @property
     def n_records(self) -> int:
-        """Released users."""
+        """Released records."""
         return self.classes.n_records
+
+    @property
+    def items(self) -> Vocabulary:
+        """The keys of the released items, in the order of ``items.parquet`` and of every column."""
+        return self.classes.items
+
+    @property
+    def n_people(self) -> int | None:
+        """Records that are somebody's; None where only the owner's receipt could tell."""
+        if self.private is not None:
+            return self.n_records - self.private.nobodys
+        return self.n_records if self.manifest.invented_records in (None, "none") else None
 
     @property
     def exact(self) -> Exact | None:
@@ -143,23 +196,31 @@ class Release:
         write_release(self, path, private)
 
     @typed
-    def to_csv(self, path: Where) -> None:
-        """Write one row per record and cell, members spelled out; meant for small releases.
+    def to_csv(self, path: Where) -> int:
+        """Write the rows of `to_arrow` as text, block by block.
+
+        A text that a spreadsheet would run as a formula, or that begins with an apostrophe, gets
+        one in front.
+
+        Returns
+        -------
+        int
+            How many different texts were made harmless so.
 
         Raises
         ------
         OutputError
             The file exists or cannot be written.
         """
-        from starshade.release.show import write_csv
+        from starshade.release.readable.write import write_readable
 
-        write_csv(self, path)
+        return write_readable(self, path, "csv")[1]
 
     def to_scipy(self) -> tuple[csr_matrix, NDArray[np.int64]]:
         """Return the rows as a SciPy CSR matrix of ratings, and the records each stands for.
 
-        A null has no entry. Meant for releases whose cells are single numbers (layouts "profile"
-        and "record").
+        A null has no entry; column j is the item ``items[j]``. Meant for releases whose cells are
+        single numbers (layouts "profile" and "record").
 
         Raises
         ------
@@ -170,6 +231,32 @@ class Release:
 
         return sparse_rows(self)
 
+    def to_csr(self) -> tuple[csr_matrix, csr_matrix]:
+        """Return expected ratings and their weights as SciPy CSR matrices, classes × items.
+
+        By the convention that all that a cell may be is equally likely, null being one of it, and
+        every value of a range: the expected rating is the mean of the ratings in the cell, and the
+        weight is the chance that there is one times the records of the class. So all weights
+        together are the ratings to be expected in the table. Where a cell is one rating for sure
+        (layouts "profile" and "record"), it is this rating and the records. A null has no entry.
+        Row g is class g (layout "record": record g), column j the item ``items[j]``.
+
+        Raises
+        ------
+        ConfigError
+            The matrices need more memory than may be used.
+        """
+        from starshade.release.readable.matrix import expected_matrices
+
+        return expected_matrices(self)
+
+    def _rows(self) -> pa.RecordBatchReader:
+        from starshade.release.readable.rows import rows_of
+
+        if self.manifest.audience == "query":
+            note("these rows are of a release that may only stand behind the query service")
+        return rows_of(self)
+
     def plot(self) -> Chart:
         """Draw how many records share a class of which size."""
         from starshade.release.show import release_chart
@@ -177,12 +264,32 @@ class Release:
         return release_chart(self)
 
     def _repr_html_(self) -> str:
-        from starshade.release.show import release_html
+        from starshade.release.readable.describe import describe_release
 
-        return release_html(self)
+        return describe_release(self)._repr_html_()
 
     def __repr__(self) -> str:
         return (
             f"Release({self.manifest.method}, {self.n_records:,} records in "
             f"{self.classes.n_groups:,} classes x {self.classes.n_items:,} items)"
         )
+
+
+def chain_of(release: Release) -> Chain:
+    """Return the chain of a release; of one that was made alone, its classes are the groups.
+
+    Raises
+    ------
+    ConfigError
+        There is no receipt.
+    """
+    if release.private is None:
+        raise ConfigError(
+            "nobody can tell who was in which group of the release before without its receipt",
+            advice=f"Give the one that was written with it{aside('after_private')}.",
+        )
+    if release.private.chain is not None:
+        return release.private.chain
+    none, row = np.empty(0, dtype=np.int64), release.class_of_record.astype(np.int64)
+    group, forgotten = row[release.private.link.record], row[release.private.forgotten]
+    return Chain(None, group, Vocabulary(none), none, none, forgotten)

@@ -9,7 +9,8 @@ in a report is the figure in the result. ::
                        ── reproduction ──> a folder for one paper: JSON, CSV, the charts, README.md
                        ── panels, site, templates/ ──> pages for all papers
     audit.compare      ── folder ──> the same for methods side by side
-    audit.dossier ── dossier_charts, phrases, page, templates/ ──> one HTML file, two editions
+    audit.dossier ── picture, stacked, dossier_charts, page, templates/ ──> one HTML file, two
+                     editions
 
 Every chart says on how much data it rests, shows 95 % intervals, and sets the paper's numbers
 apart from ours by shape and colour; colours are told apart by the colour-blind too, and dashes

@@ -1,60 +1,23 @@
 """The pictures of a report: Vega-Lite specifications, and those as SVG that style can colour.
 
-Each picture is drawn once, in the colours of the light page. The page's style gives every colour
-of `PALETTE` its counterpart in the dark (`palette_css`), so one SVG serves light, dark and print.
 Pictures are narrow, as they are read on a phone too, and each says in words what it shows; the
 figures themselves stand in a table beside it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
-from starshade.chart import SCHEMA, Spec, encoded, marks, svg_of
+from starshade.chart import Spec, encoded, marks
 from starshade.plain import counted, percent
 from starshade.progress import task
-from starshade.query.statement import shown
-
-#: what a colour is for → in the light, in the dark; the light ones are those of the SVG
-PALETTE: Mapping[str, tuple[str, str]] = {
-    "ink": ("#1d2025", "#e9ebee"),
-    "muted": ("#565b63", "#b3b8c1"),
-    "grid": ("#e2e4e8", "#363b44"),
-    "before": ("#b84f00", "#ff9f5c"),  # vermilion and blue: apart for the colour-blind too
-    "after": ("#0067a3", "#6fbff5"),
-    "limit": ("#5f646d", "#a9afb9"),
-}
-_INK, _MUTED, _GRID, _BEFORE, _AFTER, _LIMIT = (light for light, _ in PALETTE.values())
+from starshade.report.picture import AFTER, BEFORE, GRID, LIMIT, MUTED, inline, picture_of
+from starshade.report.stacked import cells_bar, remains_bar
 
 _SIDES = ("before", "after")
-_WIDTH = 400  # of a picture, all in all
 _ROW = 24  # height of a bar with its space
-CONFIG: Spec = {
-    "font": "sans-serif",
-    "background": None,
-    "view": {"stroke": None},
-    "text": {"color": _INK, "fontSize": 12},
-    "axis": {
-        "gridColor": _GRID,
-        "domainColor": _LIMIT,
-        "tickColor": _LIMIT,
-        "labelColor": _MUTED,
-        "titleColor": _MUTED,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "labelLimit": 200,
-    },
-}
 _SHARE = {"format": "~%", "tickCount": 5}
-_NOISE = re.compile(
-    r' (?:role|aria-[a-z]+|pointer-events|xmlns:xlink|version|class)="[^"]*"'
-    r'|<path(?: [a-z-]+="[^"]*")* d=""(?: [a-z-]+="[^"]*")*/>'
-)
 
 
 def pictures(content: Mapping[str, Any]) -> dict[str, str]:
@@ -70,23 +33,6 @@ def pictures(content: Mapping[str, Any]) -> dict[str, str]:
             drawn[name] = inline(spec)
             step(1)
     return drawn
-
-
-def palette_css() -> str:
-    """Return style for the pictures: a variable for each colour, and what is drawn in it.
-
-    The dark counterparts are for screens alone: what is printed is dark on white.
-    """
-    light, dark = (
-        " ".join(f"--{name}: {pair[side]};" for name, pair in PALETTE.items()) for side in (0, 1)
-    )
-    drawn = "\n".join(
-        f'svg [{what}="{colour}"] {{ {what}: var(--{name}); }}'
-        for name, (colour, _) in PALETTE.items()
-        for what in ("fill", "stroke")
-    )
-    dark_screen = "@media screen and (prefers-color-scheme: dark)"
-    return f":root {{ {light} }}\n{dark_screen} {{ :root {{ {dark} }} }}\n{drawn}"
 
 
 def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
@@ -107,82 +53,67 @@ def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
             drawn[name] = _bars([(each["label"], each["share"]) for each in bins], title)
     if data["long_tail"]["points"]:
         drawn["long_tail"] = _curve(data["long_tail"]["points"])
+    if content["remains"]:
+        drawn["remains"] = remains_bar(content["remains"])
     if content["histogram"]:
         drawn["histogram"] = _before_after(content["histogram"])
     return drawn
 
 
 def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
-    drawn = {}
+    kinds = holds["cells"]["kinds"]
+    drawn = {"says": cells_bar(kinds)} if kinds else {}
     for name, bins, title in (
         ("classes", holds["classes"]["bins"], "records in a class of this size"),
         ("cells", holds["cells"]["histogram"], "share of the cells with a rating"),
     ):
         rows = [(each["label"], each["share"]) for each in bins]
         if rows:
-            drawn[name] = _bars(rows, title, colour=_AFTER)
+            drawn[name] = _bars(rows, title, colour=AFTER)
     return drawn
 
 
-def inline(spec: Spec) -> str:
-    """Draw, and keep what is seen: one picture with one name, no parts that are read out."""
-    spec = _visible(spec)
-    svg = _NOISE.sub("", svg_of(spec))
-    name = escape(spec["description"])
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
-
-
-def _visible(spec: Any) -> Any:
-    """Escape what cannot be seen in the texts of a picture, and what no SVG may hold."""
-    if isinstance(spec, Mapping):
-        return {key: _visible(value) for key, value in spec.items()}
-    if isinstance(spec, list | tuple):
-        return [_visible(value) for value in spec]
-    return shown(spec) if isinstance(spec, str) else spec
-
-
-def _chart(description: str, body: Spec) -> Spec:
-    return {
-        "$schema": SCHEMA,
-        "description": description,
-        "autosize": {"type": "fit", "contains": "padding"},
-        "padding": {"left": 12, "right": 12, "top": 4, "bottom": 4},  # fonts differ in width
-        "width": _WIDTH,
-        **body,
-        "config": CONFIG,
-    }
-
-
 def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
-    """Draw a line for each attack and knowledge, a mark before and one after, 1/k and a guess."""
+    """Draw a line for each knowledge, a mark before and one after, the limit and a guess."""
+    rows = strongest(rows)
     values = [
-        {"row": i, "name": f"{row['attack']}: {row['knowledge']}", "side": side, **row[side]}
+        {"row": i, "name": row["knew"], "side": side, **row[side]}
         for i, row in enumerate(rows)
         for side in _SIDES
         if row[side] is not None
     ]
     names = [
-        {"row": i, "name": f"{row['attack']}: {row['knowledge']}"}
-        | {name: row[name] for name in ("limit", "guessing")}
+        {"row": i, "name": row["knew"]} | {name: row[name] for name in ("limit", "guessing")}
         for i, row in enumerate(rows)
     ]
     y = encoded("row", "ordinal", axis=None)
     axis = _SHARE | {"title": "right record named, share of the cases"}
     x = encoded("rate", scale={"domain": [0, 1]}, axis=axis)
-    colour = _by_side([_BEFORE, _AFTER])
+    colour = _by_side([BEFORE, AFTER])
     shape = _by_side(["circle", "diamond"])
     named = {"y": y, "x": {"datum": 0}, "text": {"field": "name"}}
     across = {"y": y, "x": {"datum": 0}, "x2": {"datum": 1}}
     interval = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}, "color": colour}
     dots = {"y": y, "x": x, "color": colour, "shape": shape}
     layers = [
-        marks("text", named, names, align="left", dx=2, dy=-14, color=_MUTED),
-        marks("rule", across, names, color=_GRID),
+        marks("text", named, names, align="left", dx=2, dy=-14, color=MUTED),
+        marks("rule", across, names, color=GRID),
         *_ticks(names, x, y),
         marks("rule", interval, values, strokeWidth=2.5, strokeCap="butt"),
         marks("point", dots, values, filled=True, size=75, opacity=1),
     ]
-    return _chart(_attacks_in_words(rows), {"height": {"step": 40}, "layer": layers})
+    return picture_of(_attacks_in_words(rows), {"height": {"step": 40}, "layer": layers})
+
+
+def strongest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each knowledge: on either side what the strongest attack with it found."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        kept = found.setdefault(row["knew"], dict(row))
+        for side in _SIDES:
+            rates = [each for each in (kept[side], row[side]) if each is not None]
+            kept[side] = max(rates, key=lambda rate: float(rate["rate"]), default=None)
+    return list(found.values())
 
 
 def _by_side(shown: list[str]) -> Spec:
@@ -195,7 +126,7 @@ def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
         rates = [row[side]["rate"] for row in rows if row[side] is not None]
         best[side] = percent(max(rates)) if rates else "not known"
     return (
-        "How often each attack names the right record, before and after. The highest rate in the "
+        "How often the right record is named, before and after. The highest rate in the "
         f"ratings is {best['before']}, in the release {best['after']}; the limit is "
         f"{percent(rows[0]['limit'])}."
     )
@@ -208,7 +139,7 @@ def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
             "tick",
             {"y": y, "x": x | {"field": name}},
             [row for row in rows if row[name] is not None],
-            color=_LIMIT,
+            color=LIMIT,
             size=size,
             thickness=2,
         )
@@ -218,14 +149,14 @@ def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
 
 def _stand_out(steps: Sequence[Mapping[str, Any]]) -> Spec:
     rows = [(counted(step["known"], "rating"), step["identified"]["rate"]) for step in steps]
-    return _bars(rows, "identified, share of the people", colour=_BEFORE, whole=True)
+    return _bars(rows, "identified, share of the people", colour=BEFORE, whole=True)
 
 
 def _bars(
     rows: Sequence[tuple[str, float]],
     title: str,
     *,
-    colour: str = _BEFORE,
+    colour: str = BEFORE,
     whole: bool = False,
 ) -> Spec:
     values = [
@@ -249,7 +180,7 @@ def _bars(
         ],
     }
     listed = ", ".join(f"{label}: {percent(share)}" for label, share in rows)
-    return _chart(f"{title.capitalize()}. {listed}.", body)
+    return picture_of(f"{title.capitalize()}. {listed}.", body)
 
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
@@ -263,12 +194,12 @@ def _curve(points: Sequence[Mapping[str, Any]]) -> Spec:
         "data": {"values": values},
         "encoding": {"x": x, "y": y},
         "layer": [
-            {"mark": {"type": "area", "color": _BEFORE, "opacity": 0.15}},
-            {"mark": {"type": "line", "color": _BEFORE, "strokeWidth": 2}},
+            {"mark": {"type": "area", "color": BEFORE, "opacity": 0.15}},
+            {"mark": {"type": "line", "color": BEFORE, "strokeWidth": 2}},
         ],
     }
     listed = ", ".join(f"{percent(p['items'])} hold {percent(p['ratings'])}" for p in points)
-    return _chart(f"Share of the ratings on the most rated items: {listed}.", body)
+    return picture_of(f"Share of the ratings on the most rated items: {listed}.", body)
 
 
 def _before_after(histogram: Mapping[str, Any]) -> Spec:
@@ -287,11 +218,11 @@ def _before_after(histogram: Mapping[str, Any]) -> Spec:
             "x": encoded("level", "ordinal", sort={"field": "row"}, axis=axis),
             "xOffset": {"field": "side", "sort": list(_SIDES)},
             "y": encoded("share", axis=_SHARE | {"title": "share of the ratings"}),
-            "color": _by_side([_BEFORE, _AFTER]),
+            "color": _by_side([BEFORE, AFTER]),
         },
     }
     listed = ", ".join(
         f"{level}: {percent(b)} and {percent(a)}"
         for level, b, a in zip(levels, histogram["before"], histogram["after"], strict=True)
     )
-    return _chart(f"Share of the ratings at each level, before and after. {listed}.", body)
+    return picture_of(f"Share of the ratings at each level, before and after. {listed}.", body)

@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias
 from starshade.arguments import typed
 from starshade.audit.compare.frontier import frontier_chart
 from starshade.audit.compare.result import Comparison, Row
-from starshade.chart import Spec, svg_of
+from starshade.chart import Spec, drawable, svg_of
 from starshade.figure import Figure, Table
 from starshade.progress import announced, note, task
 from starshade.ratings.places.atomic import atomic_folder
@@ -55,8 +54,8 @@ def save_folder(
     Only its owner may look into it. Of each chart there is a Vega-Lite specification and, with the
     extra ``starshade[report]``, an SVG; each table is a CSV file. Returns the names of the files.
     """
-    drawable = find_spec("vl_convert") is not None
-    if not drawable:
+    drawn_here = drawable()
+    if not drawn_here:
         note("no SVG: pip install 'starshade[report]'")
     with atomic_folder(folder) as place:
         for table, rows in tables.items():
@@ -66,11 +65,11 @@ def save_folder(
                 _write_json(place / f"{leaf.name}.json", leaf.payload)
                 for drawn in leaf.charts:
                     _write_json(place / f"{drawn.name}.vl.json", drawn.spec)
-                    if drawable:
+                    if drawn_here:
                         picture = svg_of(drawn.spec)
                         (place / f"{drawn.name}.svg").write_text(picture, encoding="utf-8")
                     step(1)
-                text = "\n".join([*leaf.page, *_pictures(leaf.charts, drawable=drawable)])
+                text = "\n".join([*leaf.page, *_pictures(leaf.charts, drawable=drawn_here)])
                 (place / leaf.file).write_text(text, encoding="utf-8")
         return tuple(sorted(path.name for path in place.iterdir()))
 

@@ -16,7 +16,8 @@ from starshade.query.statement import shown
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.release.figures import LEFT_OUT
-from starshade.report.dossier_charts import palette_css, pictures
+from starshade.report.dossier_charts import pictures
+from starshade.report.picture import palette_css
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 #: what the page lets a browser load and run (CSP): its own style, nothing else
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+#: losses that papers tell
+_LITERATURE = ("gen_iloss", "dm", "c_avg")
 
 
 @announced("writing the report")
@@ -48,6 +53,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
         palette=palette_css(),
         policy=POLICY,
         left_out=LEFT_OUT,
+        literature=_LITERATURE,
     )
 
 

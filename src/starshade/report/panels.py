@@ -10,7 +10,7 @@ from typing import Any
 from starshade.audit.reproduction.figures import Figure
 from starshade.chart import SCHEMA, Spec, colours
 from starshade.report.charts import layers
-from starshade.report.dossier_charts import CONFIG, PALETTE, inline, palette_css
+from starshade.report.picture import CONFIG, PALETTE, inline, palette_css
 
 _WIDTH, _HEIGHT = 400, 250  # of a panel, without its legend
 _ROW = 19  # height of a line of the legend

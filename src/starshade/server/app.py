@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starshade.errors import StarshadeError
 from starshade.server.answers import Desk, failure, refusal
 from starshade.server.guard import HEADERS, guard
-from starshade.server.routes import data_routes, job_routes, release_routes
+from starshade.server.routes import data_routes, job_routes, release_routes, style_routes
 
 if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
@@ -32,7 +32,7 @@ def create_app(store: Store, engine: Engine, *, token: str, port: int, most_uplo
     app = FastAPI(openapi_url=None)
     app.state.closing = Event()  # to be set before the server is told to stop
     desk = Desk(store, engine, most_upload, app.state.closing)
-    for routes in (data_routes, job_routes, release_routes):
+    for routes in (data_routes, job_routes, release_routes, style_routes):
         app.include_router(routes(desk))
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     for kind in (StarshadeError, HTTPException):

@@ -47,9 +47,11 @@ class Setting:
     below: bool = False
     allowed: str = "Type something."  # of a text what it must be, in a sentence
     required: bool = False
+    under: str = ""  # of what is rarely needed: the fold that it stands under; empty: the usual
     more: bool = False  # rarely needed: may be folded away (open it if it has an error)
     # means something only while the form's `chooser` has one of these values; empty: always
     only_for: tuple[str, ...] = ()
+    listed: bool = False  # a ``choice`` in a list that opens, however few there are
     suggestions: tuple[str, ...] = ()  # values to offer beside free input (a datalist)
     # `value`, `error`: what was sent, and what is wrong with it
     value: str = ""

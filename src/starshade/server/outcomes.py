@@ -48,7 +48,8 @@ def summary_of(job: JobRow) -> str:
         best = [row for row in result.get("rows", ()) if row.get("frontier")]
         return f"{counted(len(best), 'release')} on the frontier"
     if job.kind == "release":
-        return "PASS" if result.get("passed") else "FAIL"
+        word = (result.get("verdict") or {}).get("word")
+        return str(word or ("PASS" if result.get("passed") else "FAIL"))
     return f"{whole(result.get('ratings'))} ratings"
 
 

@@ -61,6 +61,16 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A picture of a report, drawn by the worker; it names itself to who does not see it."""
+
+    title: str
+    text: str  # in a sentence or two; of one that is not there: how to get it
+    svg: str  # empty: there is none
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
 class Point:
     """One release that was tried in a comparison; never kept."""
 
@@ -92,7 +102,7 @@ class Outcome:
 
 
 #: where uploads lie: nobody brought a file under this name
-_INSIDE = re.compile(r"(?:/[^\s:]*)?/uploads/[0-9]+/")
+_INSIDE = re.compile(r"(?:/[^\s:]*)?/uploads/[0-9]+/(?:(?:users|item_names)/)?")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -18,15 +19,17 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from starshade.errors import ConfigError, InputError, StarshadeError
+from starshade.report.picture import palette_css
 from starshade.server.answers import Desk, found, go_to, html, missing, rendered, sent_form
 from starshade.server.ask.asking import Asking, as_sent, job_settings
-from starshade.server.ask.data import PATH, SYNTHETIC
+from starshade.server.ask.data import PATH, SYNTHETIC, undecided
 from starshade.server.ask.labels import FORM_OF
 from starshade.server.forms import Sent
 from starshade.server.jobs.database import PART
-from starshade.server.jobs.store import DataKind, JobKind, JobRow
+from starshade.server.jobs.store import DataKind, DataRow, JobKind, JobRow
 from starshade.server.page.data import FORMS, data_page
-from starshade.server.page.frame import home_page
+from starshade.server.page.first import facts_with_rows, first_rows
+from starshade.server.page.frame import home_page, options_of
 from starshade.server.page.job import job_page
 from starshade.server.page.release import release_page
 from starshade.server.parts import sentence
@@ -34,6 +37,9 @@ from starshade.server.uploads import file_name, receive, shown_name
 
 Id = Annotated[int, InPath(ge=1, le=2**63 - 1)]
 Given = Annotated[Sent, Depends(sent_form)]
+Name = Annotated[str, Query()]
+More = Annotated[bool, Query()]
+Role = Annotated[Literal["users", "item_names"], Query()]
 
 _KINDS = {form: kind for kind, form in FORM_OF.items()}
 
@@ -42,6 +48,7 @@ def data_routes(desk: Desk) -> APIRouter:
     """Return the routes of data sets."""
     router = APIRouter()
     store = desk.store
+    page_of = partial(data_page, store, most_upload=desk.most_upload)
 
     @router.get("/")
     def home() -> Response:
@@ -66,24 +73,45 @@ def data_routes(desk: Desk) -> APIRouter:
         return html("home.html.j2", page, 422)
 
     @router.post("/data/upload")
-    async def upload(request: Request, name: Annotated[str, Query()] = "") -> Response:
+    async def upload(request: Request, name: Name = "", more: More = False) -> Response:
         shown = shown_name(name)
-        store.ensure_there()
-        part = store.work / "uploads" / f"{PART}{uuid4().hex}"
-        await receive(request.stream(), part, declared=_length(request), most=desk.most_upload)
+        part = await received(request)
         try:
             data = await run_in_threadpool(store.add_upload, shown, file_name(shown), part)
         except StarshadeError:
             part.unlink(missing_ok=True)
             raise
-        await run_in_threadpool(start_job, desk, "read", data.id, {})
+        if not more:
+            await run_in_threadpool(begin, desk, data)
         return go_to(request, f"/data/{data.id}")
+
+    @router.post("/data/{data_id}/beside")
+    async def beside(
+        request: Request, data_id: Id, role: Role, name: Name = "", more: More = False
+    ) -> Response:
+        await run_in_threadpool(found, store.data, data_id)
+        file = file_name(shown_name(name))
+        part = await received(request)
+        try:
+            await run_in_threadpool(store.add_beside, data_id, role, file, part)
+        except StarshadeError:
+            part.unlink(missing_ok=True)
+            raise
+        if not more:
+            await run_in_threadpool(begin, desk, store.data(data_id))
+        return go_to(request, f"/data/{data_id}")
+
+    async def received(request: Request) -> Path:
+        store.ensure_there()
+        part = store.work / "uploads" / f"{PART}{uuid4().hex}"
+        await receive(request.stream(), part, declared=_length(request), most=desk.most_upload)
+        return part
 
     @router.get("/data/{data_id}")
     def show(request: Request, data_id: Id) -> Response:
         query = request.query_params
         given = {name: query.getlist(name) for name in query}
-        return html("data.html.j2", data_page(store, found(store.data, data_id), given=given))
+        return html("data.html.j2", page_of(found(store.data, data_id), given=given))
 
     @router.post("/data/{data_id}/delete")
     def delete(request: Request, data_id: Id) -> Response:
@@ -91,7 +119,7 @@ def data_routes(desk: Desk) -> APIRouter:
         try:
             store.remove_data(data_id)
         except ConfigError as error:
-            page = data_page(store, data)
+            page = page_of(data)
             said = {"error": sentence(error.message), "advice": error.advice}
             page.delete = replace(page.delete, **said, open=True)
             return html("data.html.j2", page, 409)
@@ -102,24 +130,30 @@ def data_routes(desk: Desk) -> APIRouter:
         data = found(store.data, data_id)
         if what not in FORMS or (what == "mapping" and data.kind == "synthetic"):
             raise missing("there is nothing at this address")
-        asking, facts = FORMS[what], data.facts or {}
+        asking, facts = FORMS[what], facts_with_rows(store, data, options_of(store, data))
         settings, errors = job_settings(asking, facts, sent)
         error = "" if what == "mapping" or data.facts else "These data were not read yet."
+        if what != "mapping" and undecided(facts):
+            error = "Say first which rating counts where somebody rated an item twice."
         if errors or error:
             refused = as_sent(asking, f"/data/{data_id}/{what}", facts, sent, errors, error=error)
-            return html("data.html.j2", data_page(store, data, refused={what: refused}), 422)
+            return html("data.html.j2", page_of(data, refused={what: refused}), 422)
         job = start_job(desk, _KINDS[what], data_id, settings)
         return go_to(request, f"/data/{data_id}" if what == "mapping" else f"/jobs/{job.id}")
 
     return router
 
 
+_asking = threading.Lock()  # of two requests at once the second sees what the first has asked for
+
+
 def start_job(desk: Desk, kind: JobKind, data_id: int, settings: Mapping[str, Any]) -> JobRow:
     """Ask for work; what is asked for already, by a second click or tab, is asked for once."""
-    for job in desk.store.jobs(data_id, kinds=(kind,), states=("queued", "running")):
-        if job.settings == dict(settings):
-            return job
-    job = desk.store.add_job(kind, data_id, settings)
+    with _asking:
+        for job in desk.store.jobs(data_id, kinds=(kind,), states=("queued", "running")):
+            if job.settings == dict(settings):
+                return job
+        job = desk.store.add_job(kind, data_id, settings)
     desk.engine.wake()
     return job
 
@@ -142,13 +176,32 @@ def _make_up(desk: Desk, options: Mapping[str, Any]) -> str:
 
 def _bring(desk: Desk, kind: DataKind, name: str, source: str, options: Mapping[str, Any]) -> str:
     data = desk.store.add_data(kind, name, source, options)
-    start_job(desk, "read", data.id, options)
+    begin(desk, data)
     return f"/data/{data.id}"
+
+
+def begin(desk: Desk, data: DataRow) -> None:
+    """Read what was brought, if nothing has to be asked first."""
+    options = options_of(desk.store, data) | desk.store.beside(data.id)
+    looked = first_rows(desk.store, data, options)
+    if looked is None or looked.complete or options.get("wide"):
+        start_job(desk, "read", data.id, options)
 
 
 def _length(request: Request) -> int | None:
     length = request.headers.get("content-length", "")
     return int(length) if length.isascii() and length.isdigit() else None
+
+
+def style_routes(desk: Desk) -> APIRouter:
+    """Return the route of the style of the pictures that come from a report."""
+    router = APIRouter()
+
+    @router.get("/pictures.css")
+    def pictures() -> Response:
+        return Response(palette_css(), media_type="text/css")
+
+    return router
 
 
 def job_routes(desk: Desk) -> APIRouter:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from starshade.errors import ConfigError, OutputError
 from starshade.naming import speak
+from starshade.ratings.readers.addresses.address import hidden
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -94,7 +95,8 @@ def _existing(ratings: str) -> str:
     path = str(Path(os.path.expanduser(ratings)).absolute())
     if not os.path.exists(path):
         raise ConfigError(
-            f"{ratings}: there is no such file or folder", advice="Give the path of your ratings."
+            f"{hidden(ratings)}: there is no such file or folder",
+            advice="Give the path of your ratings.",
         )
     return path
 

@@ -68,6 +68,14 @@ PROBED = (
 
 ENTRIES = (
     Entry(
+        name="what-remains",
+        module="starshade.utility.what_remains",
+        cls="WhatRemains",
+        settings=_SETTINGS,
+        summary="What a release still says of every original rating, beside item averages.",
+        source="starshade",
+    ),
+    Entry(
         name="discernibility",
         module="starshade.utility.losses",
         cls="Discernibility",

@@ -30,7 +30,7 @@ class DiscernibilitySettings:
 
 
 DisclosureSharesSettings = DistortionSettings = GeneralizationLossSettings = DiscernibilitySettings
-RatingHistogramSettings = DiscernibilitySettings
+RatingHistogramSettings = WhatRemainsSettings = DiscernibilitySettings
 
 
 @dataclass(frozen=True)

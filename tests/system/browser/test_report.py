@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from starshade.report.dossier_charts import PALETTE
+from starshade.anonymize.k_exchange import KExchange
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.report.page import save_report
+from starshade.report.picture import PALETTE
 from tests.system.browser.conftest import SCREENS, press_tab, until
 from tests.unit.report.dossiers import small_dossier
 
@@ -110,7 +112,7 @@ def test_pictures_follow_the_readers_light_and_dark(opened: Opened) -> None:
         for name in ("before", "after"):
             marks = f'figure svg [fill="{PALETTE[name][0]}"]'
             assert report.style(marks, "fill") == _rgb(PALETTE[name][side])
-        assert report.style("figure svg text", "fill") == _rgb(PALETTE["muted"][side])
+        assert report.style("figure svg text", "fill") == _rgb(PALETTE["ink"][side])
 
 
 def test_paper_is_dark_on_white_whatever_the_screen_is(opened: Opened) -> None:
@@ -120,7 +122,8 @@ def test_paper_is_dark_on_white_whatever_the_screen_is(opened: Opened) -> None:
     assert report.style("body", "background-color") == "rgb(255, 255, 255)"
     assert report.style("body", "color") == _rgb(PALETTE["ink"][0])
     assert report.style('figure svg [fill="#b84f00"]', "fill") == _rgb(PALETTE["before"][0])
-    assert report.style("nav", "display") == "none"
+    assert report.style(".skip", "display") == "none"
+    assert report.style("nav", "display") == "block"  # the annex's contents are printed
     assert report.width() <= A4  # nothing is cut off at the margin
     assert not report.page.eval_on_selector_all(".wide", f"all => all.filter({WIDER}).length")
 
@@ -133,7 +136,28 @@ def test_it_prints(opened: Opened) -> None:
         assert pdf.startswith(b"%PDF-")
         pages = re.findall(rb"/MediaBox \[([\d. ]+)\]", pdf)
         assert set(pages) <= {b"0 0 595.91998 842.88", b"0 0 594.95996 841.91998", b"0 0 595 842"}
-        assert 3 <= len(pages) <= 14
+        assert len(pages) == 2 if edition == "public" else 5 <= len(pages) <= 12
+
+
+@pytest.mark.parametrize(
+    ("method", "most"),
+    [(KExchange(k=5), 1), (PredictiveAnonymizer(k=5, profile="pooled"), 1), (KExchange(k=5), 0)],
+    ids=["classes", "profiles", "fails"],
+)
+def test_the_public_edition_fits_two_pages(
+    chromium: Any, tmp_path: Path, method: Any, most: int
+) -> None:
+    profiles = isinstance(method, PredictiveAnonymizer)
+    names = ["class"] if profiles else ["class", "predicate", "disclosed"]
+    limit = [f"{name}={most}" for name in names]
+    dossier = small_dossier(tmp_path, limit=limit, method=method)
+    assert dossier.passed == bool(most)
+    file = save_report(dossier, tmp_path / "report.html", public=True)
+    page = chromium.new_page()
+    page.goto(file.as_uri())
+    pdf = page.pdf(prefer_css_page_size=True)
+    page.close()
+    assert len(re.findall(rb"/MediaBox", pdf)) <= 2
 
 
 def test_tables_too_wide_are_scrolled_by_keyboard(opened: Opened) -> None:

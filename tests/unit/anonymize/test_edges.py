@@ -96,7 +96,7 @@ def test_fake_edges_are_means_of_real_ratings_and_predictions(seed: int, f: int)
     if len(np.unique(levels, axis=0)) < 4:
         return  # equal profiles are joined first
     after, found = diverse_profiles(
-        padded, groups, levels.copy(), step, b=1, l=3, min_raters=2, seed=0
+        padded, groups, levels.copy(), step, b=1, l=3, min_raters=2, fake_edges="mean", seed=0
     )
     if len(found) < 4:
         return

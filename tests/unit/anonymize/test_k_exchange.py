@@ -27,6 +27,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import prepare
+from starshade.errors import ConfigError
 from starshade.kernels.exchange.anneal import dissolve
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.read import read_ratings
@@ -76,24 +77,52 @@ def cases(draw: st.DrawFn):
     extra = None
     if draw(st.booleans()):
         extra = np.random.default_rng(draw(st.integers(0, 99))).integers(
-            -3, 40, (ratings.n_users, 2)
+            -3, draw(st.sampled_from([-1, 40])), (ratings.n_users, 2)
         )
     return points(ratings, extra), k, draw(st.integers(0, 1000))
 
 
+WEIGHTS = st.sampled_from([0.0, 0.003, 0.2, 1.0, 40.0])
+
+
+def rated(given_points, order) -> list[list[bool]]:
+    extra = np.zeros(given_points.extra.shape, bool)
+    return np.hstack([~np.isnan(given_points.ratings.dense()), extra])[order].tolist()
+
+
 @pytest.mark.slow
 @given(
-    cases(), st.integers(1, 3), st.integers(2, 4), st.sampled_from([0.0, 0.2, 1.5]), st.booleans()
+    cases(),
+    st.integers(1, 3),
+    st.integers(2, 4),
+    st.sampled_from([0.0, 0.2, 1.5]),
+    st.booleans(),
+    WEIGHTS,
 )
-def test_the_groups_are_those_of_the_twin(case, start, leaf, heat, all_starts):
+def test_the_groups_are_those_of_the_twin(case, start, leaf, heat, all_starts, weight):
+    agrees(case, start, leaf, heat, all_starts, weight)
+
+
+def test_with_further_columns_of_few_values_they_are_too():
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        rows = [dict(enumerate(rng.integers(1, 6, 2).astype(float))) for _ in range(24)]
+        ages = rng.integers(0, 2, (24, 2))
+        agrees((points(table(rows, STARS), ages), 3, seed), 3, 8, 0.2, False, 1.0)
+
+
+def agrees(case, start, leaf, heat, all_starts, weight) -> None:
     given_points, k, seed = case
     order = seeded_order(given_points.ratings.n_users, seed, "k-exchange")
-    rows = grid_rows(given_points, order)
+    rows = grid_rows(given_points, order, weight)
     turn = Turn(leaf, heat * sqrt(rows.unit), np.array([1.0, 0.4, 0.0]), 4.0)
     rivals = [found[order] for found in rival_groups(given_points, k, seed)]
     groups = exchange_groups(rows, k, seed, Plan(start, (turn, turn), all_starts), rivals)
     whole = np.hstack([matrix(given_points.ratings), given_points.extra])[order]
     placed, unit = naive.on_grid(whole.tolist(), real=given_points.ratings.scale.step is None)
+    if weight:
+        placed = naive.weighed(placed, unit, weight, rated(given_points, order))
+        assert rows.price == (placed.step, placed.single)
     assert (dense(rows), rows.unit) == (placed, unit)
     expected = naive.k_exchange(
         placed, k, start, [turn, turn], keys(seed), list(map(as_groups, rivals)), all_starts
@@ -101,17 +130,22 @@ def test_the_groups_are_those_of_the_twin(case, start, leaf, heat, all_starts):
     assert as_groups(groups) == [sorted(group) for group in expected]
 
 
-@given(cases())
-def test_exchanges_never_cost_and_no_group_is_too_small(case):
+@given(cases(), WEIGHTS)
+def test_exchanges_never_cost_and_no_group_is_too_small(case, weight):
     given_points, k, seed = case
-    rows = grid_rows(given_points, np.arange(given_points.n_records))
+    order = np.arange(given_points.n_records)
+    rows = grid_rows(given_points, order, weight)
     whole = dense(rows)
+    if weight:
+        unweighed = dense(grid_rows(given_points, order))
+        whole = naive.weighed(unweighed, rows.unit, weight, rated(given_points, order))
     steps = plan(rows, k)
     groups = as_groups(exchange_groups(rows, k, seed, steps))
     assert len(groups) <= rows.n // k
     assert min(map(len, groups)) >= k
     assert sorted(i for group in groups for i in group) == list(range(rows.n))
-    assert naive.cost(whole, groups) <= naive.cost(whole, [list(range(rows.n))])
+    if not weight:
+        assert naive.cost(whole, groups) <= naive.cost(whole, [list(range(rows.n))])
     if rows.n >= 2 * k:
         assert max(map(len, groups)) < 2 * k
         before = as_groups(start_groups(rows, k, steps.start, keys(seed)))
@@ -163,9 +197,9 @@ def test_a_group_goes_where_its_members_are_at_home():
     table[:4, 0], table[4:8, 1] = 9, 9
     table[8, 0], table[9, 1] = 9, 9
     group = np.repeat(np.arange(5), 2)
-    assert dissolve(table, group, 5, 2) == 1
+    assert dissolve(table, group, 5, 2, None) == 1
     assert group.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 0, 2]
-    assert dissolve(table, group, 5, 2) == 0
+    assert dissolve(table, group, 5, 2, None) == 0
 
 
 @pytest.mark.slow
@@ -183,6 +217,39 @@ def test_many_records_of_few_kinds_lose_nothing():
     assert (
         np.maximum.reduceat(chosen[order], first) == np.minimum.reduceat(chosen[order], first)
     ).all()
+
+
+def test_a_weight_parts_those_who_agree():
+    ratings = table([{0: 5.0}, {0: 5.0}, {0: 4.0}, {0: 4.0}], STARS)
+    for weight, pairs in ((0, ["11", "22"]), (0.9, ["11", "22"]), (1.1, ["12", "12"])):
+        groups = KExchange(2, disclosure_weight=weight).group(points(ratings), 0)
+        codes = np.array(["2", "2", "1", "1"])  # ranges cost 1, single values the weight
+        assert sorted("".join(sorted(codes[groups == g])) for g in (0, 1)) == pairs
+
+
+def test_single_values_of_further_columns_cost_nothing():
+    ratings = table([{0: float(i % 2 + 1)} for i in range(40)], STARS)
+    ages = np.repeat([20, 30], 20)[:, None]
+    groups = KExchange(4, disclosure_weight=3).group(points(ratings, ages), 0)
+    levels = np.arange(40) % 2
+    for g in range(groups.max() + 1):
+        assert len(set(levels[groups == g])) == 2
+        assert len(set(ages[groups == g, 0])) == 1
+
+
+def test_who_joins_a_group_may_end_what_it_shows():
+    table = np.zeros((9, 16), np.int16)
+    table[:, 0] = [1, 2, 2, 9, 9, 9, 9, 9, 9]
+    group = np.array([0, 0, 0, 1, 1, 2, 2, 3, 3])
+    assert dissolve(table, group.copy(), 4, 2, (1, 0)) == 0
+    assert dissolve(table, group, 4, 2, (1, 100)) == 1
+    assert group.tolist() == [1, 2, 3, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_weight_beyond_its_bounds_is_refused():
+    for weight in (-0.1, 101, float("nan"), float("inf"), "1", True):
+        with pytest.raises(ConfigError, match="disclosure_weight"):
+            KExchange(5, disclosure_weight=weight)
 
 
 def test_pairs_that_are_equal_are_found():
@@ -247,10 +314,13 @@ def test_the_seed_decides_and_not_the_threads(scale):
     ]
     many = points(prepare(table(rows, scale), 5).ratings)
     found = []
-    for threads in (1, 2):
+    for threads, weight in ((1, 0.0), (2, 0.0), (1, 0.3), (2, 0.3)):
         with budget.limits(threads=threads):
-            found.append(KExchange(5).group(many, 8))
-    assert np.array_equal(*found)
+            found.append(KExchange(5, disclosure_weight=weight).group(many, 8))
+    assert np.array_equal(*found[:2])
+    assert np.array_equal(*found[2:])
+    assert not np.array_equal(*found[1:3])
+    assert np.bincount(found[2]).min() >= 5
     assert not np.array_equal(found[0], KExchange(5).group(many, 9))
     assert np.bincount(found[0]).min() >= 5
 
@@ -285,6 +355,21 @@ def test_less_is_lost_than_by_any_rival(ml100k_dir, k, bound):
         loss = GeneralizationLoss().measure(release, ratings).figures["gen_iloss"]
         assert loss is not None
         assert loss < bound
+
+
+@pytest.mark.real
+def test_a_weight_halves_what_is_read_plainly_for_little_loss(ml100k_dir):
+    ratings = read_ratings(ml100k_dir / "u.data")
+    loss, shown = {0.0: 0.0, 0.2: 0.0}, {0.0: 0.0, 0.2: 0.0}
+    for weight in loss:
+        for seed in range(1, 6):
+            method = KExchange(5, items=top_items(10), disclosure_weight=weight)
+            release = method.anonymize(ratings, rng=seed)
+            assert KAnonymity(5).check(release).satisfied
+            loss[weight] += GeneralizationLoss().measure(release, ratings).figures["gen_iloss"] / 5
+            shown[weight] += release.manifest.users_rating_disclosed / 5
+    assert shown[0.2] <= 0.2 < shown[0.0]
+    assert loss[0.2] <= 1.10 * loss[0.0]
 
 
 @pytest.mark.real

@@ -232,8 +232,8 @@ def test_the_receipt_is_enough_to_make_the_release_again(method, tmp_path):
         ({**ASKED, "t": -0.1}, "t = -0.1: must be a number from 0 to 1"),
         ({**ASKED, "t": float("nan")}, "t = nan: must be"),
         ({**ASKED, "t": "0.1"}, "t = '0.1': must be"),
-        ({**ASKED, "attribute_hierarchies": ["town"]}, "a file for each name is needed"),
-        ({**ASKED, "attribute_hierarchies": 3}, "a file for each name is needed"),
+        ({**ASKED, "attribute_hierarchies": ["town"]}, "a recipe or a file for each name"),
+        ({**ASKED, "attribute_hierarchies": 3}, "a recipe or a file for each name"),
         ({**ASKED, "attribute_hierarchies": {"town": "/no/such"}}, "cannot be read"),
         (
             {"attribute_hierarchies": {"town": parse_attribute_hierarchy(TOWNS)}},

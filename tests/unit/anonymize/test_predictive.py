@@ -102,7 +102,7 @@ def test_any_table_is_released_and_keeps_its_claims(ratings, profile, biases, ra
         ({"profile": "simple", "b": 2}, "only for an l above 0"),
         ({"profile": "simple", "min_raters": 1.5}, "whole number"),
         ({"dissimilarity": "weighted", "grouping": "exchange"}, "only for the grouping t-means"),
-        ({"profile": "pooled", "clip": "cells"}, "only for the profiles that are means"),
+        ({"profile": "pooled", "clip": "cells"}, 'the profile pooled needs clip="mean"'),
         ({"factors": 0}, "1 or more"),
         ({"factors": 16}, "factors 16: at most 15, as there are 60 users and 15 items"),
         ({"factors": 100_000, "profile": "pooled"}, "factors 100,000: at most 15"),
@@ -230,7 +230,11 @@ def test_defaults_go_with_the_distance() -> None:
 
     ours = config()
     assert (ours["grouping"], ours["weights"]) == ("exchange", "support")
-    for asked in ({"dissimilarity": "weighted-sq"}, {"clip": "cells"}, {"grouping": "t-means"}):
+    for asked in (
+        {"dissimilarity": "weighted-sq"},
+        {"clip": "cells", "profile": "model"},
+        {"grouping": "t-means"},
+    ):
         paper = config(**asked)
         assert (paper["grouping"], paper["weights"]) == ("t-means", "uniform")
     assert "seed" not in ours

@@ -29,9 +29,11 @@ from starshade.release.manifest import Claim
 from starshade.release.match.match import never_moved
 from starshade.release.table import Release
 from tests.contract.cast import CAST
+from tests.naive import again as naive_again
 from tests.naive import composition as naive
 from tests.naive import likelihood as naive_likelihood
 from tests.strategies import at_least, ratings_tables, table
+from tests.unit.attack.parts import content, told_of
 from tests.unit.attack.test_likelihood import facts_of
 
 LAWS = ("none", "added", "revised")
@@ -44,14 +46,6 @@ def grouped(ratings: Ratings, groups: list[int], how: Any = "ndgh", k: int = 2) 
     cells = generalize(how, ratings, number)
     made = Provenance("by hand", 0, claims=(Claim(model="k-anonymity", parameters={"k": k}),))
     return generalized_release(ratings, number, cells, made, attributes="none")
-
-
-def content(symbols: Symbols, code: int) -> naive.Content:
-    if symbols.is_range[code]:
-        least = max(float(symbols.low[code]), symbols.scale.minimum)
-        return least, float(symbols.high[code]), bool(symbols.null[code])
-    members = symbols.members[symbols.offsets[code] : symbols.offsets[code + 1]].tolist()
-    return frozenset([*members, *([None] if symbols.null[code] else [])])
 
 
 def said(release: Release) -> naive.Released:
@@ -144,8 +138,10 @@ def test_it_counts_what_every_history_allows(made: tuple[Ratings, list[Release],
     counts = found.counts
     claimed = [release.manifest.claimed_k for release in releases]
     assert found.k == min((k for k in claimed if k), default=None)
-    assert counts.people_alone == told.below(2)
-    assert counts.people_below_k == (None if found.k is None else told.below(found.k))
+    hide = list(naive_again.crowds([told_of(part) for part in found.parts]).values())
+    assert counts.smallest == min(hide)
+    assert counts.people_alone == sum(n < 2 for n in hide)
+    assert counts.people_below_k == (None if found.k is None else sum(n < found.k for n in hide))
     assert counts.people_pinned == told.people_pinned
     assert counts.cells_pinned == sum(told.pinned.values())
     rated = [v for own in told.last.values() for v in own.values() if v != [None]]

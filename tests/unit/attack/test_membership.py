@@ -35,7 +35,7 @@ METHODS: dict[str, Method | None] = {
     "k-likeness": KLikeness(k=2, rare_items="keep"),
     "k-likeness, no rare items": KLikeness(k=2),
     "ranges": KMember(k=2, rare_items="keep"),
-    "padded": PredictiveAnonymizer(k=2, factors=1, sweeps=1, rare_items="keep"),
+    "padded": PredictiveAnonymizer(k=2, profile="padded", factors=1, sweeps=1, rare_items="keep"),
     "simple": PredictiveAnonymizer(k=2, profile="simple", factors=1, sweeps=1, rare_items="keep"),
 }
 methods = st.sampled_from(sorted(METHODS))

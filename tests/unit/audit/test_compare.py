@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from starshade.anonymize.k_exchange import KExchange
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack
@@ -179,7 +180,7 @@ def test_a_row_is_told_as_it_is_done(ratings: Ratings) -> None:
 def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) -> None:
     assert "k-likeness" in grouping_methods()
     assert not {"interval", "suppress"} & set(grouping_methods())
-    found = compare(ratings, ks=[40], items=top_items(3), rng=1)
+    found = compare(ratings, k=[40], items=top_items(3), rng=1)
     assert [row.method for row in found.rows] == list(grouping_methods())
 
 
@@ -191,23 +192,25 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"methods": ["k-likeness"], "eps": 1}, "none of the methods has an eps"),
         ({"methods": ["interval"], "eps": -1}, "eps"),
         ({"profile": "pooled"}, "none of the methods has a profile"),
+        ({"disclosure_weights": [0.2]}, "none of the methods has such a weight"),
+        ({"disclosure_weights": [-1.0]}, "disclosure_weights = -1: must be one or more numbers"),
+        ({"disclosure_weights": []}, "one or more numbers, 0 to 100"),
         ({"methods": ["predictive"], "profile": "mean"}, "padded, simple, model or pooled"),
         ({"methods": []}, "nothing to compare"),
-        ({"ks": []}, "ks = nothing: must be one or more whole numbers, 2 or more"),
-        ({"ks": [1]}, "2 or more"),
+        ({"k": []}, "k = nothing: must be one or more whole numbers, 2 or more"),
+        ({"k": [1]}, "2 or more"),
         ({"attribute": "Gender"}, "is text"),
         ({"attribute": "shoe size"}, "none of this name"),
         ({"known": 0}, "known"),
         ({"targets": 0}, "targets"),
-        ({"ks": 5}, "ks = 5: must be one or more whole numbers"),
-        ({"ks": "5"}, "must be one or more whole numbers"),
+        ({"k": "5"}, "one or more whole numbers"),
         ({"methods": "k-exchange"}, "methods = 'k-exchange': must be a list of texts"),
         ({"items": 5}, "items = 5: must be an ItemSelection"),
     ],
 )
 def test_what_is_wrong_is_refused(ratings: Ratings, arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        compare(ratings, **{"methods": ["k-likeness"], "ks": [2], "rng": 1} | arguments)
+        compare(ratings, **{"methods": ["k-likeness"], "k": [2], "rng": 1} | arguments)
 
 
 def test_without_ratings_there_is_nothing(ratings: Ratings) -> None:
@@ -326,6 +329,26 @@ def test_recommenders_are_tested_on_what_was_held_out(ratings: Ratings) -> None:
     for share in (1, -0.1):
         with pytest.raises(ConfigError, match="0 or more and below 1"):
             compare(ratings, ["k-likeness"], [2], held_out=share, rng=1)
+
+
+def test_k_exchange_has_a_row_for_every_weight(ratings: Ratings) -> None:
+    asked: dict[str, Any] = {"items": top_items(6), "rng": 1, "disclosure_weights": [2, 0]}
+    weighed = compare(ratings, ["k-exchange", "k-likeness"], [5], **asked)
+    assert [row.name for row in weighed.rows] == [
+        "k-exchange (k = 5)",
+        "k-exchange, weight 2 (k = 5)",
+        "k-likeness (k = 5)",
+    ]
+    assert [row["disclosure_weight"] for row in weighed.table()] == [0, 2, None]
+    part = top_items(6).apply(ratings)
+    for row in weighed.rows[:2]:
+        method = KExchange(k=5, disclosure_weight=row.disclosure_weight)
+        shown = method.anonymize(part, rng=1).manifest.users_rating_disclosed
+        assert row.figures["users_rating_disclosed"] == shown
+    assert "a line joins the weights" in json.dumps(weighed.plot())
+    assert "a line joins the weights" not in json.dumps(
+        compare(ratings, ["k-exchange"], [5], items=top_items(6), rng=1).plot()
+    )
 
 
 def test_profiles_are_pooled_unless_another_is_asked_for(ratings: Ratings) -> None:

@@ -84,7 +84,9 @@ def k_anonymity(k: int) -> Claim:
 def test_the_worst_knowledge_decides(rates: list[float], limit: float, passed: bool) -> None:
     found = [evidence(rate, known=2 + i) for i, rate in enumerate(rates)]
     release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
-    (finding,) = judge_limits([singled_out(release, found, "not tried", {"record": limit}, 0)])
+    (finding,) = judge_limits(
+        [singled_out(release, found, "not tried", "not asked for", {"record": limit}, 0)]
+    )
     assert finding.name == "attack"
     assert finding.passed == passed
     assert f"knowing {2 + rates.index(max(rates))} ratings of a person" in finding.text

@@ -136,6 +136,7 @@ LIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         name: [("grouped", {name: "none"}), ("averaged", {name: "under 1 %"})]
         for name in ("invented_cells", "single_rater_cells")
     },
+    "invented_records": [("grouped", {"invented_records": "under 5 %"})],
     **{
         name: [("grouped", {name: 0.123})]
         for name in ("users_rating_disclosed", "users_rating_exists")
@@ -157,6 +158,17 @@ TALES: dict[str, dict[str, Any]] = {
     **{name: {name: 30} for name in ("users_without_rating", "users_deleted")},
     "rare_items_dropped": {"rare_items_dropped": 30},
     **{name: {name: 0.5} for name in ("invented_cells", "single_rater_cells")},
+    "invented_records": {"invented_records": 3},
+    "chain": {
+        "chain": {
+            "after": "0" * 64,
+            "groups": [0] * 48,
+            "gone": [],
+            "gone_groups": [],
+            "invented": [],
+        }
+    },
+    "forgotten": {"forgotten": [3]},
 }
 UNHELD = {"seed": 987_654_321_123, "source": "/some/other/place", "digest": "f" * 64}
 

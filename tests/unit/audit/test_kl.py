@@ -77,7 +77,7 @@ def ratings() -> Ratings:
 
 @pytest.fixture(scope="module")
 def found(ratings: Ratings) -> GeneralizationStudy:
-    return reproduce_kl(ratings, items=top_items(4), ks=[3, 2], runs=2, draws=5, rng=5)
+    return reproduce_kl(ratings, items=top_items(4), k=[3, 2], runs=2, draws=5, rng=5)
 
 
 def figure_of(found: GeneralizationStudy, number: str) -> Figure:
@@ -167,7 +167,7 @@ def test_errors_are_those_of_the_queries(found: GeneralizationStudy, ratings: Ra
 
 
 def test_the_same_seed_finds_the_same(found: GeneralizationStudy, ratings: Ratings) -> None:
-    again = reproduce_kl(ratings, items=top_items(4), ks=[2, 3], runs=2, draws=5, rng=5)
+    again = reproduce_kl(ratings, items=top_items(4), k=[2, 3], runs=2, draws=5, rng=5)
     assert again.queries == found.queries
     assert again.losses == found.losses
     assert again.grids == found.grids
@@ -176,7 +176,7 @@ def test_the_same_seed_finds_the_same(found: GeneralizationStudy, ratings: Ratin
 
 def test_without_a_number_to_average_there_are_no_queries(ratings: Ratings) -> None:
     bare = replace(ratings, attributes=None)
-    found = reproduce_kl(bare, items=top_items(2), ks=[2], runs=1, rng=1)
+    found = reproduce_kl(bare, items=top_items(2), k=[2], runs=1, rng=1)
     assert [f.number for f in found.figures] == ["10", "11", "12", "16", "16a"]
     assert "no numeric personal attribute" in found.skipped[0].reason
     assert found.attribute is None
@@ -199,7 +199,7 @@ def test_another_scale_has_two_halves_in_the_place_of_dgh_b() -> None:
     half_stars = table(
         [{0: 0.5 * (1 + u % 10), 1: 0.5 * (1 + u % 3)} for u in range(12)], Scale(0.5, 5, 0.5)
     )
-    found = reproduce_kl(half_stars, ks=[2, 3], runs=1, rng=1)
+    found = reproduce_kl(half_stars, k=[2, 3], runs=1, rng=1)
     assert {row["line"] for row in found.losses} >= {DGH_B, PRINTED}
     reasons = {each.claim.number: each.reason for each in found.claims}
     assert "scale 1-5" in reasons["kl-20"]
@@ -208,7 +208,7 @@ def test_another_scale_has_two_halves_in_the_place_of_dgh_b() -> None:
 
 def test_a_refusal_is_left_out_with_the_reason(ratings: Ratings) -> None:
     few = top_items(2).apply(ratings).keep_users(np.arange(4))
-    found = reproduce_kl(few, ks=[2, 4, 5], runs=1, draws=2, rng=1)
+    found = reproduce_kl(few, k=[2, 4, 5], runs=1, draws=2, rng=1)
     told = [entry.what for entry in found.skipped if entry.figure == "10-12, 16"]
     assert f"{LIKENESS}, k = 5" in told
     assert len(told) == len(NAMES)
@@ -220,8 +220,8 @@ def test_a_refusal_is_left_out_with_the_reason(ratings: Ratings) -> None:
     [
         ({"runs": 0}, "runs 0"),
         ({"draws": 0}, "draws 0"),
-        ({"ks": []}, "at least one"),
-        ({"ks": [1, 2]}, "2 or more"),
+        ({"k": []}, "at least one"),
+        ({"k": [1, 2]}, "2 or more"),
         ({"attribute": "Gender"}, "is text"),
         ({"items": top_items(31)}, "30 items"),
     ],
@@ -235,7 +235,7 @@ def test_an_attribute_may_be_chosen(ratings: Ratings) -> None:
     people = pa.table({"Age": [30.0] * 80, "Salary": np.arange(80, dtype=np.float64)})
     rich = replace(ratings, attributes=people)
     found = reproduce_kl(
-        rich, items=top_items(2), ks=[2], runs=1, draws=2, attribute="Salary", rng=1
+        rich, items=top_items(2), k=[2], runs=1, draws=2, attribute="Salary", rng=1
     )
     assert found.attribute == "Salary"
     assert "AVG(Salary)" in figure_of(found, "13").y_title
@@ -529,7 +529,7 @@ def test_what_was_kept_is_not_measured_again(
     tmp_path: Path, ratings: Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def study() -> dict[str, Any]:
-        options: dict[str, Any] = {"items": top_items(3), "ks": [2], "runs": 2, "draws": 2}
+        options: dict[str, Any] = {"items": top_items(3), "k": [2], "runs": 2, "draws": 2}
         return reproduce_kl(ratings, **options, parts=Parts(tmp_path), rng=1).to_dict()
 
     first = study()

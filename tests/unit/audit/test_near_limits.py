@@ -38,8 +38,8 @@ from starshade.figure import Rate
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
-from starshade.release.identifying import MOST, Shared
 from starshade.release.manifest import Claim
+from starshade.release.personal.identifying import MOST, Shared
 from starshade.release.table import Release
 from tests.contract.cast import CAST
 from tests.strategies import table
@@ -93,11 +93,13 @@ def test_where_records_are_equal_the_interval_ends_at_1_in_the_smallest_class(
     assert strongest(evidence, release, 0)[1].high == max(1 / K, 1 / smallest)
     for limit, passed in ((None, True), (1 / K, True), (1 / K - 1e-6, False)):
         limits = {} if limit is None else {"record": limit}
-        (finding,) = judge_limits([singled_out(release, evidence, "not tried", limits, 0)])
+        (finding,) = judge_limits(
+            [singled_out(release, evidence, "not tried", "not asked for", limits, 0)]
+        )
         assert finding.passed == passed
     # where they differ no bound holds for each
     assert strongest(evidence, records, 0)[1].high > 1 / K
-    (finding,) = judge_limits([singled_out(records, evidence, "not tried", {}, 0)])
+    (finding,) = judge_limits([singled_out(records, evidence, "not tried", "not asked for", {}, 0)])
     assert not finding.passed
 
 
@@ -367,7 +369,9 @@ def test_what_an_audit_cannot_do_without_the_receipt(
     without = replace(made, private=None)
     assert understated(without) == needed
     limits = {"record": 1.0}
-    (finding,) = judge_limits([singled_out(without, [found(0.0)], "not tried", limits, 0)])
+    (finding,) = judge_limits(
+        [singled_out(without, [found(0.0)], "not tried", "not asked for", limits, 0)]
+    )
     assert finding.passed == (said is None)
     if needed is not None:
         assert f"{needed[0]}, and without the receipt" in finding.text
@@ -381,7 +385,9 @@ def test_what_the_limit_is_held_against_is_said(
 ) -> None:
     made, limits = (records if differ else release), {"record": 0.1}
     evidence = [found(*[0.1] * 20)]
-    (finding,) = judge_limits([singled_out(made, evidence, "not tried", limits, 0)])
+    (finding,) = judge_limits(
+        [singled_out(made, evidence, "not tried", "not asked for", limits, 0)]
+    )
     assert not finding.passed
     assert "the interval over all that was tried ends at" in finding.text
     assert ("single persons may be found more often" in finding.text) == differ

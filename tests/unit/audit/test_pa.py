@@ -59,7 +59,7 @@ def ratings() -> Ratings:
 
 @pytest.fixture(scope="module")
 def found(ratings: Ratings) -> PredictiveStudy:
-    return reproduce_pa(ratings, ks=[9, 5], runs=2, rng=5)
+    return reproduce_pa(ratings, k=[9, 5], runs=2, rng=5)
 
 
 def test_every_table_and_figure_is_there(found: PredictiveStudy) -> None:
@@ -279,11 +279,11 @@ def test_links_are_counted_some_groups_at_a_time(
 def test_a_killed_run_goes_on(ratings: Ratings, tmp_path: Path) -> None:
     few = ratings.keep_users(np.arange(24))
     kept = tmp_path / "parts"
-    first = reproduce_pa(few, ks=[8], runs=1, rng=5, parts=Parts(kept))
+    first = reproduce_pa(few, k=[8], runs=1, rng=5, parts=Parts(kept))
     places = sorted(kept.glob("*.part"))
     for place in places[::2]:
         place.unlink()
-    again = reproduce_pa(few, ks=[8], runs=1, rng=5, parts=Parts(kept))
+    again = reproduce_pa(few, k=[8], runs=1, rng=5, parts=Parts(kept))
     told = [each.to_dict() | {"times": {}} for each in (first, again)]
     assert json.dumps(told[0]) == json.dumps(told[1])
 
@@ -316,12 +316,12 @@ def test_the_original_is_a_recommender_on_what_was_not_held_out(
 
 def test_a_refusal_is_left_out_with_the_reason() -> None:
     few = synthesize(n_users=8, n_items=20, n_ratings=100, rng=1)
-    found = reproduce_pa(few, ks=[4, 50], runs=1, rng=1)
+    found = reproduce_pa(few, k=[4, 50], runs=1, rng=1)
     told = {entry.what: entry.reason for entry in found.skipped}
     assert {f"{name}, k = 50" for name in (PRINTED, READ, SIMPLE, OURS)} <= set(told)
     assert {row.k for row in found.tables} == {None, 4}
     with speak(lambda setting, value: f"--{setting}"):
-        again = reproduce_pa(few, ks=[4, 50], runs=1, rng=1)
+        again = reproduce_pa(few, k=[4, 50], runs=1, rng=1)
     assert again.skipped == found.skipped  # in no door's words
     assert "--" not in str([each.reason for each in again.claims])
 
@@ -338,7 +338,7 @@ def test_a_k_that_leaves_few_groups_is_left_out_of_claims(ratings: Ratings) -> N
     assert {each.reason for each in judged(25)} == {
         "every k leaves fewer than 10 groups of these users"
     }
-    small = reproduce_pa(ratings.keep_users(np.arange(30)), ks=[2, 15], runs=1, rng=1)
+    small = reproduce_pa(ratings.keep_users(np.arange(30)), k=[2, 15], runs=1, rng=1)
     assert "k = 15" in {entry.what for entry in small.skipped if entry.figure == "claims"}
 
 
@@ -364,10 +364,10 @@ def test_a_sample_represents_others_where_there_are_others(ratings: Ratings) -> 
 
 def test_half_stars_and_real_scales() -> None:
     rows = [{i: 0.5 * (1 + (u * i) % 10) for i in range(u % 3, 12)} for u in range(24)]
-    found = reproduce_pa(table(rows, Scale(0.5, 5, 0.5)), ks=[4], runs=1, rng=1)
+    found = reproduce_pa(table(rows, Scale(0.5, 5, 0.5)), k=[4], runs=1, rng=1)
     assert len(found.histogram) == 11
     rows = [{i: 0.37 * ((u * i) % 10) for i in range(u % 3, 12)} for u in range(24)]
-    found = reproduce_pa(table(rows, Scale(-10, 10)), ks=[4], runs=1, rng=1)
+    found = reproduce_pa(table(rows, Scale(-10, 10)), k=[4], runs=1, rng=1)
     assert found.histogram == ()
     assert "without steps" in " ".join(each.reason for each in found.skipped)
     assert found.tables
@@ -377,8 +377,8 @@ def test_half_stars_and_real_scales() -> None:
     ("arguments", "words"),
     [
         ({"runs": 0}, "runs 0"),
-        ({"ks": []}, "at least one"),
-        ({"ks": [1]}, "2 or more"),
+        ({"k": []}, "at least one"),
+        ({"k": [1]}, "2 or more"),
         ({"share": 1.5}, "share"),
     ],
 )
@@ -394,7 +394,7 @@ def test_without_ratings_there_is_nothing() -> None:
 
 def test_where_everybody_rated_one_item_nothing_is_predicted_and_nobody_attacked() -> None:
     rated = table([{u % 5: 1.0 + u % 4} for u in range(30)], Scale(1, 5, 1))
-    found = reproduce_pa(rated, ks=[2, 40], runs=1, rng=3)
+    found = reproduce_pa(rated, k=[2, 40], runs=1, rng=3)
     left = {entry.what: entry.reason for entry in found.skipped}
     assert left["attacks"].startswith("nobody can be attacked")
     assert left["ours, k = 40"].startswith("records = ")
@@ -402,7 +402,7 @@ def test_where_everybody_rated_one_item_nothing_is_predicted_and_nobody_attacked
 
 
 def test_without_data_ratings_are_made_up() -> None:
-    found = reproduce_pa(n_users=60, n_items=40, ks=[5], runs=1, rng=1)
+    found = reproduce_pa(n_users=60, n_items=40, k=[5], runs=1, rng=1)
     assert found.data["synthetic"] is True
     assert (found.data["users"], found.data["items"]) == (60, 40)
 
@@ -462,7 +462,7 @@ def test_ratings_as_sparse_as_netflix_s() -> None:
 
 def test_of_constant_ratings_nothing_is_divided_by_no_error() -> None:
     rated = table([dict.fromkeys(range(u % 4, 9), 3.0) for u in range(30)], Scale(1, 5, 1))
-    found = reproduce_pa(rated, ks=[2], runs=1, rng=3)
+    found = reproduce_pa(rated, k=[2], runs=1, rng=3)
     assert "6" not in {figure.number for figure in found.figures}
     assert found.tables == ()
     left = {entry.figure: entry.reason for entry in found.skipped}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_existence import LinkExistence
@@ -43,6 +44,17 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, A
 def given(result: AuditResult) -> ProfileDisclosure:
     assert result.profile_disclosure is not None
     return result.profile_disclosure
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_conditions_are_not_measured_whatever_their_limit(audited: Any, kind: str) -> None:
+    out, _ = audited[kind]
+    judge = replace(QUICK, limit={"predicate": 1.0}, judge="all")
+    result = judge.run(PEOPLE, out, private=out.parent / "receipt", rng=1)
+    record, predicate = result.questions[0].measured
+    assert (record.answer, predicate.answer) == ("no", "not measured")
+    assert "cells are means" in predicate.text
+    assert {"predicate", "singled-out"} <= {f.name for f in result.findings if not f.passed}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -102,7 +114,8 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
     for name, alone in (("link_existence", links), ("padding", padding)):
         for key in set(alone) - {"seconds", "read_seconds", "postings_per_second"}:
             assert told[name][key] == json.loads(json.dumps(alone[key])), (name, key)
-    assert set(told) == {"group_found", "homogeneity", "link_existence", "padding"}
+    assert set(told) == {"group_found", "homogeneity", "link_existence", "padding", "fake_edges"}
+    assert told["fake_edges"] is None  # diversity is not claimed
     assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
     assert result.to_dict()["disclosure"] == dict.fromkeys(
         ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
@@ -243,3 +256,15 @@ def test_what_was_not_released_may_be_other(tmp_path: Path) -> None:
     codes[np.flatnonzero(~unreleased)[0]] ^= 1
     with pytest.raises(ConfigError, match="other ratings than the release was made of"):
         attack.run(release, Knowledge(known=2), original=replace(PEOPLE, codes=codes), rng=1)
+
+
+def test_what_share_of_fake_edges_can_be_told_is_said(tmp_path: Path) -> None:
+    method = PredictiveAnonymizer(k=3, profile="simple", b=2, l=4, fake_edges="mean")
+    method.anonymize(PEOPLE, rng=0).save(tmp_path / "out", private=tmp_path / "receipt")
+    result = QUICK.run(PEOPLE, tmp_path / "out", private=tmp_path / "receipt", rng=1)
+    fakes = given(result).fake_edges
+    assert fakes is not None
+    assert fakes.certain > 0
+    assert f"names {fakes.certain_share.rate:.1%} of the invented" in str(result)  # type: ignore[union-attr]
+    told = result.to_dict()["profile_disclosure"]["fake_edges"]
+    assert told["certain"] == fakes.certain

@@ -22,6 +22,7 @@ from starshade.attack.predicate.result import PredicateResult
 from starshade.attack.shadows.halves import Halves
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
 from starshade.attack.shadows.membership_result import Alarm, MembershipAt, MembershipResult
+from starshade.attack.shadows.predicates import Weighed
 from starshade.audit.findings import judge_limits, judge_questions
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.limits import LIMITED, Limit, limits_of
@@ -213,23 +214,42 @@ def predicates(isolates: Rate, blind: float) -> PredicateResult:
     return result
 
 
+def weighed(isolates: float, blind: float) -> Weighed:
+    return Weighed(3, 150, 30, Rate(isolates, 0.0, 1.0), blind)
+
+
 @pytest.mark.parametrize(
-    ("isolates", "limit", "answer"),
+    ("isolates", "rounds", "limit", "answer"),
     [
-        (Rate(0.0, 0.0, 0.1), None, "no"),  # not more than blind ones
-        (Rate(0.05, 0.0, 0.12), None, "not judged"),
-        (Rate(0.05, 0.0, 0.12), 0.12, "no"),
-        (Rate(0.0, 0.0, 0.1), 0.05, "yes"),  # what is set counts
+        (Rate(0.0, 0.0, 0.1), "not asked for", None, "no"),  # not more than blind ones
+        (Rate(0.0, 0.0, 0.1), weighed(0.9, 0.2), None, "no"),
+        (
+            Rate(0.0, 0.0, 0.1),
+            weighed(0.0, 0.09),
+            None,
+            "not judged",
+        ),  # those of outsiders are less
+        (Rate(0.05, 0.0, 0.12), weighed(0.0, 0.2), None, "not judged"),
+        (Rate(0.05, 0.0, 0.12), "not asked for", 0.12, "no"),
+        (Rate(0.0, 0.0, 0.1), weighed(0.0, 0.2), 0.05, "yes"),  # what is set counts
     ],
 )
 def test_conditions_that_isolate_no_more_than_blind_ones(
-    release: Release, isolates: Rate, limit: float | None, answer: Answer
+    release: Release, isolates: Rate, rounds: Weighed | str, limit: float | None, answer: Answer
 ) -> None:
     limits = {} if limit is None else {"predicate": limit}
     evidence = audited(release).evidence
-    question = singled_out(release, evidence, predicates(isolates, 0.1), limits, 0)
-    assert question.measured[1].answer == answer
-    assert question.measured[1].guessing == 0.1
+    question = singled_out(release, evidence, predicates(isolates, 0.1), rounds, limits, 0)
+    measured = question.measured[1]
+    assert measured.answer == answer
+    told = measured.to_dict()
+    if isinstance(rounds, str):
+        assert (measured.guessing, told["beside"]) == (0.1, {})
+        assert "people who are not in it could not be counted: not asked for." in measured.text
+    else:
+        assert measured.guessing == rounds.blind
+        assert [*told["beside"].values()] == [rounds.isolates.to_dict()]
+        assert "30 people left out" in measured.text
 
 
 _AUDITED: dict[int, AuditResult] = {}
@@ -321,8 +341,11 @@ def test_members_found_at_few_false_alarms(
     being = replace(NOT_ASKED, membership=membership(auc, found))
     question = inferred(being, None, limits)
     assert question.measured[0].answer == answer
+    assert question.measured[0].title == LIMITED["membership"].title  # with and without a limit
     findings = judge_limits([question])
     assert [each.passed for each in findings] == ([] if limit is None else [answer == "no"])
+    if auc and found is None and limit:  # first what the limit is on
+        assert findings[0].text.startswith("How many members are found at 1% false alarms was not")
 
 
 def inference(*gained: tuple[float, float, float] | None) -> InferenceResult:

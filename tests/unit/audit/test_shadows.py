@@ -15,6 +15,7 @@ from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.attack.shadows.halves import Halves
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.attack.shadows.predicates import Weighed
 from starshade.audit.shadows import BeingInIt, being_in_it, method_of
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
@@ -99,6 +100,8 @@ def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
     assert isinstance(found.inference, InferenceResult)
     assert isinstance(found.halves, Halves)
     assert found.halves.known == 1
+    assert isinstance(found.predicates, Weighed)
+    assert (found.predicates.rounds, found.predicates.outsiders) == (2, 12)
     # the same as each attack by itself
     for entry, result in zip(SHADOWS, (found.membership, found.inference), strict=True):
         attack = replace(entry.load()(rounds=2), method=method_of(release, ratings))
@@ -147,6 +150,7 @@ def test_every_method_is_asked(entry: Entry) -> None:
     assert isinstance(found.inference, InferenceResult)
     assert found.membership.auc is not None
     assert found.membership.records == release.n_records
+    assert isinstance(found.predicates, str) == (release.manifest.layout == "profile")
 
 
 def test_a_receipt_that_does_not_say_enough() -> None:

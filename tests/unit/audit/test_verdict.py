@@ -363,5 +363,6 @@ def test_the_demo(tmp_path: Path) -> None:
     assert story.attack_after.credit == "linked"
     assert story.attack_after.expected_top1.rate <= 1 / 5
     assert story.attack_before.expected_top1.rate > 0.9
-    assert len(story.example) == 10
+    assert story.examples is not None
+    assert len(story.examples["items"]) == 8
     assert json.dumps(story.to_dict())

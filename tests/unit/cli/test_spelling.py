@@ -26,7 +26,7 @@ from starshade.naming import Value, aside, named, together
         ("attribute_cols", ["NAME", "NAME"], "--attribute-cols NAME,NAME"),
         ("aux.item_col", None, "--aux-item-col"),
         ("aux.day_col", None, "--aux-date-col"),
-        ("attribute_hierarchies", "zip=FILE", "--attribute-hierarchy zip=FILE"),
+        ("attribute_hierarchies", "zip=FILE", "--attribute zip=FILE"),
     ],
 )
 def test_a_setting_is_an_option(setting: str, value: Value, said: str) -> None:

@@ -10,7 +10,7 @@ from time import sleep
 import pytest
 
 from starshade import progress
-from starshade.cli.running import watch
+from starshade.cli.running import errors, watch
 from starshade.cli.running.watch import Log, Terminal
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -120,3 +120,23 @@ def test_elsewhere_there_are_notes_and_no_bars(monkeypatch: pytest.MonkeyPatch) 
         progress.note("two rows merged")
         step(1)
     assert file.getvalue() == "two rows merged\n"
+
+
+def test_no_message_steers_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Terminal().note("nix\x1b[31m.csv:\nread\u202e")
+    kept = io.StringIO()
+    Log(kept).write("note", "a\r\x1b[31mb")
+    errors._say("no such file: nix\x1b[31m.csv\nName another.")
+    err = capsys.readouterr().err
+    assert err.splitlines() == [
+        *("nix\\x1b[31m.csv:", "read\\u202e"),
+        *("no such file: nix\\x1b[31m.csv", "Name another."),
+    ]
+    assert kept.getvalue().endswith("note a\\r\\x1b[31mb\n")
+    screen = look(monkeypatch)
+    terminal = Terminal()
+    terminal.stop(terminal.start("reading \x1b[31mx", 2))
+    terminal.close()
+    assert "\x1b[31mx" not in screen.getvalue()

@@ -6,6 +6,7 @@ import bz2
 import datetime
 import gzip
 import lzma
+import os
 import zipfile
 from pathlib import Path
 
@@ -463,6 +464,19 @@ def test_numbers_too_long_to_be_kept_exactly_stay_text(tmp_path, frame: bool) ->
     for name in ("n", "big"):
         told = f"attribute {name!r} has numbers too long to be kept exactly: it stays text"
         assert told in ratings.report.notes
+
+
+@pytest.mark.parametrize("names", [{"x": None}, {"x": 5}, pa.table({"x": ["a"]}), ["a", "b"], 5])
+def test_item_names_of_another_kind(tmp_path, names) -> None:
+    path = write(tmp_path / "x.csv", "user,item,rating\na,x,4\nb,y,5\n")
+    with pytest.raises(ConfigError, match="item_names: neither a file nor a mapping"):
+        read_ratings(path, item_names=names)
+
+
+def test_a_file_whose_name_is_not_utf_8(tmp_path) -> None:
+    path = tmp_path / os.fsdecode(b"l\xe9.csv")
+    path.write_text("user,item,rating\na,x,4\nb,y,5\n")
+    assert read_ratings(path).n_ratings == 2
 
 
 def test_item_names_from_a_file_or_a_mapping(tmp_path) -> None:

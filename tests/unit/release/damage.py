@@ -19,6 +19,18 @@ def signed(facts: dict[str, Any]) -> str:
     return json.dumps(content | {"checksum": hashlib.sha256(canonical.encode()).hexdigest()})
 
 
+READABLE = ("table.parquet", "table.csv", "records.csv")
+
+
+def without_readable(folder: Path) -> None:
+    """Take the readable tables out, as they are not in releases of before."""
+    facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+    for name in READABLE:
+        (folder / name).unlink(missing_ok=True)
+        facts["files"].pop(name, None)
+    (folder / "release.json").write_text(signed(facts), encoding="utf-8")
+
+
 def mend(folder: Path) -> None:
     """Write the true hashes into release.json, as a careful forger would."""
     facts = json.loads((folder / "release.json").read_text(encoding="utf-8"))
@@ -28,7 +40,12 @@ def mend(folder: Path) -> None:
 
 
 def change(folder: Path, name: str, how: Callable[[dict[str, list]], Any], *, to: Any = None):
-    """Change the columns of one Parquet file in place; `how` may return another table."""
+    """Change the columns of one Parquet file in place; `how` may return another table.
+
+    What is not a readable table is changed as if there had been none.
+    """
+    if name not in READABLE:
+        without_readable(folder)
     before = pq.ParquetFile(folder / name).read()
     columns = before.to_pydict()
     after = how(columns)

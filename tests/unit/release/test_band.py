@@ -62,7 +62,9 @@ def test_bands_are_of_the_released_and_those_left_out() -> None:
         "rare_items_dropped": "more",
         "invented_cells": "none",
         "single_rater_cells": None,
+        "invented_records": None,
     }
+    assert Exact(invented_records=1).bands(records=100, items=4)["invented_records"] == "under 5 %"
 
 
 def generalized(**left: int) -> Release:

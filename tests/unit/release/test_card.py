@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from starshade.ratings.scale import Scale
@@ -27,6 +29,20 @@ def ran(folder: Path, monkeypatch) -> dict:
     names: dict = {}
     exec(snippet((folder / "README.md").read_text(encoding="utf-8")), names)
     return names
+
+
+def test_names_of_attributes_are_no_markup(tmp_path: Path) -> None:
+    names = ["<img src=x>", "[a](https://e.org)", "a|b\nc"]
+    people = pa.table({name: ["a", "b"] for name in names})
+    original = replace(table([{0: 4}, {0: 4}], Scale(1, 5, 1)), attributes=people)
+    made = covering(original, np.array([0, 0]), ranges=False).release(attributes="exact")
+    made.save(tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "<img" not in card
+    assert "](" not in card
+    assert "://" not in card
+    for shown in ("&#60;img src=x&#62;", "[a]&#40;https&#58;//e.org)", "a\\|b c"):
+        assert f"| records.parquet | {shown} |" in card
 
 
 def test_the_card_says_how_to_read_masks(tmp_path, monkeypatch):

@@ -168,5 +168,29 @@ def test_a_tiny_rho0_warns_of_nothing() -> None:
 
 
 def test_a_release_is_no_ratings(saved: Path) -> None:
-    with pytest.raises(InputError, match="is a release, and ratings are asked for"):
-        starshade.read_ratings(saved)
+    release = starshade.read_release(saved)
+    for given, said in (
+        (saved, f"{saved}: is a release"),
+        ([str(saved)], f"{saved}: is a release"),
+        (saved / "table.csv", f"{saved}/table.csv: is part of a release"),
+        (saved / "cells.parquet", f"{saved}/cells.parquet: is part of a release"),
+        (release, "this is a release"),
+    ):
+        with pytest.raises(InputError, match=f"^{said}, and ratings are asked for\n.*to_pandas"):
+            starshade.read_ratings(given)
+
+
+def test_exact_attributes_are_not_published(saved: Path, tmp_path: Path) -> None:
+    shutil.copytree(saved, tmp_path / "none")
+    say(saved, audience="publish")
+    with pytest.raises(ReleaseError, match="attributes exact for the audience publish"):
+        read_release(saved)
+    say(saved, audience="query", attributes="none")
+    with pytest.raises(ReleaseError, match="attributes none for the audience query"):
+        read_release(saved)
+
+
+def test_the_columns_of_a_matrix(saved: Path) -> None:
+    release = read_release(saved)
+    assert list(release.items) == pq.read_table(saved / "items.parquet")["item"].to_pylist()
+    assert release.to_csr()[0].shape == (release.manifest.classes, len(release.items))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from starshade.anonymize.k_exchange import KExchange
 from starshade.audit.findings import judge_identifying
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
-from starshade.release.identifying import (
+from starshade.release.personal.identifying import (
     Addresses,
     Shared,
     addresses_in,
@@ -35,6 +38,32 @@ def people(**columns: list[str] | list[float]) -> Ratings:
 
 def released(ratings: Ratings, **asked: object) -> Release:
     return KExchange(k=4, attributes="generalized", **asked).anonymize(ratings, rng=0)
+
+
+EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@.]+")
+URL = re.compile(r"(?i)\b[a-z][a-z0-9+.-]*://\S|\bwww\.\S+\.\S|^[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S")
+
+
+@settings(max_examples=300)
+@given(
+    st.one_of(
+        st.text("awW.@:/- _\né+", max_size=12),
+        st.lists(st.sampled_from(["www", "http", "://", "a", ".", "@", "/", " ", "_"])).map(
+            "".join
+        ),
+    )
+)
+def test_an_address_is_found_as_patterns_that_are_easy_to_read_find_it(text: str) -> None:
+    plainly = bool(EMAIL.search(text.strip()) or URL.search(text.strip()))
+    assert is_address(text) == plainly
+
+
+@pytest.mark.parametrize(
+    "part", ["www", "a", "a.", "a@", "a@.", "://", "a://", "www.", "www. ", "a-"]
+)
+def test_a_long_text_takes_no_longer_than_it_is(part: str) -> None:
+    text = part * (1_000_000 // len(part))
+    assert is_address(text) == is_address(part * 20)
 
 
 def test_half_may_have_a_value_of_their_own() -> None:

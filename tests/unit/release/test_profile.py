@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -204,24 +202,6 @@ def test_what_does_not_fit_is_refused_with_the_figure():
     with budget.limits(memory=4 + need_cells), pytest.raises(ConfigError, match="as a SciPy matri"):
         # 20 bytes a cell beside the cells: 80 of the 68 that are left
         release.to_scipy()
-
-
-@given(profiled())
-def test_csv_spells_every_cell_of_every_record(tmp_path_factory, drawn):
-    release = drawn.release()
-    place = tmp_path_factory.mktemp("csv") / "out.csv"
-    release.to_csv(place)
-    with place.open(newline="") as file:
-        head, *lines = csv.reader(file)
-    assert head == ["record", "group", "item", "name", "members"]
-    keys, ratings = list(release.classes.items), release.classes.ratings
-    expected = [
-        [str(record), str(group), keys[item], "", f"{ratings[code - 1]:.10g}"]
-        for record, group in enumerate(release.class_of_record.tolist())
-        for item, code in enumerate(release.classes.levels[group].tolist())
-        if code
-    ]
-    assert lines == expected
 
 
 def test_measures_count_the_classes_and_leave_the_rest_out():

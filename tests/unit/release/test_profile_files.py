@@ -99,7 +99,7 @@ def test_what_stands_in_the_files(tmp_path):
     }
     assert sorted(contents_of(tmp_path / "out")) == [
         "README.md", "croissant.json", "items.parquet", "profiles.parquet", "records.parquet",
-        "release.json",
+        "release.json", "table.csv", "table.parquet",
     ]  # fmt: skip
     facts = json.loads((tmp_path / "out" / "release.json").read_text())
     assert (facts["profile"], facts["profile_step"]) == ("simple", 0.5)

@@ -258,7 +258,7 @@ def test_with_a_hierarchy_a_list_is_what_it_joins(
         assert verify_folder(tmp_path / "out", release.private)["classes"] == 3
         for file in ("README.md", "croissant.json"):
             told = (tmp_path / "out" / file).read_text(encoding="utf-8")
-            assert "every value that a hierarchy joins" in told
+            assert "every value that a recipe or a hierarchy joins" in told
             assert "a sorted list of the values among them" not in told
         return
     with pytest.raises(InternalError, match=message):
@@ -411,9 +411,9 @@ def test_columns_must_be_of_their_type(
             "neither number nor text",
             "no number or text",
         ),
-        ({"attributes": "exact"}, "of a release that has none", "not those"),
+        ({"attributes": "exact"}, "of a release that has none", "exact for the audience publish"),
         ({"attributes": "none"}, "of a release that has none", "not those"),
-        ({"audience": "query"}, "audience", None),
+        ({"audience": "query"}, "audience", "audience query"),
     ],
 )
 def test_what_release_json_says_of_attributes_is_checked(
@@ -584,16 +584,17 @@ def test_croissant_reads_ranges_and_lists(saved: tuple[Path, Any]) -> None:
     assert rows[0]["records/ill"] == b"p"
 
 
-def test_csv_spells_them_out(tmp_path: Path) -> None:
-    made().to_csv(tmp_path / "out.csv")
-    rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
-    assert list(rows[0]) == [
-        *("record", "group", "item", "name", "members"),
-        *("age", "job", "ill"),
+def test_they_are_read_in_words(saved: tuple[Path, Any]) -> None:
+    rows = list(csv.DictReader((saved[0] / "records.csv").read_text().splitlines()))
+    said = [
+        *[["0", "4 or more", "not known or a"]] * 4,
+        *[["1", "22 or more or not known", "b or c"]] * 2,
+        *[["2", "below 4", "x or y"]] * 2,
     ]
-    first = next(row for row in rows if row["record"] == "0")
-    assert (first["age"], json.loads(first["job"]), first["ill"]) == ("4..", [None, "a"], "p")
-    assert next(row for row in rows if row["record"] == "4")["age"] == "null|22.."
+    ill = made().attributes.column("ill").to_pylist()
+    assert [list(row.values()) for row in rows] == [
+        [str(record), *words, ill[record]] for record, words in enumerate(said)
+    ]
 
 
 def rows_of(**columns: Any) -> pa.Table:

@@ -4,7 +4,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -341,19 +340,3 @@ def test_files_that_no_layout_has(saved):
     say(saved, files=facts["files"] | {"more.parquet": "0"})
     with pytest.raises(ReleaseError, match=r"more.parquet: listed in release.json but not"):
         read_release(saved)
-
-
-def test_csv_spells_members_out(saved, tmp_path):
-    release = read_release(saved)
-    release.to_csv(tmp_path / "out.csv")
-    lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[:3] == ["record,group,item,name,members", "0,0,1,,null|4|5", "0,0,2,,null|3"]
-    assert lines[-1] == "4,1,2,,2|5"
-    assert len(lines) == 1 + 2 * 5
-
-
-def test_csv_of_ranges(real, tmp_path):  # noqa: F811
-    root, _ = real
-    read_release(root / "ranges").to_csv(tmp_path / "out.csv")
-    assert "-3.5..4.25" in (tmp_path / "out.csv").read_text()
-    assert np.isfinite(read_release(root / "ranges").classes.symbols.high).any()

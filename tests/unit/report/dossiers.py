@@ -9,6 +9,7 @@ from typing import Any
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
+from starshade.audit.make import Anonymizer
 from starshade.audit.verdict import Audit
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
@@ -32,10 +33,12 @@ def people(n: int = 70) -> Ratings:
     )
 
 
-def small_dossier(place: Path, *, limit: Sequence[str] = ()) -> Dossier:
+def small_dossier(
+    place: Path, *, limit: Sequence[str] = (), method: Anonymizer | None = None
+) -> Dossier:
     """Make a release of 70 people in `place`, and judge it."""
     ratings = people()
-    release = KLikeness(k=5, items=top_items(9)).anonymize(ratings, rng=SEED)
+    release = (method or KLikeness(k=5, items=top_items(9))).anonymize(ratings, rng=SEED)
     release.save(place / "release", private=place / "receipt.json")
     return compile_dossier(
         ratings,

@@ -135,7 +135,7 @@ ATTACK = {
 }
 COMPARE = {
     "methods": ["k-exchange", "mondrian"],
-    "ks": "2, 5",
+    "k": "2, 5",
     "items": "10",
     "known": "4",
     "targets": "100",

@@ -13,6 +13,7 @@ from starshade.anonymize.registry import ENTRIES as METHOD_ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACK_ENTRIES
 from starshade.audit.compare.compare import compare
+from starshade.audit.questions.limits import LIMITED
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
@@ -126,6 +127,8 @@ def every_choice() -> list[tuple[Asking, str, str, dict[str, str]]]:
             beside = {asking.chooser: setting.only_for[0]} if setting.only_for else {}
             if setting.name in ("clip", "recommender"):
                 beside |= {"profile": "padded"}  # of means
+            if setting.name == "fake_edges":
+                beside |= {"profile": "simple", "l_predictive": "2"}  # which asks for them
             found += [
                 (asking, setting.name, choice.value, beside)
                 for choice in setting.choices
@@ -199,10 +202,12 @@ def test_the_classes_agree(known: str) -> None:
         (RELEASE, {"items": "1683"}, "items", "from 1 to 1,682"),
         (RELEASE, {"known": "2, four"}, "known", "2, 5, 10"),
         (COMPARE, {"methods": ["predictive"]}, "held_out", "for example 0.1"),
-        (COMPARE, {"ks": "1, 5"}, "ks", "from 2"),
-        (COMPARE, {"ks": "5000"}, "ks", "943 people"),
-        (COMPARE, {"ks": ""}, "ks", "Nothing is given"),
-        (COMPARE, {"ks": ", ".join(map(str, range(2, 20)))}, "ks", "12 at most"),
+        (COMPARE, {"k": "1, 5"}, "k", "from 2"),
+        (COMPARE, {"k": "5000"}, "k", "943 people"),
+        (COMPARE, {"k": ""}, "k", "Nothing is given"),
+        (COMPARE, {"disclosure_weights": "0, a"}, "disclosure_weights", "from 0 to 100"),
+        (COMPARE, {"disclosure_weights": "-1"}, "disclosure_weights", "from 0 to 100"),
+        (COMPARE, {"k": ", ".join(map(str, range(2, 20)))}, "k", "12 at most"),
         (COMPARE, {"methods": []}, "methods", "at least one"),
         (COMPARE, {"methods": ["k-exchange", "magic"]}, "methods", "not offered"),
         (SYNTHETIC, {"like": "survey", "n_ratings": "5"}, "n_ratings", "survey"),
@@ -220,7 +225,7 @@ def test_the_classes_agree(known: str) -> None:
         (RELEASE, {"method": "interval", "eps": "1e20"}, "eps", "from 0 on"),
         (COMPARE, {"known": "11"}, "known", "10 items. Give at most 10"),
         (COMPARE, {"methods": ["magic"]}, "methods", "Choose one of: k-exchange"),
-        (COMPARE, {"ks": ""}, "ks", "for example 2, 5, 10"),
+        (COMPARE, {"k": ""}, "k", "for example 2, 5, 10"),
         (PATH, {"path": ""}, "path", "beginning with / or ~"),
         (PATH, {"path": "/nowhere/at all.csv"}, "path", "nothing at /nowhere/at all.csv"),
         (PATH, {"path": "a\0b"}, "path", "character"),
@@ -246,14 +251,14 @@ def test_what_is_offered_for_tiny_data_can_be_sent_as_it_is(people: int) -> None
     spread = dict.fromkeys(("mean", "q05", "q25", "median", "q75", "q95"), 1.0)
     tiny = FACTS | {"users": people, "items": 3, "ratings": 4, "ratings_per_user": spread}
     assert settings(ATTACK, tiny)["knowledge"]["known"] == 1
-    assert max(settings(COMPARE, tiny)["ks"]) <= people
+    assert max(settings(COMPARE, tiny)["k"]) <= people
     assert settings(RELEASE, tiny)["config"]["k"] == people
     assert f"only {people} people" in errors(RELEASE, tiny, k="9")["k"]
 
 
 def test_one_person_alone_cannot_hide() -> None:
     alone = FACTS | {"users": 1}
-    for asking, name in ((RELEASE, "k"), (COMPARE, "ks")):
+    for asking, name in ((RELEASE, "k"), (COMPARE, "k")):
         message = errors(asking, alone)[name]
         assert "is only 1 person in the data: nobody can hide" in message
         assert "at most 1" not in message
@@ -265,6 +270,11 @@ def test_a_comparison_is_asked_as_compare_takes_it() -> None:
     inspect.signature(compare).bind(None, **{k: v for k, v in told.items() if k != "seed"})
     alone = settings(COMPARE)  # an ε or a profile that no method has a use for is refused there
     assert (alone["eps"], alone["profile"]) == (None, None)
+    weighed = settings(COMPARE, disclosure_weights="0, .2;1")
+    assert weighed["disclosure_weights"] == [0, 0.2, 1]
+    assert "disclosure_weights" not in settings(
+        COMPARE, methods=["mondrian"], disclosure_weights="0.2"
+    )
 
 
 def test_reading_is_asked_as_read_ratings_takes_it(tmp_path: Path) -> None:
@@ -321,9 +331,9 @@ def test_a_path_is_read_where_the_system_finds_it(tmp_path: Path) -> None:
         ("attack", ATTACK, {"day_error": "", "ratings": "", "absent": "yes", "rating_error": ".5",
                             "phi": "2", "wrong_kind": "item", "seed": "7", "about_count": "yes"}),
         ("attack", ATTACK, {"attack": "label", "tolerance": "0.25", "known": "3"}),
-        ("compare", COMPARE, {}),
+        ("compare", COMPARE, {"disclosure_weights": "0, 0.2"}),
         ("compare", COMPARE, {"methods": ["predictive", "interval"], "held_out": "0.2", "eps": "2",
-                              "profile": "model", "items": "", "ks": "3", "seed": "1"}),
+                              "profile": "model", "items": "", "k": "3", "seed": "1"}),
         ("release", RELEASE, {}),
         ("release", RELEASE, {"method": "suppress", "eps": "0.5", "l": "1.5", "items": "7",
                               "sensitive": "12, 50", "nulls": "ignore", "known": "1"}),
@@ -352,3 +362,22 @@ def test_every_setting_says_what_it_is() -> None:
             assert setting.label
             assert setting.help or setting.kind in ("yes-no", "choice"), setting.name
             assert not (setting.kind == "choice" and not setting.choices)
+
+
+def test_limits_are_asked_for_and_wrong_ones_are_refused() -> None:
+    told = settings(RELEASE, limit="class=20%, halves=0.1", judge="all")
+    assert (told["limit"], told["judge"]) == (["class=20%", "halves=0.1"], "all")
+    again = form_values("release", told)
+    assert settings(RELEASE, **{k: filled(v) for k, v in again.items() if v is not None}) == told
+    usual = settings(RELEASE)
+    assert not {"limit", "judge"} & usual.keys()
+    (field,) = (each for each in RELEASE.settings(FACTS) if each.name == "limit")
+    for each in LIMITED.values():  # what each is on stands beside the field
+        assert (f"{each.name} (" in field.help) == (each.name != "joint-class")
+    for text, said in (
+        ("success=0.1", "there is no limit 'success'"),
+        ("class=2", "class=2: must be a share"),
+        ("class=0.1, class=0.2", "class is set twice"),
+        ("joint-class=0", "joint-class is of several releases"),
+    ):
+        assert said in errors(RELEASE, limit=text)["limit"]

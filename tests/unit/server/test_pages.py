@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -14,12 +15,16 @@ from typing import Any
 
 import pytest
 
+from starshade.cli.anonymize import anonymize
+from starshade.cli.audit import audit
 from starshade.plain import plain
+from starshade.ratings.readers.preview import preview
 from starshade.server import forms, parts
 from starshade.server.answers import rendered
 from starshade.server.ask.asking import job_settings
 from starshade.server.ask.attack import ATTACK
 from starshade.server.ask.compare import COMPARE
+from starshade.server.ask.data import MAPPING, values_before
 from starshade.server.ask.labels import settings_of
 from starshade.server.ask.release import RELEASE
 from starshade.server.forms import prefilled
@@ -28,11 +33,13 @@ from starshade.server.page.data import data_page
 from starshade.server.page.frame import bare_frame, home_page, job_line
 from starshade.server.page.job import job_page, job_view
 from starshade.server.page.release import release_page
+from starshade.server.page.repeat import command_of
 from starshade.server.tasks.tasks import Order, perform
 from tests.unit.server.desk import FACTS, Desk
 
 #: what a page may leave unsaid: names by which it knows things, and what it says in other words
-UNSAID = {"id", "kind", "state", "chooser", "created", "moment", "only_for", "default", "allowed"}
+UNSAID = {"id", "kind", "state", "chooser", "created", "moment", "only_for", "default", "allowed",
+          "svg"}  # fmt: skip
 ELSEWHERE = re.compile(
     r"frame\.running\.(state_text|when|summary)$"  # the job's own page says it
 )
@@ -92,7 +99,7 @@ class Whole:
         methods = ["k-exchange", "predictive", "k-likeness"]
         self.compare = self.do(
             "compare",
-            self.settings(COMPARE, methods=methods, ks="2, 60", targets="20", held_out="0.1"),
+            self.settings(COMPARE, methods=methods, k="2, 60", targets="20", held_out="0.1"),
         )
         self.release = self.do(
             "release", self.settings(RELEASE, k="3", known="2", targets="20", items="10")
@@ -271,10 +278,10 @@ def test_every_figure_says_what_the_attacker_knows(
     assert knows in page.outcome.figures[0].meaning
     assert f"who knows {knows}" in Words(rendered(*pages["compare"])).text
     assert knows in mains(page)[0].why
-    release = pages["release"][1]
-    after = next(figure for figure in release.figures if "this release" in figure.label)
-    assert "knowing 2 ratings" in after.meaning
-    assert "A comparison may show another figure" in after.meaning
+    (figures,) = [each for each in pages["release"][1].tables if each.title == "What it came to"]
+    meaning = next(row[2] for row in figures.rows if "this release" in row[0])
+    assert "knowing 2 ratings" in meaning
+    assert "A comparison may show another figure" in meaning
 
 
 def test_one_person_alone_is_offered_no_release(whole: Whole) -> None:
@@ -414,8 +421,8 @@ def test_what_went_wrong_stands_at_its_field(whole: Whole) -> None:
         ("attack", {"attack": "label", "knowledge": {"known": 500}}, "known", "known"),
         ("attack", {"attack": "label", "config": {"tolerance": 9}}, "tolerance", "tolerance"),
         ("attack", {"attack": "scoreboard"}, "attack", "attack"),  # of several boxes
-        ("compare", {"methods": ["interval"], "ks": [500]}, "k", "ks"),
-        ("compare", {"methods": ["interval"], "ks": [2], "items": "top:7"}, "items", "items"),
+        ("compare", {"methods": ["interval"], "k": [500]}, "k", "k"),
+        ("compare", {"methods": ["interval"], "k": [2], "items": "top:7"}, "items", "items"),
         ("release", {"method": "k-likeness", "config": {"k": 500}}, "k", "k"),
         ("release", {"method": "interval", "config": {"k": 5, "l": 9.5}}, "l", "l"),
         ("release", {"method": "mondrian", "config": {"k": 5, "l": 9}}, "l", "distinct"),
@@ -487,6 +494,7 @@ def test_a_label_that_is_said_is_not_said_again(whole: Whole) -> None:
         (b"user\titem\tstars", ("user", "item", "stars")),
         (b"PK\x03\x04,,,\x00\n", ()),
         (b"\xff\xfe,a", ()),
+        (b"kunde,titel,note\nA,B,4\n", ("kunde", "titel", "note")),
         (b"Dear all\n", ()),
         (b"", ()),
     ],
@@ -501,7 +509,81 @@ def test_the_columns_of_a_file_are_offered(
     store.finish(store.add_job("read", data.id).id, "failed", error="no")
     page = data_page(store, data)
     assert page.mapping is not None
-    assert find("user_col", page.mapping).suggestions == columns
+    offered = [choice.value for choice in find("user_col", page.mapping).choices]
+    assert offered == (["", *columns] if columns else [])
+
+
+def export(folder: Path, *rows: str, head: str = "email,film,stars,rated_on") -> Path:
+    file = folder / "export.csv"
+    file.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return file
+
+
+def test_the_first_rows_are_shown_before_anything_is_read(whole: Whole, tmp_path: Path) -> None:
+    file = export(tmp_path, "ann@x.example,F1,3.5,2021-04-01", "ben@x.example,F2,0.5,2021-04-02")
+    store = whole.desk.store
+    page = data_page(store, store.add_data("file", "export.csv", str(file)))
+    assert page.rows.head == ("email: people", "film: items", "stars: ratings", "rated_on: dates")
+    assert page.rows.rows[0] == ("ann@x.example", "F1", "3.5", "2021-04-01")
+    chosen = {name: find(f"{name}_col", page.mapping) for name in ("user", "item", "rating", "day")}
+    for name, column in zip(chosen, ("email", "film", "stars", "rated_on"), strict=True):
+        assert [c.value for c in chosen[name].choices if c.chosen] == [column]
+    assert "one value a person; 2 different values" in chosen["user"].help
+    assert "0.5 to 3.5 in the first 2 rows" in chosen["rating"].help
+
+
+def test_a_column_that_nobody_knows_is_asked_for_first(whole: Whole, tmp_path: Path) -> None:
+    desk = whole.desk
+    file = export(tmp_path, "A,B,4", "A,C,3", head="kunde,titel,note")
+    at = desk.post("/data/path", {"path": str(file)}).headers["location"]
+    data_id = int(at.rpartition("/")[2])
+    assert desk.store.jobs(data_id) == ()
+    asked = {"user_col": "kunde", "item_col": "titel", "rating_col": ""}
+    text = desk.post(f"{at}/mapping", asked).text
+    assert "Choose the column, or say" in text
+    desk.post(f"{at}/mapping", {**asked, "rating_col": "note"})
+    (job,) = desk.store.jobs(data_id)
+    assert job.settings == {"user_col": "kunde", "item_col": "titel", "rating_col": "note"}
+
+
+def test_what_is_as_guessed_is_no_setting_and_no_dates_are_none(
+    whole: Whole, tmp_path: Path
+) -> None:
+    file = export(tmp_path, "ann@x.example,F1,3.5,2021-04-01")
+    facts = {"preview": preview(file)}
+    sent = {"user_col": ["email"], "item_col": ["film"], "rating_col": ["stars"], "day_col": [""]}
+    assert job_settings(MAPPING, facts, sent) == ({"dates": False}, {})
+    (day,) = [field for field in MAPPING.settings(facts) if field.name == "day_col"]
+    assert day.default == "rated_on"
+    before = values_before({"dates": False})
+    assert prefilled([day], before)["day_col"] == [""]
+    # of a survey columns mean something else
+    assert job_settings(MAPPING, facts, {**sent, "wide": ["yes"]})[0] == {"wide": True}
+
+
+def test_nobody_works_with_ratings_of_which_it_is_open_which_count(
+    whole: Whole, tmp_path: Path
+) -> None:
+    desk, again = whole.desk, "ann@x.example,F1,3.5,2021-04-01"
+    file = export(tmp_path, again, "ben@x.example,F1,0.5,2021-04-02", again.replace("3.5", "4.0"))
+    at = desk.post("/data/path", {"path": str(file)}).headers["location"]
+    data_id = int(at.rpartition("/")[2])
+    data, (job,) = desk.store.data(data_id), desk.store.jobs(data_id)
+    done = perform(Order(job.id, "read", data, job.settings, desk.store.work))
+    desk.end(job, result=plain(done.result), facts=plain(done.facts))
+    page = data_page(desk.store, desk.store.data(data_id))
+    assert (page.attack, page.compare, page.release, page.mapping.open) == (None, None, None, True)
+    assert page.mapping.fields[0].name == "on_duplicate"
+    assert "1 rating is of an item" in mains(page)[0].why
+    assert "the lowest 1 time, the highest 1 time" in find("scale", page.mapping).help
+    assert "Say first which rating counts" in desk.post(f"{at}/attack", {"attack": "label"}).text
+    desk.post(f"{at}/mapping", {"user_col": "email", "item_col": "film", "rating_col": "stars",
+                                "day_col": "rated_on", "on_duplicate": "mean"})  # fmt: skip
+    job = desk.store.jobs(data_id)[0]
+    assert job.settings == {"on_duplicate": "mean"}
+    done = perform(Order(job.id, "read", data, job.settings, desk.store.work))
+    assert "undecided" not in (done.facts or {})
+    assert [each["ratings"] for each in done.result["histogram"] if each["ratings"]] == [1, 1]
 
 
 def test_a_file_of_people_is_named(whole: Whole) -> None:
@@ -519,7 +601,7 @@ def test_what_is_no_file_is_not_waited_for(whole: Whole, tmp_path: Path) -> None
     data = whole.desk.store.add_data("file", "pipe", str(tmp_path / "pipe"))
     page = data_page(whole.desk.store, data)
     assert page.mapping is not None
-    assert find("user_col", page.mapping).suggestions == ()
+    assert find("user_col", page.mapping).choices == ()
 
 
 def test_a_list_says_when_something_ended() -> None:
@@ -550,9 +632,8 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
     page = pages["release"][1]
     assert page.word == "LIMITS HOLD; NOT EVERYTHING WAS JUDGED"
     assert page.download is not None
-    assert page.claims is not None
-    assert page.claims.rows[0][3] == "yes"
-    assert page.attacks is not None
+    claims = next(each for each in page.tables if "claims" in each.title)
+    assert claims.rows[0][3] == "yes"
     assert any("receipt" in line for line in page.keep)
     assert any("README" in line for line in page.publish)
 
@@ -566,6 +647,69 @@ def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
     assert "Do not publish" in mains(page)[0].why
     assert "k=6" in mains(page)[0].link.href
     assert "not for publication" in page.download.text  # type: ignore[union-attr]
+
+
+def test_a_release_begins_with_answers_a_bar_and_rows(pages: dict[str, tuple[str, Any]]) -> None:
+    template, page = pages["release"]
+    text = rendered(template, page)
+    order = ["Can a person be singled out?", page.remains.title, page.attacked.title,
+             page.rows[0].title, "Take what you need", "<summary><h3>"]  # fmt: skip
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)
+    assert len(page.answers) == 3
+    assert page.remains.svg.startswith("<svg role=")
+    assert page.rows[0].head == ("Item", "In the ratings", "In the release")
+    assert page.command == ""  # made-up ratings have no file
+
+
+@pytest.mark.parametrize(
+    ("method", "config"),
+    [
+        ("k-exchange", {"k": 3, "rare_items": "keep", "attributes": "generalized",
+                        "sensitive_attributes": ["age", "zip"]}),
+        ("predictive", {"k": 5, "profile": "pooled", "biases": False}),
+        ("interval", {"k": 4, "eps": 0.5, "sensitive": ["-1", "b c"], "nulls": "zero"}),
+    ],
+)  # fmt: skip
+def test_the_command_makes_the_same_release(
+    whole: Whole, method: str, config: dict[str, Any]
+) -> None:
+    store = whole.desk.store
+    data = store.add_data("file", "it.csv", "/my data/it.csv")
+    read = {"user_col": "who", "null_values": ["98", "99"], "dates": False, "wide": True,
+            "attribute_cols": ["age", "zip"]}  # fmt: skip
+    whole.desk.end(store.add_job("read", data.id, read), result=FACTS, facts=FACTS)
+    settings = {"method": method, "config": config, "items": "top:9", "held_out": 0.0, "seed": None}
+    job = store.add_job("release", data.id, settings)
+    whole.desk.end(job, result={"seed": 77})
+    whole.desk.end(store.add_job("read", data.id, {}), result=FACTS, facts=FACTS)  # read anew
+    program, *words = shlex.split(command_of(store, data, store.job(job.id)))
+    assert (program, words.pop(0)) == ("starshade", "anonymize")
+    given = anonymize.make_context("anonymize", words).params
+    assert (given["ratings"], given["method"], given["items"], given["seed"]) == (
+        "/my data/it.csv", method, "top:9", 77)  # fmt: skip
+    plainly = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items()}
+    assert {name: plainly[name] for name in config} == config
+    assert {name: plainly[name] for name in read} == read
+
+
+def test_limits_are_in_the_command(whole: Whole) -> None:
+    store = whole.desk.store
+    data = store.add_data("file", "it.csv", "/my data/it.csv")
+    settings = {"method": "k-exchange", "config": {"k": 3}, "known": [2, 4], "targets": 9,
+                "limit": ["class=0.5", "halves=5%"], "judge": "all"}  # fmt: skip
+    job = store.add_job("release", data.id, settings)
+    whole.desk.end(job, result={"seed": 77})
+    making, judging = command_of(store, data, store.job(job.id)).splitlines()
+    assert making.startswith("starshade anonymize '/my data/it.csv' ")
+    program, *words = shlex.split(judging)
+    assert (program, words.pop(0)) == ("starshade", "audit")
+    given = audit.make_context("audit", words).params
+    out = shlex.split(making)[shlex.split(making).index("--out") + 1]
+    assert (given["ratings"], given["release"], given["seed"]) == ("/my data/it.csv", out, 77)
+    for name in ("known", "targets", "limit", "judge"):
+        value = given[name]
+        assert (list(value) if isinstance(value, tuple) else value) == settings[name]
 
 
 def test_files_lie_where_the_page_says(whole: Whole, pages: dict[str, tuple[str, Any]]) -> None:

@@ -26,11 +26,11 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         source.mkdir()
     file = source / "ratings.csv" if folder else source
     file.write_text("user,item,rating\n1,2,3\n2,2,4\n")
-    reading = read.read_ratings
+    reading = read._read
 
     @wraps(reading)
     def meanwhile(*arguments: Any, **options: Any) -> Any:
-        found = reading(file, **options)
+        found = reading(*arguments, **options)
         if how == "longer":
             file.write_text(file.read_text() + "5,2,3\n")
         elif how == "replaced":
@@ -44,7 +44,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
             file.unlink()
         return found
 
-    monkeypatch.setattr(read, "read_ratings", meanwhile)
+    monkeypatch.setattr(read, "_read", meanwhile)
     data = DataRow(1, "a", "file", str(source), {}, 0.0)
     with pytest.raises(InputError, match="changed while it was read"):
         perform(Order(1, "read", data, {}, tmp_path / "work"))

@@ -13,6 +13,7 @@ import pytest
 
 from starshade.errors import InputError
 from starshade.server import uploads
+from starshade.server.parts import without_paths
 from starshade.server.uploads import file_name, shown_name
 from tests.unit.server.desk import PORT, TOKEN, Desk
 
@@ -61,6 +62,40 @@ def test_a_file_is_whole_however_it_is_gathered(
     upload(desk, body=pieces())  # type: ignore[arg-type]
     (data,) = desk.store.all_data()
     assert (desk.store.places.upload(data.id) / data.source).read_bytes() == BODY
+
+
+def test_files_beside_the_ratings_are_read_with_them(desk: Desk) -> None:
+    store, people = desk.store, b"user,age\n1,20\n2,30\n"
+    assert desk.post("/data/upload?name=a.csv&more=true", content=BODY).status_code == 303
+    assert store.jobs(1) == ()  # more is on its way
+    for role, more in (("users", "true"), ("item_names", "false")):
+        at = f"/data/1/beside?role={role}&name=../p%20q.csv&more={more}"
+        assert desk.post(at, content=people).headers["location"] == "/data/1"
+    (job,) = store.jobs(1)
+    folder = store.places.upload(1)
+    assert job.settings == {
+        role: str(folder / role / "p_q.csv") for role in ("users", "item_names")
+    }
+    # another one takes its place, and what was said before stays said
+    store.finish(job.id, "done", result={}, facts={})
+    assert desk.post("/data/1/beside?role=users&name=new.csv", content=people).status_code == 303
+    assert [file.name for file in (folder / "users").iterdir()] == ["new.csv"]
+    assert store.jobs(1)[0].settings["item_names"] == str(folder / "item_names" / "p_q.csv")
+    assert without_paths(f"{folder}/users/new.csv, line 2: no age") == "new.csv, line 2: no age"
+
+
+@pytest.mark.parametrize(
+    ("at", "status"),
+    [
+        ("/data/9/beside?role=users&name=a.csv", 404),
+        ("/data/1/beside?role=../../x&name=a.csv", 404),
+        ("/data/1/beside?role=users&name=", 400),
+    ],
+)
+def test_a_file_beside_nothing_is_refused(desk: Desk, at: str, status: int) -> None:
+    desk.post("/data/upload?name=a.csv", content=BODY)
+    assert desk.post(at, content=b"x").status_code == status
+    assert not list((desk.store.work / "uploads").glob("part*"))
 
 
 def test_a_form_without_a_script_is_led_to_the_page(desk: Desk) -> None:

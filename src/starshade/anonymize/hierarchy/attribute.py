@@ -21,6 +21,7 @@ from types import MappingProxyType
 
 from starshade.arguments import typed
 from starshade.errors import ConfigError
+from starshade.release.personal.recipe import KINDS
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,10 @@ def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
         raise ConfigError(f"hierarchy file {path}: not UTF-8 (byte {error.start})") from None
     except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"hierarchy file {str(path)!r}: cannot be read ({reason})") from None
+        raise ConfigError(
+            f"hierarchy file {str(path)!r}: cannot be read ({reason})",
+            advice=f"A recipe is one of {KINDS}; anything else is a file's path.",
+        ) from None
     return parse_attribute_hierarchy(text, f"hierarchy file {path}")
 
 

@@ -87,7 +87,7 @@ def _in_order_of(
     if str(column.type) == "double":
         raise ConfigError(
             f"attribute {name!r}: a hierarchy is for texts, and these are numbers",
-            advice="Numbers are generalized to ranges: leave the hierarchy out.",
+            advice="Numbers are generalized to ranges: leave the hierarchy out, or give bands:10.",
         )
     place = {value: i for i, value in enumerate(hierarchy.values)}
     values = _values(column, rank).to_pylist()
@@ -138,7 +138,8 @@ def _note_lists(name: str, n_values: int, lists: pa.ListArray) -> None:
         note(
             f"attribute {name!r} has {n_values:,} different values, more than there are groups, "
             f"and a group lists {len(lists.flatten()) / len(lists):.1f} on average, each as it is; "
-            "a hierarchy joins them to larger sets" + aside("attribute_hierarchies", f"{name}=FILE")
+            "a recipe or a hierarchy joins them to larger sets"
+            + aside("attribute_hierarchies", f"{name}=RECIPE")
         )
 
 

@@ -67,8 +67,8 @@ def without_rare_values(
 
 def _advice() -> str:
     return (
-        f"Blank them{aside('rare_values', 'blank')}, give a quasi-identifier a hierarchy that "
-        f"joins its values to larger sets{aside('attribute_hierarchies', 'NAME=FILE')}, or leave "
+        f"Blank them{aside('rare_values', 'blank')}, give a quasi-identifier a recipe or a "
+        f"hierarchy that joins its values{aside('attribute_hierarchies', 'NAME=RECIPE')}, or leave "
         f"the attribute out{_named_by()}."
     )
 

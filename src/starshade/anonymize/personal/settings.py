@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_attribute_hierarchy
@@ -10,8 +10,15 @@ from starshade.errors import ConfigError
 from starshade.naming import aside, called, named
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import check_names, plain_attributes
-from starshade.release.identifying import Addresses, Shared, addresses_in, named_in, shared_by
 from starshade.release.manifest import Claim
+from starshade.release.personal.identifying import (
+    Addresses,
+    Shared,
+    addresses_in,
+    named_in,
+    shared_by,
+)
+from starshade.release.personal.recipe import Recipe, coarsened, recipe_of
 from starshade.release.table import Release
 
 
@@ -24,21 +31,39 @@ def refuse_repeated(what: str, names: tuple[str, ...]) -> None:
         )
 
 
-def hierarchies_of(hierarchies: Any) -> tuple[tuple[str, AttributeHierarchy], ...]:
-    """Return hierarchies by attribute, files having been read, in the order of names."""
+def hierarchies_of(hierarchies: Any) -> tuple[tuple[str, AttributeHierarchy | Recipe], ...]:
+    """Return recipes and hierarchies by attribute, files having been read, in order of names."""
     try:
         named = dict(hierarchies)
     except (TypeError, ValueError):
         named = {None: None}
     if not all(isinstance(n, str) and h is not None for n, h in named.items()):
         raise ConfigError(
-            "attribute_hierarchies: a file for each name is needed",
-            advice='For example attribute_hierarchies = {"zip": "zip.csv"}.',
+            "attribute_hierarchies: a recipe or a file for each name is needed",
+            advice='For example attribute_hierarchies = {"zip": "prefix:3", "job": "job.csv"}.',
         )
-    return tuple(
-        (name, h if isinstance(h, AttributeHierarchy) else read_attribute_hierarchy(h))
-        for name, h in sorted(named.items())
-    )
+    return tuple((name, _hierarchy(named[name])) for name in sorted(named))
+
+
+def _hierarchy(told: Any) -> AttributeHierarchy | Recipe:
+    if isinstance(told, AttributeHierarchy | Recipe):
+        return told
+    recipe = recipe_of(told) if isinstance(told, str) else None
+    return read_attribute_hierarchy(told) if recipe is None else recipe
+
+
+def as_recipes_say(
+    ratings: Ratings, told: Mapping[str, AttributeHierarchy | Recipe], k: int
+) -> tuple[Ratings, dict[str, AttributeHierarchy]]:
+    """Return people as finely as their attributes may be told, and all hierarchies."""
+    recipes = {name: how for name, how in told.items() if isinstance(how, Recipe)}
+    joined = {name: how for name, how in told.items() if isinstance(how, AttributeHierarchy)}
+    if not recipes:
+        return ratings, joined
+    assert ratings.attributes is not None
+    people, rows = coarsened(ratings.attributes, recipes, k)
+    joined |= {name: AttributeHierarchy(each) for name, each in rows.items()}
+    return ratings.annotate(attributes=people), joined
 
 
 def check_settings(
@@ -47,7 +72,7 @@ def check_settings(
     sensitive: Sequence[str],
     l: int,  # noqa: E741 - the name that it has everywhere
     t: float | None,
-    hierarchies: Sequence[tuple[str, AttributeHierarchy]] = (),
+    hierarchies: Sequence[object] = (),
 ) -> None:
     """Refuse settings that contradict each other, whatever the data."""
     both = sorted(set(quasi) & set(sensitive))
@@ -119,7 +144,7 @@ def chosen_names(
 def refuse_identifiers(
     ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str], joined: Collection[str]
 ) -> None:
-    """Refuse a text that is as good as a name (`starshade.release.identifying`)."""
+    """Refuse a text that is as good as a name (`starshade.release.personal.identifying`)."""
     for name, how in identifying(ratings, (*quasi, *sensitive), joined):
         raise _as_good_as_a_name(name, how, quasi, sensitive)
 
@@ -178,8 +203,8 @@ def _without(
     if isinstance(how, Addresses):
         return f"To leave it out, {leave}{hidden}."
     return (
-        f"To leave it out, {leave}{hidden}. To keep it, give a hierarchy that joins its values to "
-        f"larger sets{aside('attribute_hierarchies', f'{name}=FILE')}."
+        f"To leave it out, {leave}{hidden}. To keep it, give a recipe or a hierarchy that joins "
+        f"its values to larger sets{aside('attribute_hierarchies', f'{name}=RECIPE')}."
     )
 
 

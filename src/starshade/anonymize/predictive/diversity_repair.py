@@ -1,17 +1,15 @@
 """Repair a `simple` release to (b, l)-diversity by fake edges (PA §5.1, Defs 5.2, 5.3).
 
 Every set of at most b items that some user rated together must be shown by l groups. A set that
-fewer show gets *fake edges*: further groups show what they lack of it, all their members at their
-mean padded value. Which groups is free, and matters: a rated pair of items may lack four groups,
-and there are a hundred thousand such pairs.
+fewer show gets *fake edges*: further groups show what they lack of it. Which groups is free, and
+matters: a rated pair of items may lack four groups, and there are a hundred thousand such pairs.
 
 What is done here. Items are taken from the one that most groups show to the rarest. An item is
 only ever added to groups that show already what it must stand beside: of each of its sets, the
 others have been repaired before it, so enough groups show them, and nothing else has to be added.
-All sets that the item completes are repaired together, each time in the group that costs the
-fewest fake edges (one per member) for every set it serves; among those equal in that in the
-smaller group, then in the one whose padded values of the item spread least, then by a seeded draw.
-For b = 1 there is one set an item, and the order is |C|, spread, seed.
+All sets that the item completes are repaired together, each time in the group that costs least for
+every set it serves. What a group costs, and what it is made to show, is the matter of
+`starshade.anonymize.predictive.fake_edges`.
 
 Groups must be the *classes* of the release, rows that differ: two equal profiles are one group to
 whoever reads them (PA Def. 3.3). Rows that were different may become equal by fake edges, and
@@ -22,12 +20,12 @@ until nothing is added. Each time there are fewer classes, so this ends, if only
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from starshade import budget
+from starshade.anonymize.predictive.fake_edges import Drawn, Mean
 from starshade.anonymize.predictive.homogenize import join_equal
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, Words
@@ -37,7 +35,7 @@ from starshade.kernels.predictive.rated_sets import RatedTable, list_short, rate
 from starshade.naming import aside, called
 from starshade.progress import task
 from starshade.recommend.padded import Padded
-from starshade.release.profiles import quantize
+from starshade.release.profiles import Profiles, quantize
 from starshade.rng import generator
 
 
@@ -51,8 +49,7 @@ class FakeEdges(NamedTuple):
 def repair_diversity(
     shown: Array,
     rated: tuple[Ints, Int32s],
-    sizes: Ints,
-    spread: Callable[[int], Floats],
+    cost: Callable[[int], tuple[Floats, Ints]],
     *,
     b: int,
     l: int,  # noqa: E741 - the paper's name
@@ -62,8 +59,9 @@ def repair_diversity(
 
     `shown` (groups, items): nonzero (or True): the group shows the item. Levels of a profile do;
     not changed. `rated` (indptr, columns): the original ratings by user, columns of `shown`
-    ascending in each row. `spread`: of an item: the spread of its padded values within each group,
-    shape (groups,), float64. Called once for an item that lacks groups, never for another.
+    ascending in each row. `cost`: of an item: what each group costs, above 0, and its place among
+    those that cost as much, both of shape (groups,). Called once for an item that lacks groups,
+    never for another.
 
     What it takes is Σ over users of their sets of b items; on one thread, as each item depends
     on those before it.
@@ -72,10 +70,10 @@ def repair_diversity(
 
     >>> shown = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
     >>> rated = np.array([0, 2, 3, 5, 6]), np.array([0, 1, 1, 1, 2, 1], dtype=np.int32)
-    >>> two = np.array([2, 2])
-    >>> fakes = repair_diversity(shown, rated, two, lambda item: np.zeros(2), b=1, l=2, seed=0)
-    >>> sorted(zip(fakes.group.tolist(), fakes.item.tolist())), int(two[fakes.group].sum())
-    ([(0, 2), (1, 0)], 4)
+    >>> even = lambda item: (np.ones(2), np.arange(2))
+    >>> fakes = repair_diversity(shown, rated, even, b=1, l=2, seed=0)
+    >>> sorted(zip(fakes.group.tolist(), fakes.item.tolist()))
+    [(0, 2), (1, 0)]
     """
     n_groups = len(shown)
     most = int(np.diff(rated[0]).max(initial=0))
@@ -93,15 +91,13 @@ def repair_diversity(
     bits = bits_of_levels(shown)
     order = _rarest_first(bits, seed)
     table = _renumbered(rated, order, bits)
-    draw = generator(seed, "diversity repair")
     fakes: list[tuple[Ints, int]] = []
     with task("making rare items diverse", len(order)) as step:
         for item in range(len(order) - 1, -1, -1):
             lacking = _lacking(item, table, b, l, n_groups)
             if lacking is not None:
                 own = int(order[item])
-                tie = draw.permutation(n_groups)
-                groups = choose_groups(*lacking, sizes, np.asarray(spread(own), np.float64), tie)
+                groups = choose_groups(*lacking, *cost(own))
                 np.bitwise_or.at(
                     table.bits[item], groups // 64, np.uint64(1) << (groups % 64).astype(np.uint64)
                 )
@@ -172,6 +168,7 @@ def diverse_profiles(
     b: int,
     l: int,  # noqa: E741 - the paper's name
     min_raters: int = 1,
+    fake_edges: Literal["drawn", "mean"] = "drawn",
     seed: int,
 ) -> tuple[Ints, Bytes]:
     """Let every set of at most b items that somebody rated together be shown by l profiles.
@@ -180,38 +177,17 @@ def diverse_profiles(
     lacking.
     """
     table = padded.ratings
+    way = Drawn if fake_edges == "drawn" else Mean
     while True:
         groups, levels = join_equal(table, groups, levels, step, min_raters)
         sizes = np.bincount(groups).astype(np.int64)
-        fakes = repair_diversity(
-            levels,
-            (table.indptr, table.columns),
-            sizes,
-            partial(_spreads, padded, groups, sizes),
-            b=b,
-            l=l,
-            seed=seed,
-        )
+        profiles = Profiles(table.items, sizes, levels, table.scale, step)
+        draw = generator(seed, "diversity repair")
+        invent = way(padded, profiles, groups, b, min_raters, draw)
+        rated = table.indptr, table.columns
+        fakes = repair_diversity(levels, rated, invent.cost, b=b, l=l, seed=seed)
         if not len(fakes.group):
             return groups, levels
         for item in np.unique(fakes.item):
             here = fakes.group[fakes.item == item]
-            means = _moments(padded, groups, sizes, int(item))[0][here]
-            levels[here, item] = quantize(means, table.scale, step)
-
-
-def _moments(padded: Padded, groups: Ints, sizes: Ints, item: int) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of an item's padded values in each group."""
-    parts, turned = padded.parts, padded.ratings.by_item
-    values = np.full(padded.n_users, parts.base[item])
-    for j, loading in enumerate(parts.loadings[item]):
-        values += loading * parts.phi[:, j]
-    raters = slice(turned.indptr[item], turned.indptr[item + 1])
-    values[turned.users[raters]] = parts.levels[turned.codes[raters]]
-    means = np.bincount(groups, values, len(sizes)) / sizes
-    squares = np.bincount(groups, (values - means[groups]) ** 2, len(sizes)) / sizes
-    return means, np.sqrt(squares)
-
-
-def _spreads(padded: Padded, groups: Ints, sizes: Ints, item: int) -> Floats:
-    return _moments(padded, groups, sizes, item)[1]
+            levels[here, item] = quantize(invent.values(int(item), here), table.scale, step)

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from starshade.anonymize.order import by_content, check_copy
-from starshade.anonymize.predictive.bins import group_users
-from starshade.anonymize.predictive.clusters import exchange_users
+from starshade.anonymize.again.keep import Shortfall, keep, refuse_leavers, refuse_other_settings
+from starshade.anonymize.order import by_content, check_copy, put_back, seeded_order
+from starshade.anonymize.predictive.bins import distances_of, group_users
+from starshade.anonymize.predictive.clusters import bounded_t_means, exchange_users
 from starshade.anonymize.predictive.diversity_repair import diverse_profiles
 from starshade.anonymize.predictive.homogenize import (
     Levels,
@@ -24,7 +25,7 @@ from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.arguments import typed
 from starshade.errors import ConfigError, UnmetError
-from starshade.kernels.arrays import Ints
+from starshade.kernels.arrays import Floats, Ints
 from starshade.naming import aside, called, named
 from starshade.progress import announced, task
 from starshade.ratings.scale import Scale
@@ -34,6 +35,7 @@ from starshade.recommend.padded import Padded
 from starshade.recommend.registry import ENTRIES, Recommender
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.registry import find
+from starshade.release import MEANS
 from starshade.release.manifest import Claim
 from starshade.release.profile_release import profile_release
 from starshade.release.profiles import default_step, released_levels
@@ -96,7 +98,11 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     b, l : int
         With profile "simple": every set of at most b items that somebody rated together is shown
         by at least l different profiles; where it is not, groups get *fake edges* (PA §5.1): cells
-        that nobody rated, at the members' mean padded value. l = 0 asks for nothing.
+        that nobody rated. l = 0 asks for nothing.
+    fake_edges : {"drawn", "mean"}
+        Fake edges are drawn as real cells come about (ours), or are the members' mean padded values
+        in as few cells as possible (the paper's), most of which the release gives away
+        (`starshade.attack.fake_edges`).
     min_raters : int
         With profile "simple": an item that fewer of the group's members rated is null, groups of
         the same profile being one.
@@ -108,6 +114,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
         Whether items rated by fewer than k users are left out.
+    slack : int
+        Groups are made of k + slack, so that as many may leave before the next release.
 
     Raises
     ------
@@ -145,14 +153,24 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             useless.append((f"dissimilarity {self.dissimilarity}", "the grouping t-means"))
         if self.clip == "cells" and self.grouping == "exchange":
             useless.append(("clip cells", "the grouping t-means"))
-        if self.clip == "cells" and self.profile == "pooled":
-            useless.append(("clip cells", "the profiles that are means"))
-        if self.l == 0 and self.b != 1:
-            useless.append(("b", "an l above 0"))
-        if self.profile == "pooled" and self.recommender != "regularized-svd":
-            useless.append(("the profile pooled", "the recommender regularized-svd"))
+        useless += [
+            (named(name), "an l above 0")
+            for name in ("b", "fake_edges")
+            if self.l == 0 and getattr(self, name) != getattr(PredictiveAnonymizer, name)
+        ]
+        if self.profile == "pooled":
+            self._check_pooled()
         for what, beside in useless:
             raise ConfigError(f"{what}: only for {beside}", advice="Leave one of them out.")
+
+    def _check_pooled(self) -> None:
+        """Refuse what needs another profile, which is not the default."""
+        for setting, fits in (("clip", "mean"), ("recommender", "regularized-svd")):
+            if (value := getattr(self, setting)) != fits:
+                raise ConfigError(
+                    f"{named(setting, value)}: the profile pooled needs {named(setting, fits)}",
+                    advice=f"Leave it out, or name another profile: {named('profile', 'model')}.",
+                )
 
     def padding(self) -> Recommender:
         """Return the recommender that pads: the same settings, to be fitted to other ratings."""
@@ -171,7 +189,14 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
 
     @typed
     @announced("anonymizing by predictive")
-    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+    def anonymize(
+        self,
+        ratings: Ratings,
+        rng: Rng = None,
+        *,
+        after: Release | None = None,
+        shortfall: Shortfall = "invent",
+    ) -> Release:
         """Make a release in which every record equals at least k-1 others.
 
         Parameters
@@ -179,6 +204,9 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         ratings : Ratings
         rng : int, Generator or None
             The same seed gives the same release, at any number of threads.
+        after : Release, optional
+            The last release of the same people, with its receipt; `shortfall` : {"invent",
+            "withhold"}: as in `starshade.anonymize.grouping.Grouping.anonymize`.
 
         Returns
         -------
@@ -189,15 +217,23 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         ------
         ConfigError
             k or min_raters above the number of records, unknown items, a step that does not fit
-            the scale, more factors than users or items, b above what anybody rated, or more
-            memory needed than may be used.
+            the scale, more factors than users or items, b above what anybody rated, more memory
+            needed than may be used, or an earlier release that these ratings cannot continue.
         UnmetError
-            No item is rated by k users, there are fewer than l different profiles, or no cell of
-            any profile would be filled.
+            No item is rated by k users, there are fewer than l different profiles, no cell of any
+            profile would be filled, or too many people left since `after`.
         """
         seed = resolve_seed(rng)
-        ready = prepare(ratings, self.k, self.items, self.rare_items)
-        table = ready.ratings
+        kept = None
+        if after is None:
+            ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
+            table = ready.ratings
+        else:
+            refuse_other_settings(after.manifest, "none", "profile")
+            kept = keep(ratings, after, self.k, shortfall, self.items)
+            table = kept.ratings
+            if self.profile in MEANS:
+                refuse_leavers(kept)
         if self.min_raters > table.n_users:
             raise ConfigError(
                 f"{named('min_raters')} = {self.min_raters}: there are {table.n_users:,} users",
@@ -211,7 +247,15 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         check_copy(table)
         records = by_content(table, seed)
         padded = self._padded(records.ratings, seed)
-        groups = self._groups(padded, seed)
+        chain = None
+        if kept is None:
+            groups = self._groups(padded, seed)
+        else:
+            new = np.flatnonzero(kept.group[records.users] < 0)
+            fresh = np.empty(table.n_users, dtype=np.int64)
+            fresh[records.users[new]] = self._groups_of(padded, new, seed)
+            groups, chain = kept.with_newcomers(fresh[kept.newcomers])
+            groups = groups[records.users]
         with task("making profiles"):
             groups, levels = self._profiles(padded, groups, step, seed)
         if not levels.any():
@@ -224,9 +268,12 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             table,
             levels,
             records.by_user(groups),
-            ready.provenance(self, seed, self._claims(), **self._resolved(step)),
+            ready.provenance(self, seed, self._claims(), **self._resolved(step))
+            if kept is None
+            else kept.provenance(self, seed, self._claims(), shortfall, **self._resolved(step)),
             step=step,
             profile=self.profile,
+            chain=chain,
         )
 
     def _step(self, scale: Scale) -> float:
@@ -251,15 +298,28 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         return fitted
 
     def _groups(self, padded: Padded, seed: int) -> Ints:
+        k = self.k + self.slack
         if self._grouping == "t-means":
-            return group_users(
-                padded, self.k, seed, dissimilarity=self.dissimilarity, clip=self.clip
-            )
-        table = padded.ratings
-        weights = np.ones(table.n_users)
-        if self._weights == "support":
-            weights = table.user_support.astype(np.float64) ** _ACTIVE
-        return exchange_users(padded.coordinates, weights, self.k, seed)
+            return group_users(padded, k, seed, dissimilarity=self.dissimilarity, clip=self.clip)
+        return exchange_users(padded.coordinates, self._activity(padded), k, seed)
+
+    def _groups_of(self, padded: Padded, users: Ints, seed: int) -> Ints:
+        """Return the groups of some of the users, who stay among themselves."""
+        if not len(users):
+            return users
+        k = min(self.k + self.slack, max(len(users), self.k))
+        if self._grouping == "exchange":
+            weights = self._activity(padded)[users]
+            return exchange_users(padded.coordinates[users], weights, k, seed)
+        away = distances_of(padded, self.dissimilarity, self.clip)
+        order = seeded_order(len(users), seed, "newcomers")
+        found = bounded_t_means(away, users[order], len(users) // k, k)
+        return put_back(order, np.unique(found, return_inverse=True)[1].astype(np.int64))
+
+    def _activity(self, padded: Padded) -> Floats:
+        """Return what a user's error counts with."""
+        support = padded.ratings.user_support.astype(np.float64)
+        return support**_ACTIVE if self._weights == "support" else np.ones(len(support))
 
     def _profiles(
         self, padded: Padded, groups: Ints, step: float, seed: int
@@ -282,7 +342,9 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         levels = simple_profiles(table, members, step, least)
         if self.l:
             settings = {"b": self.b, "l": self.l, "min_raters": least}
-            return diverse_profiles(padded, groups, levels, step, **settings, seed=seed)
+            return diverse_profiles(
+                padded, groups, levels, step, **settings, fake_edges=self.fake_edges, seed=seed
+            )
         if least > 1:
             return join_equal(table, groups, levels, step, least)
         return groups, levels
@@ -309,6 +371,6 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             **{name: getattr(made, name, None) for name in _OWN},
             "grouping": self._grouping,
             "weights": self._weights,
-            **({} if self.l else {"b": None}),
+            **({} if self.l else {"b": None, "fake_edges": None}),
             "step": step,
         }

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.attack.composition.contents import Changes, Pool, possible
-from starshade.attack.composition.people import Joint, Part, union
+from starshade.attack.composition.people import Joint, Part
 from starshade.errors import ConfigError
 from starshade.kernels.csr import keep_rows
 from starshade.naming import aside
 from starshade.plain import counted
 from starshade.progress import task
 from starshade.ratings.scale import Scale
-from starshade.ratings.vocabulary import Vocabulary
+from starshade.ratings.vocabulary import Vocabulary, union
 from starshade.release.cells import Cells, Symbols
 from starshade.release.content import canonical, code_type
 

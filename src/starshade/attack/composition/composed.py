@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.composition.cells import Together, cells_together
 from starshade.attack.composition.contents import Changes
-from starshade.attack.composition.people import Joint, Part, link_of, union
+from starshade.attack.composition.kept import crowds
+from starshade.attack.composition.people import Joint, Part, link_of
 from starshade.attack.view import look, roles_of
 from starshade.errors import ConfigError
 from starshade.naming import aside
 from starshade.plain import counted
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import union
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 
@@ -23,11 +26,11 @@ from starshade.release.table import Link, Release
 class Counts:
     """Of the people in one release, or in any of several.
 
-    `people`, `classes`, `smallest`: people, their (joint) classes, people in the smallest.
-    `people_alone`, `people_below_k`: people in a class of one, and of fewer than k (None: no k is
-    claimed). `cells`, `cells_pinned`, `people_pinned`: pairs of person and item for which a rating
-    is possible, pairs for which one alone is, and people who have such a one; None where no cell
-    holds what is true.
+    `people`, `classes`, `smallest`: people, their (joint) classes, the fewest among whom anybody
+    hides. `people_alone`, `people_below_k`: people who hide among no others, and among fewer than k
+    (None: no k is claimed). `cells`, `cells_pinned`, `people_pinned`: pairs of person and item for
+    which a rating is possible, pairs for which one alone is, and people who have such a one; None
+    where no cell holds what is true.
     """
 
     people: int
@@ -45,14 +48,17 @@ class Composed:
     """Several releases of the same people, together.
 
     `parts`: the releases, oldest first. `joint`: the joint classes. `together`: their cells; None
-    where no release has cells that hold what is true. `k`: the smallest that is claimed. `counts`,
-    `each`: of all together, and of each release alone. `in_all`: people who are in every release.
-    `items`, `common_items`: in any, and in every release. `changes`: as they were taken to be.
+    where no release has cells that hold what is true. `crowds` (joint classes,): among how many the
+    people of each hide (`starshade.attack.composition.kept`). `k`: the smallest that is claimed.
+    `counts`, `each`: of all together, and of each release alone. `in_all`: people who are in every
+    release. `items`, `common_items`: in any, and in every release. `changes`: as they were taken to
+    be.
     """
 
     parts: tuple[Part, ...]
     joint: Joint
     together: Together | None
+    crowds: NDArray[np.int64]
     k: int | None
     counts: Counts
     each: tuple[Counts, ...]
@@ -92,6 +98,7 @@ def composition_of(
         otherwise than `changes` says, or too little memory.
     """
     *earlier, newest = releases
+    _refuse_disorder(releases)
     link = link_of(newest, link)
     links = [link_of(release) for release in earlier]
     _refuse_foreign(newest, original, link)
@@ -109,14 +116,31 @@ def composition_of(
         parts=parts,
         joint=joint,
         together=together,
+        crowds=(crowd := crowds(parts, joint)),
         k=k,
-        counts=_of_all(joint, together, k),
+        counts=_of_all(joint, crowd, together, k),
         each=tuple(_of_one(part, k, part.tells(scale)) for part in parts),
         in_all=int(joint.sizes[(joint.classes >= 0).all(axis=1)].sum()),
         items=len(items),
         common_items=int(common.sum()),
         changes=changes,
     )
+
+
+def _refuse_disorder(releases: Sequence[Release]) -> None:
+    """Refuse releases that stand before one that they continue."""
+    own = [each.private for each in releases]
+    for j, one in enumerate(own):
+        after = None if one is None or one.chain is None else one.chain.after
+        before, later = (
+            {each.release for each in some if each is not None} for some in (own[:j], own[j + 1 :])
+        )
+        if after in later - before:  # equal files may have been released again
+            raise ConfigError(
+                "a release stands before the one that it continues",
+                advice=f"Name the oldest first{aside('earlier')}.",
+                setting="earlier",
+            )
 
 
 def _refuse_foreign(release: Release, original: Ratings, link: Link) -> None:
@@ -151,7 +175,9 @@ def _refuse_impossible(together: Together, joint: Joint, changes: Changes) -> No
     )
 
 
-def _of_all(joint: Joint, together: Together | None, k: int | None) -> Counts:
+def _of_all(
+    joint: Joint, crowd: NDArray[np.int64], together: Together | None, k: int | None
+) -> Counts:
     cells = pinned = with_one = None
     if together is not None:
         cells = int((np.diff(together.cells.indptr) * joint.sizes).sum())
@@ -160,9 +186,9 @@ def _of_all(joint: Joint, together: Together | None, k: int | None) -> Counts:
     return Counts(
         people=len(joint.of_person),
         classes=len(joint.sizes),
-        smallest=int(joint.sizes.min()),
-        people_alone=joint.below(2),
-        people_below_k=None if k is None else joint.below(k),
+        smallest=int(crowd.min()),
+        people_alone=int(joint.sizes[crowd < 2].sum()),
+        people_below_k=None if k is None else int(joint.sizes[crowd < k].sum()),
         people_pinned=with_one,
         cells=cells,
         cells_pinned=pinned,

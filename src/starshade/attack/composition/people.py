@@ -12,9 +12,10 @@ from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import first_equal_row
 from starshade.naming import aside
 from starshade.ratings.scale import Scale
-from starshade.ratings.vocabulary import Vocabulary
+from starshade.ratings.vocabulary import Vocabulary, union
+from starshade.release import MEANS
 from starshade.release.cells import Cells
-from starshade.release.match.match import never_moved
+from starshade.release.match.match import never_moved, refuse_foreign_link
 from starshade.release.table import Link, Release
 
 
@@ -23,13 +24,19 @@ class Part:
     """One of several releases.
 
     `users`: who is in it, by original id. `class_of_user` (n_users,). `sizes` (n_classes,):
-    records. `items`: as released. `cells`: of its classes, on the items where a cell holds the
-    true rating of everybody in it; None where there are none.
+    records. `means`: whether cells are means of ratings, so that what is missing from one can be
+    subtracted. `group_of_user` (n_users,): who was kept together over releases (else their class),
+    and `nobodys` (n_groups,): records of nobody among each. `items`: as released. `cells`: of its
+    classes, on the items where a cell holds the true rating of everybody in it; None where there
+    are none.
     """
 
     users: Vocabulary
     class_of_user: NDArray[np.int64]
     sizes: NDArray[np.int64]
+    means: bool
+    group_of_user: NDArray[np.int64]
+    nobodys: NDArray[np.int64]
     items: Vocabulary
     cells: Cells | None
     k: int | None  # as claimed
@@ -46,10 +53,18 @@ class Part:
         cells = None if not isinstance(classes, Cells) else classes
         if cells is not None and release.manifest.layout == "record":
             cells, row = _equal_records(cells, never_moved(release))
+        own = release.private if release.private and release.private.link is link else None
+        group, nobodys = row[link.record], row[:0] if own is None else row[own.forgotten]
+        if own is not None and own.chain is not None:
+            group, forgotten = own.chain.group, own.chain.forgotten[: len(own.forgotten)]
+            nobodys = np.concatenate([own.chain.invented, forgotten])
         return cls(
             users=link.users,
             class_of_user=row[link.record],
             sizes=np.bincount(row).astype(np.int64),
+            means=release.manifest.profile in MEANS,
+            group_of_user=group,
+            nobodys=np.bincount(nobodys, minlength=int(group.max(initial=-1)) + 1),
             items=classes.items,
             cells=cells,
             k=release.manifest.claimed_k,
@@ -72,11 +87,7 @@ def link_of(release: Release, link: Link | None = None) -> Link:
             f"{aside('private', rest='for this one')}"
             f"{aside('earlier_private', rest='for others')}.",
         )
-    if len(link.record) != release.n_records:
-        raise ConfigError(
-            f"the link names {len(link.record):,} records, the release has "
-            f"{release.n_records:,}: they do not belong together"
-        )
+    refuse_foreign_link(release, link)
     return link
 
 
@@ -117,16 +128,3 @@ class Joint:
             of_person = np.unique(key, return_inverse=True)[1]
         _, someone, sizes = np.unique(of_person, return_index=True, return_counts=True)
         return cls(people, of_person, classes[someone], sizes.astype(np.int64))
-
-    def below(self, k: int) -> int:
-        """Count the people in joint classes of fewer than k."""
-        return int(self.sizes[self.sizes < k].sum())
-
-
-def union(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
-    """Return all ids of several vocabularies."""
-    first, *others = vocabularies
-    if all(other == first for other in others):
-        return first
-    integers = np.unique(np.concatenate([each.integers for each in vocabularies]))
-    return Vocabulary(integers, sorted({text for each in vocabularies for text in each.texts}))

@@ -283,16 +283,18 @@ def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> Co
         guess_class=int(joint.sizes.max()) / people,
         guess_record=1 / people,
         each=tuple(
-            OfRelease(**_figures(its, part.sizes, by, seed))
+            OfRelease(**_figures(its, part.sizes, part.sizes, by, seed))
             for its, part, by in zip(found.each, found.parts, alone, strict=True)
         ),
-        **_figures(counts, joint.sizes, together, seed),
+        **_figures(counts, found.crowds, joint.sizes, together, seed),
         **more,
     )
 
 
-def _figures(counts: Counts, sizes: Any, named: Named | None, seed: int) -> dict[str, Any]:
-    by_class = bootstrap(np.repeat(1 / sizes, sizes), seed=seed)
+def _figures(
+    counts: Counts, crowds: Any, people: Any, named: Named | None, seed: int
+) -> dict[str, Any]:
+    by_class = bootstrap(np.repeat(1 / crowds, people), seed=seed)
     return {
         **asdict(counts),
         "pinned": _rate(counts.people_pinned, counts.people),

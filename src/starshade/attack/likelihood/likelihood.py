@@ -64,15 +64,11 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
 
     Examples
     --------
+    Four people, each with an item that nobody else rated.
+
     >>> from starshade.attack.knowledge import Knowledge
-    >>> import numpy as np
-    >>> from starshade.ratings.scale import Scale
     >>> from starshade.ratings.table import Ratings
-    >>> from starshade.ratings.vocabulary import Vocabulary
-    >>> table = Ratings(  # four people, each with an item that nobody else rated
-    ...     Scale(1, 5, 1), Vocabulary(np.arange(4)), Vocabulary(np.arange(4)), np.arange(5),
-    ...     np.arange(4, dtype=np.int32), np.zeros(4, np.uint8), np.arange(1.0, 6.0),
-    ... )
+    >>> table = Ratings.from_arrays(list("abcd"), list("wxyz"), [1, 2, 3, 4], scale="1:5:1")
     >>> Likelihood().run(table, Knowledge(known=1), rng=0).expected_top1.rate
     1.0
     """

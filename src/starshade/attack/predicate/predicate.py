@@ -146,21 +146,16 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
         view = look(data, request.original, request.link)
         linked = int((view.row_of_user >= 0).sum())
         attacked = linked if view.credit == "linked" else view.cells.n_records
-        people = People(view.truth())
-        if not attacked or not people.table.n_ratings:
-            raise ConfigError("nobody can be attacked: no user has a record and a rating")
-        # what is laid out beside the cells: their kinds, numbered and sorted, and the true ratings
-        needed = _BYTES * (len(view.cells.columns) + people.table.n_ratings)
-        refuse_large("predicate", needed, 0, f", or attack fewer items{aside('items', 'top:N')}")
+        if not attacked:
+            raise _nobody()
         classes = distinct(view.cells)
-        rows = self._rows(classes.n_groups, seed)
-        tried = _tried(classes, rows, _promise(data), people, _strangers(outsiders, view))
+        tried = written(view, classes, promise_of(data), outsiders, most=self.classes, seed=seed)
         seconds = perf_counter() - started
         return PredicateResult(
             attack=self.name,
             records=view.cells.n_records,
             classes=classes.n_groups,
-            classes_tried=len(rows),
+            classes_tried=len(tried.row),
             targets=attacked,
             ineligible=max(0, view.original.n_users - attacked),
             credit=view.credit,
@@ -172,18 +167,12 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
             light=tuple(OfWeight.of(most, tried, view.original.n_users) for most in LIGHT),
             forced=_forced(data, view.cells, classes),
             seconds=seconds,
-            postings_per_second=len(rows) * len(classes.columns) / max(seconds, 1e-9),
+            postings_per_second=len(tried.row) * len(classes.columns) / max(seconds, 1e-9),
             config=asdict(self),
             seed=seed,
             digest=digest_of(view.original),
             per_class=tried,
         )
-
-    def _rows(self, n: int, seed: int) -> Ints:
-        most = self.classes or _MOST
-        if n <= most:
-            return np.arange(n)
-        return np.sort(generator(seed, "predicate classes").choice(n, most, replace=False))
 
 
 def _refuse_means(data: Ratings | Release) -> None:
@@ -196,7 +185,11 @@ def _refuse_means(data: Ratings | Release) -> None:
         )
 
 
-def _promise(data: Ratings | Release) -> str:
+def _nobody() -> ConfigError:
+    return ConfigError("nobody can be attacked: no user has a record and a rating")
+
+
+def promise_of(data: Ratings | Release) -> str:
     """Return which values of a cell somebody must hold, as `levels_of` takes it."""
     told = data.manifest.config.get("hierarchy") if isinstance(data, Release) else "ndgh"
     return told if isinstance(told, str) else ""
@@ -215,9 +208,32 @@ def _strangers(outsiders: Ratings | None, view: View) -> People | None:
     return People(truth_on(outsiders, items, items.indices(outsiders.items).astype(np.int32)))
 
 
-def _tried(
-    classes: Cells, rows: Ints, promise: str, people: People, strangers: People | None
+def written(
+    view: View,
+    classes: Cells,
+    promise: str,
+    outsiders: Ratings | None,
+    *,
+    most: int | None = None,
+    seed: int,
 ) -> Tried:
+    """Write predicates for the distinct `classes` of what is seen, and say what comes of them.
+
+    `promise`: as `promise_of` returns it. `outsiders`, `most`, `seed`: as the attack's `outsiders`,
+    `classes` and `rng`.
+
+    Raises
+    ------
+    ConfigError
+        Nobody rated what is seen, outsiders are none, or there is not enough memory.
+    """
+    people, strangers = People(view.truth()), _strangers(outsiders, view)
+    if not people.table.n_ratings:
+        raise _nobody()
+    # what is laid out beside the cells: their kinds, numbered and sorted, and the true ratings
+    needed = _BYTES * (len(view.cells.columns) + people.table.n_ratings)
+    refuse_large("predicate", needed, 0, f", or attack fewer items{aside('items', 'top:N')}")
+    rows = _drawn(classes.n_groups, most or _MOST, seed)
     chosen = choose_predicates(classes, levels_of(classes.symbols, promise), rows)
     predicates = chosen.predicates
     satisfying, holders = people.satisfying(predicates, classes)
@@ -236,6 +252,12 @@ def _tried(
     )
 
 
+def _drawn(n: int, most: int, seed: int) -> Ints:
+    if n <= most:
+        return np.arange(n)
+    return np.sort(generator(seed, "predicate classes").choice(n, most, replace=False))
+
+
 def _forced(data: Ratings | Release, rows: Cells, classes: Cells) -> Forced | None:
     """Count the cells that leave no doubt how many hold each value; None where they may be false.
 
@@ -245,7 +267,7 @@ def _forced(data: Ratings | Release, rows: Cells, classes: Cells) -> Forced | No
         if data.manifest.layout != "generalized":
             return None
         classes = rows
-    symbols, named_in = classes.symbols, levels_of(classes.symbols, _promise(data)).named
+    symbols, named_in = classes.symbols, levels_of(classes.symbols, promise_of(data)).named
     values = np.diff(named_in.offsets) + (named_in.last >= named_in.first)
     held = np.add.reduceat(np.append(named_in.held, 0), named_in.offsets)[: len(values)]
     of = np.repeat(np.arange(classes.n_groups), np.diff(classes.indptr))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.inference import posteriors
 from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import Resampled
+from starshade.attack.shadows.resampled import Resampled, mean_of
 from starshade.attack.shadows.seen import Facts, Seen
 from starshade.attack.shadows.shadows import Method, Round
 from starshade.errors import ConfigError
@@ -81,7 +81,7 @@ class _Joined:
         sides = []
         for which in (members, ~members):
             resampled = Resampled(users[which], rounds[which], facts["seed"])
-            sides.append(resampled.interval(_mean_of(credit[which]), len(np.unique(users[which]))))
+            sides.append(resampled.interval(mean_of(credit[which]), len(np.unique(users[which]))))
         return Halves(self.known, *sides)
 
 
@@ -106,11 +106,3 @@ def joined(seen: Seen, one: Facts, other: Facts) -> Floats:
     """Chance that both halves name one class, each the likeliest, ties shared; (people,)."""
     best = [posteriors(seen, facts)[1] for facts in (one, other)]
     return np.asarray((best[0] * best[1]).sum(axis=1))
-
-
-def _mean_of(credit: Floats) -> Any:
-    def mean(weights: Floats) -> Floats:
-        total = weights.sum(axis=1)
-        return np.where(total > 0, weights @ credit / np.where(total > 0, total, 1), np.nan)
-
-    return mean

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from starshade.attack.result import RECORDS
-from starshade.attack.shadows.membership_result import SHARE_OF_PEOPLE
-from starshade.attack.shown import NOT_ASKED, Found
+from starshade.attack.shadows.result import ASKED, ROUNDS, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.figure import Figure, Rate, Table
@@ -82,7 +81,7 @@ _SAVED = Figure(
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferenceResult(Found):
+class InferenceResult(ShadowFound):
     """What a release tells of people's other ratings because they are in it.
 
     It is the method that is measured, on releases of nine tenths of the people (definitions,
@@ -106,15 +105,8 @@ class InferenceResult(Found):
     seed : int
     """
 
-    rounds: int
     known: int
     ways: tuple[Way, ...]
-    knowledge: dict[str, Any]
-    seed: int
-
-    NULL: ClassVar[tuple[str, ...]] = tuple(
-        name for name in NOT_ASKED if name not in ("knowledge", "seed")
-    )
 
     @property
     def rated_gained(self) -> Rate | None:
@@ -136,9 +128,6 @@ class InferenceResult(Found):
     def error_saved(self) -> str | None:
         """How much smaller the error is, as a text with its interval."""
         return None if self.saved is None else "{:.3f} [{:.3f}, {:.3f}]".format(*self.saved.saved)
-
-    def _own(self) -> dict[str, Any]:
-        return {**super()._own(), "share_of_people": SHARE_OF_PEOPLE}
 
     def __str__(self) -> str:
         return " ".join(self._told())
@@ -163,10 +152,8 @@ class InferenceResult(Found):
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        rounds = Figure("rounds", "Rounds of leaving people out", "count", None, "Ten at most.")
-        asked = Figure("targets", "People asked about", "count", None, "What the figures rest on.")
         known = Figure("known", "Ratings known of each", "count", None, "The others are asked for.")
-        return self._of(RECORDS, rounds, asked, known, _RATED, _VALUE, _SAVED)
+        return self._of(RECORDS, ROUNDS, ASKED, known, _RATED, _VALUE, _SAVED)
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from starshade.attack.result import RECORDS
-from starshade.attack.shadows.shadows import FOLDS
-from starshade.attack.shown import NOT_ASKED, Found
+from starshade.attack.shadows.result import ASKED, ROUNDS, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.figure import Figure, Rate, Table, number
 from starshade.plain import counted, percent
-
-SHARE_OF_PEOPLE = 1 - 1 / FOLDS
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,8 @@ _AUC = Figure(
 )
 _FIGURES = (
     RECORDS,
-    Figure("rounds", "Rounds of leaving people out", "count", None, "After ten everybody was."),
-    Figure("targets", "People asked about", "count", None, "What the figures rest on."),
+    ROUNDS,
+    ASKED,
     _AUC,
     Figure(
         "epsilon",
@@ -77,7 +74,7 @@ _FIGURES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class MembershipResult(Found):
+class MembershipResult(ShadowFound):
     """How well an adversary tells who is in a release (definitions, "membership").
 
     It is the method that is measured, on releases of nine tenths of the people.
@@ -99,14 +96,7 @@ class MembershipResult(Found):
     seed : int
     """
 
-    rounds: int
     by_known: tuple[MembershipAt, ...]
-    knowledge: dict[str, Any]
-    seed: int
-
-    NULL: ClassVar[tuple[str, ...]] = tuple(
-        name for name in NOT_ASKED if name not in ("knowledge", "seed")
-    )
 
     @property
     def everything(self) -> MembershipAt:
@@ -128,7 +118,6 @@ class MembershipResult(Found):
             **super()._own(),
             "auc": None if self.auc is None else self.auc.to_dict(),
             "epsilon": self.epsilon,
-            "share_of_people": SHARE_OF_PEOPLE,
         }
 
     def __str__(self) -> str:

@@ -70,6 +70,16 @@ class Resampled:
         return here, low, high
 
 
+def mean_of(values: Floats) -> Callable[[Floats], Floats]:
+    """Return the mean of an entry's values as a figure of weights; NaN where none is drawn."""
+
+    def mean(weights: Floats) -> Floats:
+        total = weights.sum(axis=1)
+        return np.where(total > 0, weights @ values / np.where(total > 0, total, 1), np.nan)
+
+    return mean
+
+
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """Entries by descending score: those that should be found, and the others."""

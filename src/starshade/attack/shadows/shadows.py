@@ -33,13 +33,15 @@ class Round:
     """A release, its reference, and the people who tell them apart.
 
     `members`, `outsiders`: users of the original who have a record in `release` and none in
-    `reference`, and those who have none in either. `release`, `reference`: as an adversary sees
-    them. `support` (n_items,): people of the reference who rated each item of the original.
+    `reference`, and those who have none in either; `left_out`: the ratings of the latter.
+    `release`, `reference`: as an adversary sees them. `support` (n_items,): people of the reference
+    who rated each item of the original.
     """
 
     number: int
     members: NDArray[np.int64]
     outsiders: NDArray[np.int64]
+    left_out: Ratings
     release: Seen
     reference: Seen
     support: NDArray[np.int64]
@@ -99,6 +101,7 @@ class Shadows:
             number,
             np.flatnonzero(member & (inside >= 0)),
             np.flatnonzero(out),
+            self.original.keep_users(np.flatnonzero(out)),
             release,
             reference,
             rest.item_support,

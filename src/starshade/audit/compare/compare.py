@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean
 from time import perf_counter
 from typing import Any, TypeVar
@@ -54,12 +55,13 @@ from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.query_error import QueryError
 from starshade.utility.query_error_result import KINDS
 from starshade.utility.registry import PROBED
+from starshade.utility.what_remains import WhatRemains
 
 #: measured with settings that are the same for all
-_APART = ("query-error", *(entry.name for entry in PROBED))
+_APART = ("query-error", "what-remains", *(entry.name for entry in PROBED))
 _DRAWS = 20  # conditions for each set of items and each kind
 _PROXIMATE = ("l", "sensitive", "nulls")  # beside eps
-_Value = TypeVar("_Value", bound=int | str)
+_Value = TypeVar("_Value", bound=float | str)
 
 
 def grouping_methods() -> tuple[str, ...]:
@@ -72,7 +74,7 @@ def grouping_methods() -> tuple[str, ...]:
 def compare(
     ratings: Ratings,
     methods: Sequence[str] | None = None,
-    ks: Sequence[int] = CompareSettings.ks,
+    k: int | Sequence[int] = CompareSettings.k,
     *,
     items: ItemSelection | None = None,
     eps: float | None = None,
@@ -80,6 +82,7 @@ def compare(
     sensitive: Sequence[str] = CompareSettings.sensitive,
     nulls: NullRule = CompareSettings.nulls,
     profile: ProfileKind | None = None,
+    disclosure_weights: Sequence[float] = CompareSettings.disclosure_weights,
     attribute: str | None = None,
     known: int = CompareSettings.known,
     targets: int = CompareSettings.targets,
@@ -93,7 +96,7 @@ def compare(
     ratings : Ratings
     methods : sequence of str, optional
         As ``starshade list methods`` names them. None: all that form groups (`Grouping`).
-    ks : sequence of int
+    k : int or sequence of int
         Each at least 2.
     items : ItemSelection, optional
         Which items to release; None: all of them.
@@ -104,6 +107,8 @@ def compare(
     profile : str, optional
         For the methods whose groups become one profile, if any is named: what a cell is. None:
         "pooled".
+    disclosure_weights : sequence of float
+        For `KExchange`, if it is named: a row for each (`KExchange.disclosure_weight`).
     attribute : str, optional
         The numeric personal attribute that queries average. None: age, else the first numeric
         one, else there is no query error.
@@ -153,7 +158,9 @@ def compare(
     """
     started, seed = perf_counter(), resolve_seed(rng)
     near = (eps, l, sensitive, nulls)
-    settings = CompareSettings(methods, ks, *near, profile, attribute, known, targets, held_out)
+    cells = (profile, disclosure_weights)
+    ks = [k] if isinstance(k, int) else k
+    settings = CompareSettings(methods, ks, *near, *cells, attribute, known, targets, held_out)
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
             f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
@@ -171,8 +178,9 @@ def compare(
     most, usual = int(table.user_support.max()), (CompareSettings.known,)
     (number,) = numbers_to_try((settings.known,), most, usual)
     knowledge = Knowledge(known=number, dates=False)
-    judge = _Judge(table, knowledge, settings.targets, numeric, seed, probe)
-    compile_first((way.method for way in {way.name: way for way in ways}.values()), table, seed)
+    judge = _Judge(table, ratings, knowledge, settings.targets, numeric, seed, probe)
+    kinds = {(way.name, bool(way.weight)): way.method for way in ways}  # a weight has own kernels
+    compile_first(kinds.values(), table, seed)
     with task("comparing", len(ways) + 1) as step:
         release = untouched(table, "exact" if numeric else "none")
         original, before = judge.figures(release, k=1)
@@ -207,16 +215,18 @@ class _Way:
     k: int
     eps: float | None
     profile: str | None
+    weight: float | None
     method: Anonymizer
 
 
 def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
     names = grouping_methods() if settings.methods is None else _once(settings.methods, "methods")
-    ks = sorted(_once(settings.ks, "ks"))
+    ks = sorted(_once(settings.k, "k"))
     if not names:
         raise ConfigError("nothing to compare: at least one method is needed")
     entries = [find(ENTRIES, name, "method") for name in names]
     with_eps = [entry.name for entry in entries if "eps" in entry.names]
+    with_weight = [entry.name for entry in entries if "disclosure_weight" in entry.names]
     with_profile = [entry.name for entry in entries if "profile" in entry.names]
     if with_eps and settings.eps is None:
         raise ConfigError(
@@ -228,25 +238,28 @@ def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
         ("eps", "an eps", with_eps),
         *((name, "such a setting", with_eps) for name in _PROXIMATE),
         ("profile", "a profile", with_profile),
+        ("disclosure_weights", "such a weight", with_weight),
     ):
         given = getattr(settings, name)
         if given != getattr(CompareSettings, name) and not those:
-            other = "predictive" if name == "profile" else "interval or suppress"
+            others = {"profile": "predictive", "disclosure_weights": "k-exchange"}
+            other = others.get(name, "interval or suppress")
             raise ConfigError(
                 f"{named(name, given)}: none of the methods has {of}",
                 advice=f"Leave it out, or name {other} among the methods.",
                 setting=name,
             )
     near = {name: getattr(settings, name) for name in _PROXIMATE}
+    weights = sorted(_once(settings.disclosure_weights, "disclosure_weights"))
     shared: dict[str, Any] = {"attributes": "exact" if exact else "none"}
     ways = []
     for entry in entries:
         own = settings.eps if entry.name in with_eps else None
         cells = (settings.profile or PROFILE) if entry.name in with_profile else None
-        for k in ks:
+        for k, weight in product(ks, weights if entry.name in with_weight else (None,)):
             with_k = shared | {"k": k} | ({} if own is None else {"eps": own} | near)
-            method = made_of(entry, with_k | {"profile": cells})
-            ways.append(_Way(entry.name, k, own, cells, method))
+            method = made_of(entry, with_k | {"profile": cells, "disclosure_weight": weight})
+            ways.append(_Way(entry.name, k, own, cells, weight, method))
     return ways
 
 
@@ -264,6 +277,7 @@ class _Judge:
     """The same measures and the same attacks for everybody."""
 
     ratings: Ratings
+    whole: Ratings  # before items were chosen and ratings held out
     knowledge: Knowledge
     targets: int
     attribute: str | None
@@ -284,6 +298,7 @@ class _Judge:
         with silence():
             measured: dict[str, Value] = {}
             measured |= figures_of(release, self.ratings, without=_APART)
+            measured |= WhatRemains().measure(release, self.whole).figures
             if self.attribute is not None:
                 measured |= self._query_errors(release, self.attribute)
             if self.probe is not None:
@@ -341,6 +356,8 @@ class _Judge:
 
 
 def _row(way: _Way, judge: _Judge, wrong: list[UserError]) -> Row:
+    told = (way.name, way.k, way.eps)
+    cells: dict[str, Any] = {"profile": way.profile, "disclosure_weight": way.weight}
     try:
         made = attempt(way.method, judge.ratings, judge.seed)
         figures, attack = judge.figures(made.release, way.k, made)
@@ -351,9 +368,9 @@ def _row(way: _Way, judge: _Judge, wrong: list[UserError]) -> Row:
     except MemoryError:
         reason = "the machine has no memory left for this"
     else:
-        return Row(way.name, way.k, way.eps, figures, attack=attack, profile=way.profile)
+        return Row(*told, figures, attack=attack, **cells)
     nothing: dict[str, Value] = dict.fromkeys(figure.key for figure in compared())
-    return Row(way.name, way.k, way.eps, nothing, reason, profile=way.profile)
+    return Row(*told, nothing, reason, **cells)
 
 
 def _line_of(row: Row) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starshade.attack.likelihood.result import CLASS_FOUND
@@ -27,7 +26,8 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
     """Draw a comparison: a row of panels for each kind of loss.
 
     On the left every release as a point, its method by colour, its k by shape; a line joins
-    those of the frontier. On the right its loss over k.
+    those of the frontier. On the right its loss over k, and where single-valued cells were weighed
+    the people whose class shows a rating against the loss, a line for each k.
 
     The comparison has one release at least; `subtitle`: on how much data it rests.
     """
@@ -42,6 +42,8 @@ def frontier_chart(comparison: Comparison, subtitle: str) -> Chart:
         if own:
             values = [_value(row, best) for row, best in own]
             panels = [_against(values, kind, methods, ks), _over_k(values, kind, methods, ks)]
+            if any(row.disclosure_weight for row, _ in own):
+                panels.append(_shown(values, kind, methods))
             rows.append({"hconcat": panels})
     return Chart(
         "What methods lose, and what an attack still finds",
@@ -73,6 +75,8 @@ def _value(row: Row, best: bool) -> dict[str, Any]:
     return {
         "method": row.label,
         "k": row.k,
+        "shown": row.figures["users_rating_disclosed"],
+        "weight": row.disclosure_weight,
         "loss": row.loss[1],
         "found": row.figures["expected_top1"],
         "attack": row.attack,
@@ -138,6 +142,25 @@ def _over_k(values: list[dict[str, Any]], kind: str, methods: list[str], ks: lis
     }
 
 
+def _shown(values: list[dict[str, Any]], kind: str, methods: list[str]) -> Spec:
+    axis = {"title": "people whose class shows a rating", "format": "~%"}
+    x = encoded("loss", title=_title(kind), scale={"zero": False})
+    y = encoded("shown", axis=axis, scale={"domainMin": 0})
+    fields = [{"field": name} for name in ("method", "k", "loss", "shown")]
+    weighed = [value for value in values if value["weight"] is not None]
+    curve = {"x": x, "y": y, "detail": {"field": "k"}, "order": {"field": "weight"}}
+    dots = {"x": x, "y": y, "color": _colour(methods), "tooltip": fields}
+    return {
+        "width": 300,
+        "height": 300,
+        "title": small_title("Ratings shown plainly; a line joins the weights of one k"),
+        "layer": [
+            marks("line", curve, weighed, color="#999"),
+            {"data": {"values": values}, "layer": [marks("circle", dots, size=50, opacity=1)]},
+        ],
+    }
+
+
 def _colour(methods: list[str]) -> Spec:
     scale = {"domain": methods, "range": colours(len(methods))}
     return encoded("method", "nominal", scale=scale, legend={"title": "method"})
@@ -171,7 +194,7 @@ _FOUND = (
     Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
     ISOLATES,
     CLASS_FOUND,
-    replace(DISCLOSED, short=""),
+    DISCLOSED,
     *DisclosureShares.FIGURES,
 )
 _TOOK = (
@@ -180,6 +203,7 @@ _TOOK = (
 )
 #: figures of measures that a row has though no column does
 _MORE = (
+    "averages_within_step",
     "classes",
     "distortion",
     "query_error_and",
@@ -189,8 +213,12 @@ _MORE = (
     "rmse_ratio_release",
     "rmse_ratio_refit",
 )
+REMAINS = "What remains of all the ratings that there were, and what is lost"
+STILL_FOUND = "What is still found"
+_REMAINS = ("remains_exact", "remains_within_step", "remains_gone", "skill")
 #: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged
 LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
+_LITERATURE = ("gen_iloss", "dm", "c_avg")
 
 
 def compared() -> tuple[Figure, ...]:
@@ -204,13 +232,17 @@ def compared() -> tuple[Figure, ...]:
     return (*_LOST, *measured, *_FOUND, *_TOOK)
 
 
-def in_columns() -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
-    """Return what stands in a column of its own: what is lost; what is found, and what it took."""
-    places = {key: place for place, key in enumerate(LOSSES)}
+def in_columns() -> dict[str, tuple[Figure, ...]]:
+    """Return what stands in a column of its own, by the title of its table."""
+    places = {key: place for place, key in enumerate((*_REMAINS, *LOSSES))}
     shown = [figure for figure in compared() if figure.short]
     shown.sort(key=lambda figure: places.get(figure.key, len(places)))
-    risks = {figure.key for figure in (*_FOUND, *_TOOK)}
-    return (
-        tuple(figure for figure in shown if figure.key not in risks),
-        tuple(figure for figure in shown if figure.key in risks),
-    )
+    risks = {figure.key for figure in _FOUND}
+    beside = {*_LITERATURE, *(figure.key for figure in _TOOK)}
+    return {
+        REMAINS: tuple(f for f in shown if f.key not in risks | beside),
+        STILL_FOUND: tuple(f for f in shown if f.key in risks),
+        "For comparison with the literature, and what it took": tuple(
+            f for f in shown if f.key in beside
+        ),
+    }

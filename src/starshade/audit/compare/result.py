@@ -15,7 +15,8 @@ from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 
 Value: TypeAlias = float | int | None
-#: fields that JSON has as they are, in its order
+#: fields that JSON has as they are, in its order: of a row, of all
+_OF_ROW = ("method", "k", "eps", "profile", "disclosure_weight", "attack")
 _AS_THEY_ARE = ("known", "targets", "attribute", "seconds", "held_out", "seed", "digest", "version")
 
 
@@ -31,11 +32,18 @@ class Row:
     # the one that found most records of those tried: `expected_top1` is its figure
     attack: str | None = None
     profile: str | None = None  # what cells are, where the method has a choice
+    disclosure_weight: float | None = None  # where the method has one
 
     @property
     def label(self) -> str:
         """The method, and what its cells are."""
-        return self.method if self.profile is None else f"{self.method}, {self.profile}"
+        weight = f"weight {self.disclosure_weight:g}" if self.disclosure_weight else None
+        return ", ".join(filter(None, (self.method, self.profile, weight)))
+
+    @property
+    def way(self) -> str:
+        """The method and its parameters, but for k."""
+        return self.label if self.eps is None else f"{self.label}, eps = {self.eps:g}"
 
     @property
     def loss(self) -> tuple[str, float] | None:
@@ -75,7 +83,7 @@ def on_frontier(rows: Sequence[Row]) -> tuple[bool, ...]:
 
 def _flat(row: Row, best: bool | None) -> dict[str, Any]:
     return {
-        **{name: getattr(row, name) for name in ("method", "k", "eps", "profile", "attack")},
+        **{name: getattr(row, name) for name in _OF_ROW},
         **row.figures,
         "frontier": best,
         "refused": row.refused,
@@ -144,7 +152,7 @@ class Comparison:
     @property
     def shown(self) -> list[Figure]:
         """The figures that stand in columns, of which some row has a value."""
-        every = [figure for part in in_columns() for figure in part]
+        every = [figure for part in in_columns().values() for figure in part]
         return [f for f in every if any(row.figures[f.key] is not None for row in self.rows)]
 
     @property
@@ -210,6 +218,12 @@ class Comparison:
             f"({self.attack}); of the attacks tried, scoreboard-rh, label and likelihood, the one "
             "that finds most is reported."
         )
+        averages = [row.figures["averages_within_step"] for row in self.rows]
+        if known := [share for share in averages if share is not None]:
+            yield (
+                f"A list of item averages, which anybody may have, tells {percent(known[0])} of "
+                "all ratings within one step; its skill is 0."
+            )
         if self.frontier:
             best = ", ".join(row.name for row in self.frontier)
             yield (

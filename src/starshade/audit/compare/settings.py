@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.release import ProfileKind
 from starshade.setting import check, declared, settable
 
-PROFILE: ProfileKind = "pooled"  # loses least where both were measured: docs/prediction.md
+PROFILE: ProfileKind = PredictiveAnonymizerSettings.profile
 
 
 def _near(metadata: dict[str, Any], **otherwise: str) -> dict[str, Any]:
@@ -27,7 +28,7 @@ class CompareSettings:
     methods: Sequence[str] | None = settable(
         "Methods", "See `list methods`.", default=None, commas=True, unset="all that form groups"
     )
-    ks: Sequence[int] = settable(
+    k: Sequence[int] = settable(
         "Values of k",
         "Least sizes of a group.",
         default=(2, 5, 10),
@@ -48,6 +49,17 @@ class CompareSettings:
         "For predictive, where it is named: what a group's cell is.",
         default=None,
         unset=PROFILE,
+    )
+    disclosure_weights: Sequence[float] = settable(
+        "Weights of ratings that a group shows plainly",
+        "For k-exchange: a row for each weight of cells that show one rating.",
+        default=(0,),
+        kind="numbers",
+        commas=True,
+        least=0,
+        most=100,
+        usual="X",
+        advice="E.g. 0,0.1,0.2,0.5.",
     )
     attribute: str | None = settable(
         "Attribute that is averaged",

@@ -199,7 +199,7 @@ def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
         "meaning": "The share of people of whom so many known ratings are enough, whichever they "
         "are: in 9 of 10 draws no other record agrees with them. High means risk: to take the "
         "names away protects none of these people.",
-        "beside": "Whoever may guess is right more often, as the attacks below show: there the "
+        "beside": "Whoever may guess is right more often, as the attacks show: there the "
         "best guess counts, here only who is identified for certain, and almost whatever is known.",
     }
 

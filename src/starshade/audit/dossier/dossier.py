@@ -18,6 +18,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.risk import OnlyFit, Risk
 from starshade.attack.risk_result import RiskResult
 from starshade.audit.dossier.data import at_risk, data_section, stand_out
+from starshade.audit.dossier.examples import example_rows
 from starshade.audit.dossier.losses import (
     disclosure_rows,
     histogram_section,
@@ -40,6 +41,7 @@ from starshade.audit.dossier.release import (
     versions_of,
     worst_off,
 )
+from starshade.audit.dossier.remains import no_remains, remains_section
 from starshade.audit.dossier.verdict import finding_rows, question_section, verdict_section
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
@@ -93,14 +95,18 @@ class Dossier:
 
     Public besides:
 
+    ``questions``
+        ``[{name, question, answer}]``: "no", "not shown" (that it is no) or "not judged", where
+        the owner did not ask for all three.
     ``limits``
-        ``[{name, title, limit, by, held}]``, texts: limits of the owner in steps of 5 %, rounded
-        up.
+        ``[{name, question, title, limit, by, held}]``, texts: limits of the owner in steps of 5 %,
+        rounded up.
     ``holds``
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
-        meaning}, cells{one, several, empty, histogram[{label, share}], meaning}, disclosure{rows,
-        text}, inside[{title, value, unit, meaning}]}``: what is in the folder; None where it
-        should not be published. The histogram is empty on a scale without steps; `inside` has
+        meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
+        disclosure{rows, text}, inside[{title, value, unit, meaning}]}``: what is in the folder;
+        None where it should not be published. `kinds` are of all cells, `examples` as in the other
+        edition, without real rows. The histogram is empty on a scale without steps; `inside` has
         bands.
     ``open``
         Sentences: what is not promised.
@@ -129,8 +135,9 @@ class Dossier:
         people who are identified in the ratings by so many known ratings or fewer; how this goes
         with the attacks.
     ``attacks``
-        ``[{attack, title, knowledge, known, exact, before: rate, after: rate, profile: rate,
-        guessing, limit, targets, people, tried}]``: `exact` tells whether the known ratings are
+        ``[{attack, title, knowledge, knew, known, exact, before: rate, after: rate, profile: rate,
+        guessing, limit, targets, people, tried}]``: `knew` is `knowledge` without what an attack
+        makes of it; `exact` tells whether the known ratings are
         right to the letter; `profile`: how often a class that agrees with the target stands out;
         `guessing`: 1 in the number of records; `limit`: what `after` is held against, or None;
         `targets`: people who were attacked; `people`: all who were released; `tried`: a text on
@@ -145,6 +152,15 @@ class Dossier:
         ``[{name, passed, text}]``: the privacy models, counted by checks of their own.
     ``disclosure``
         ``{rows[{name, title, value, unit, meaning}], text}``: what the release still tells.
+    ``examples``
+        ``{rule, items[text], classes[{size, head, released[text], real[[text]], more}]}`` or None
+        where there is no cell: a few classes as released, and up to five real rows of each, item by
+        item; `real` is None without the receipt, `more` are people who are not shown.
+    ``remains``, ``remains_how``
+        ``{kinds[{name, label, share, meaning}] (gone in two parts), within_step,
+        averages_within_step, skill, empty_filled, text, meaning}``: what becomes of each rating
+        (`WhatRemains`), beside a list of item averages; None without the receipt, then
+        `remains_how` says what to do.
     ``losses``
         ``[{name, title, value, unit, meaning, low_is_good}]``; `unit` is one of "share",
         "percent", "count", "ratings", "ratio", "", and `low_is_good` None where neither is.
@@ -321,6 +337,9 @@ def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str
             "rows": disclosure_rows(result.disclosure, release),
             "text": result.still_tells,
         },
+        "examples": example_rows(release, ratings),
+        "remains": remains_section(result.utility),
+        "remains_how": no_remains(),
         "losses": loss_rows(result.utility),
         "histogram": histogram_section(release, audited, differ=data["released"] is not None),
         "recommender": recommender_section(result),

@@ -29,6 +29,7 @@ _APART = {
     "similar-user-deviation",
     "target-deviation",
     "top-n-agreement",
+    "what-remains",
 }
 #: figure of recommenders → the same of the original
 _RECOMMENDER = {

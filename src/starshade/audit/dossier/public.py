@@ -7,7 +7,7 @@ on the ratings comes this far: no argument could carry it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -24,6 +24,7 @@ from starshade.audit.dossier.verdict import (
     hidden,
     readers_advice,
     shown_of,
+    undecided,
     within,
 )
 from starshade.audit.findings import (
@@ -41,14 +42,16 @@ from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
 from starshade.ratings.shape import scale_text
 from starshade.release.figures import private_figures
-from starshade.release.profiles import Profiles
 from starshade.release.promise import QUESTIONS
+from starshade.release.readable.describe import shares_of_cells
+from starshade.release.readable.examples import example_classes
 from starshade.release.show import sizes_shown
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 from starshade.utility.losses import DisclosureShares, class_sizes
 from starshade.utility.rating_histogram import released_shares
 
+_BARS = 8  # of class sizes, as it is two pages in all
 _GRID = 5  # percent; limits are stated on this grid
 
 
@@ -81,6 +84,10 @@ class Judgement:
         """Whether it might if nothing had been published before."""
         return all(passed for name, passed in self.answers if name != "earlier")
 
+    def answered(self, unset: Sequence[str]) -> bool:
+        """Whether it passed and nothing was left to decide; `unset`: limits that nobody set."""
+        return self.passed and (not unset or all(map(self.answer, QUESTIONS)))
+
     def limit(self, name: str) -> int | None:
         """Return the owner's limit in percent; None: there is none."""
         return dict(self.limits).get(name)
@@ -103,6 +110,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
     return {
         "edition": "public",
         "verdict": _verdict(release, judgement),
+        "questions": _questions(release, judgement),
         "limits": _limits(release, judgement),
         "findings": _findings(release, judgement),
         "warnings": list(of_release(release)),
@@ -124,6 +132,7 @@ def _holds(release: Release) -> dict[str, Any]:
         "attributes": list(release.manifest.attribute_columns),
         "classes": _classes(release),
         "cells": _cells(release),
+        "examples": example_classes(release),
         "disclosure": {
             "rows": disclosure_rows(shares, release),
             "text": " ".join(shown_of(shares, proximate=_proximate(release))),
@@ -147,7 +156,17 @@ def _limit(release: Release, judgement: Judgement) -> tuple[str, str]:
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
     passed, alone = judgement.passed, judgement.passed_alone
-    paragraph = [_PUBLIC if passed else head(passed=False, alone=alone, answered=False)]
+    limits = _limits(release, judgement)
+    unset = [row["title"] for row in limits if row["by"] == "–"]
+    answered, word, line = judgement.answered(unset), "PASS", headline(passed=passed, alone=alone)
+    if not answered:
+        word = "LIMITS HOLD; NOT EVERYTHING WAS JUDGED" if passed else "FAIL"
+        line = undecided(len(unset), len(limits) - len(unset)) if passed else line
+    paragraph = [head(passed=passed, alone=alone, answered=answered)]
+    if passed and not answered:
+        own = not any(row["by"] == "the owner" for row in limits)
+        only = " The only limit set is the model's own." * (own and len(limits) > len(unset))
+        paragraph = [f"{_PUBLIC}{only}"]
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
     if alone:
         paragraph += hidden(release, proximate=_proximate(release))
@@ -158,18 +177,17 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
         paragraph += shown_of(shares, proximate=_proximate(release))
     return {
         "passed": passed,
-        "headline": _HEADLINE if passed else headline(passed=False, alone=alone),
-        "word": "LIMITS HOLD" if passed else "FAIL",
-        "answered": passed,
+        "headline": line,
+        "word": word,
+        "answered": answered,
         "paragraph": " ".join(paragraph),
         "advice": readers_advice(passed=passed),
     }
 
 
-_HEADLINE = "Every limit that was set holds"
 _PUBLIC = (
-    "Every limit that was set holds; which were set stands below. How the three questions of an "
-    "audit were answered beyond that is the owner's to say."
+    "Every limit that was set holds; which were set stands below. Whether the release may be "
+    "published is not decided by that: what has no limit was not judged."
 )
 
 
@@ -182,23 +200,39 @@ def _attack(release: Release, judgement: Judgement) -> str:
     )
 
 
+def _questions(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
+    """Answer each as far as it was judged, or as all of its limits were set and held or not."""
+    limits, words = _limits(release, judgement), {True: "no", False: "not shown"}
+    told = []
+    for name, title in QUESTIONS.items():
+        held = {row["held"] for row in limits if row["question"] == name}
+        by_limits = "not shown" if "not shown to hold" in held else "not judged"
+        by_limits = "no" if held == {"held"} else by_limits
+        judged = judgement.answer(name)
+        answer = by_limits if judged is None else words[judged]
+        told.append({"name": name, "question": title, "answer": answer})
+    return told
+
+
 def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     rows = []
     for name, limited in LIMITED.items():
         most = judgement.limit(name)
         limit = ("none", "–") if most is None else (f"{most}%", "the owner")
+        if name == "disclosed" and most is None and release.manifest.layout == "profile":
+            continue  # its cells are means, and nothing is counted
         if name == "record":
             limit = _limit(release, judgement)
         if name == "joint-class" and most is None:
             if judgement.answer("earlier") is None:
                 continue  # of one release alone
             limit = ("none may be", "the claim")
-        rows.append((_FOUND.get(name, name), limited.title, *limit))
+        rows.append((_FOUND.get(name, name), limited.question, limited.title, *limit))
     words = {True: "held", False: "not shown to hold", None: "not judged"}
     return [
-        {"name": name, "title": title, "limit": limit, "by": by}
+        {"name": name, "question": question, "title": title, "limit": limit, "by": by}
         | {"held": words[judgement.answer(name)]}
-        for name, title, limit, by in rows
+        for name, question, title, limit, by in rows
     ]
 
 
@@ -291,30 +325,33 @@ def _classes(release: Release) -> dict[str, Any]:
         "smallest": int(sizes[-1]) if len(sizes) else 0,
         "median": float(np.median(sizes)) if len(sizes) else 0.0,
         "largest": int(sizes[0]) if len(sizes) else 0,
-        "bins": [{"label": label, "share": share} for label, share in sizes_shown(sizes)],
+        "bins": [{"label": label, "share": share} for label, share in sizes_shown(sizes, _BARS)],
         "meaning": f"How many records are equal{release.manifest.alike_by}, as shares of all. The "
         "more are equal, the less can one of them be told from the others.",
     }
 
 
 def _cells(release: Release) -> dict[str, Any]:
-    classes = release.classes
-    cells = max(classes.n_records * classes.n_items, 1)
-    if isinstance(classes, Profiles):
-        one = int((classes.n_rated() * classes.sizes).sum())
-        rated = one
-    else:
-        times = np.repeat(classes.sizes, np.diff(classes.indptr))
-        rated = int(times.sum())
-        one = int(times[classes.symbols.is_single[classes.codes]].sum())
+    shares = shares_of_cells(release)
     return {
-        "one": one / cells,
-        "several": (rated - one) / cells,
-        "empty": 1 - rated / cells,
+        "kinds": [
+            {"name": name, "label": label, "share": shares[name]}
+            for name, label in _KINDS.items()
+            if name in shares
+        ],
         "histogram": _histogram(release),
         "meaning": "How often each rating occurs among the cells that have one; a cell that leaves "
         "several open counts for each in equal parts.",
     }
+
+
+#: what cells say, briefly
+_KINDS = {
+    "one_rating": "one rating",
+    "several_ratings": "one of several ratings",
+    "perhaps_rated": "ratings, or none",
+    "no_rating": "no rating",
+}
 
 
 def _histogram(release: Release) -> list[dict[str, Any]]:

@@ -136,6 +136,7 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "attack": evidence.after.attack,
             "title": titles.get(evidence.after.attack, ""),
             "knowledge": _knowledge_text(evidence),
+            "knew": _knew(evidence),
             "known": evidence.knowledge.known,
             "exact": not (evidence.knowledge.rating_error or evidence.knowledge.wrong),
             "limit": None if limit is None else limit.value,
@@ -230,7 +231,8 @@ def _figure_of(result: Shown | None, key: str) -> Figure | None:
     return next((figure for figure in found if figure.key == key), None)
 
 
-def _knowledge_text(evidence: Evidence) -> str:
+def _knew(evidence: Evidence) -> str:
+    """Say what is known of a person, whatever an attack makes of it."""
     knowledge = evidence.knowledge
     text = counted(knowledge.known, "rating")
     if not knowledge.rating_error:
@@ -239,6 +241,11 @@ def _knowledge_text(evidence: Evidence) -> str:
         text += f", to within {knowledge.rating_error:g}"
     if knowledge.wrong:
         text += f", {knowledge.wrong} of them wrong"
+    return text
+
+
+def _knowledge_text(evidence: Evidence) -> str:
+    knowledge, text = evidence.knowledge, _knew(evidence)
     allowed = evidence.after.config.get("tolerance")
     if allowed is not None and allowed > knowledge.rating_error:  # a mean is nobody's rating
         text += f" (what lies within {allowed:g} fits)"

@@ -10,7 +10,7 @@ from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.questions.question import head
+from starshade.audit.questions.question import head, unset_of
 from starshade.audit.result import AuditResult, Finding, rated_in_words
 from starshade.naming import aside, named
 from starshade.plain import counted, percent
@@ -44,10 +44,13 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
 
 def _open(result: AuditResult) -> str:
     """Say how many limits were set, all of which hold, and how much nobody judged."""
-    measured = [each for question in result.questions for each in question.measured]
-    limits = len(result.limits)
-    held = f"{counted(limits, 'limit')} of {len(measured)} {'is' if limits == 1 else 'are'} set"
-    return f"{held} and kept; the rest is for you to judge"
+    return undecided(len(unset_of(result.questions)), len(result.limits))
+
+
+def undecided(missing: int, limits: int) -> str:
+    """Say in a line that nothing is decided; `limits`: those that are set, all of which hold."""
+    held = "one that is holds" if limits == 1 else "others hold"
+    return f"Not decided: {missing} of {missing + limits} limits are not set; the {held}"
 
 
 def question_section(result: AuditResult) -> list[dict[str, Any]]:
@@ -83,7 +86,7 @@ def _remedies() -> dict[str, str]:
         f"{aside('attributes', 'none', 'or generalized')}.",
         "identifying": "Make the release again and leave that attribute out"
         f"{aside('quasi_identifiers', rest='names the others')}, or join its values by a "
-        f"hierarchy{aside('attribute_hierarchies')}.",
+        f"recipe{aside('attribute_hierarchies')}.",
         "rare-values": "Make the release again with this version, which refuses such values"
         f"{aside('rare_values', 'blank', 'leaves them out')}.",
         "disclosed": f"Make a release that tells less: {larger} or fewer items; or, if what it "
@@ -164,7 +167,12 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
     return " ".join(
         [
-            head(passed=result.passed, alone=result.passed_alone, answered=result.answered),
+            head(
+                passed=result.passed,
+                alone=result.passed_alone,
+                answered=result.answered,
+                unset=unset_of(result.questions),
+            ),
             *reasons,
             *(hidden(release, proximate=proximate) if result.passed_alone else ()),
             *_attack_sentences(result, release, proximate=proximate, people=people),

@@ -69,10 +69,12 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
         "all ratings known (50% is not at all)."
     )
     if alarm.found is None:
-        text += f" How many are found at 1% false alarms was not measured: {alarm.reason}."
+        # first what a limit would be on
+        missing = f"How many members are found at 1% false alarms was not measured: {alarm.reason}"
+        text = f"{missing}{', so no limit on it is shown to hold' * bool(limit)}. {text}"
     else:
         text += f" At 1% false alarms {alarm.found} of the people in it are found."
-    told = alarm.found is None and limit is None
+    told = alarm.found is None and limit is None  # no limit is on the figure that there is
     return Measured(
         "membership",
         text,
@@ -86,7 +88,6 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
             ("The same with all ratings known", found.auc),
         ),
         by_itself=at.auc.high <= 0.5,
-        of="One in it told from one not" * told,
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from starshade.errors import ConfigError
-from starshade.naming import called
-from starshade.release.promise import QuestionName
+from starshade.naming import called, named
 from starshade.setting import is_plain
+
+if TYPE_CHECKING:  # a command asks for limits before it loads what is slow
+    from starshade.release.promise import QuestionName
 
 SetBy = Literal["the model", "the owner"]
 
@@ -32,7 +34,7 @@ LIMITED: Mapping[str, Limited] = {
         Limited("class", "linked", "The right class named"),
         Limited("halves", "linked", "Two halves of somebody's facts lead to one class"),
         Limited("joint-class", "linked", "People in a joint class below k", "none"),
-        Limited("membership", "inferred", "Members found at 1% false alarms"),
+        Limited("membership", "inferred", "Members told from others (limit: at 1% false alarms)"),
         Limited("inference", "inferred", "More answers right because somebody is in it"),
         Limited("disclosed", "inferred", "People of whom a rating is shown"),
     )
@@ -47,13 +49,29 @@ class Limit:
     by: SetBy
 
 
-def limits_of(texts: Sequence[str]) -> dict[str, float]:
+def limits_in_words(*, earlier: bool = True) -> str:
+    """Say what each limit is on, by its name; `earlier`: also those on several releases.
+
+    >>> limits_in_words().split("; ")[1]
+    'predicate (conditions that exactly one person meets)'
+    """
+    return "; ".join(
+        f"{each.name} ({each.title[0].lower()}{each.title[1:]})"
+        for each in LIMITED.values()
+        if earlier or each.name != "joint-class"
+    )
+
+
+def limits_of(texts: Sequence[str], *, earlier: bool = True) -> dict[str, float]:
     """Read limits written as ``NAME=VALUE``, a share or in percent.
+
+    `earlier`: whether earlier releases are named.
 
     Raises
     ------
     ConfigError
-        There is no such limit, it is set twice, or its value is no share.
+        There is no such limit, it is set twice, its value is no share, or it is on several releases
+        and there is one.
 
     >>> limits_of(["record=0.1", "membership=5%"])
     {'record': 0.1, 'membership': 0.05}
@@ -66,6 +84,13 @@ def limits_of(texts: Sequence[str]) -> dict[str, float]:
         if name in out:
             raise _wrong(f"{name} is set twice")
         out[name] = _share(name, value)
+    if "joint-class" in out and not earlier:
+        raise ConfigError(
+            f"{called('limit')}: joint-class is of several releases, and none is named beside this "
+            "one",
+            advice=f"Name those published before ({named('earlier')}), or leave it out.",
+            setting="limit",
+        )
     return out
 
 

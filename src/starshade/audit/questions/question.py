@@ -38,8 +38,6 @@ class Measured:
         What it must be seen beside.
     by_itself : bool
         Whether the answer is no without a limit: it is no more than guessing.
-    of : str
-        What the rate is of, where it is not what a limit is on.
     """
 
     name: str
@@ -51,12 +49,11 @@ class Measured:
     limit: Limit | None = None
     beside: tuple[tuple[str, Rate], ...] = ()
     by_itself: bool = False
-    of: str = ""
 
     @property
     def title(self) -> str:
         """What the rate is of."""
-        return self.of or LIMITED[self.name].title
+        return LIMITED[self.name].title
 
     @property
     def answer(self) -> Answer:
@@ -170,16 +167,26 @@ def answered(questions: Sequence[Question]) -> bool:
     return all(question.answer == "no" for question in questions)
 
 
-def head(*, passed: bool, alone: bool, answered: bool) -> str:
-    """Say whether a release may be published; `alone`: if nothing had been published before."""
+def unset_of(questions: Sequence[Question]) -> tuple[str, ...]:
+    """Name what was asked and nobody set a limit on."""
+    measured = (each for question in questions for each in question.measured)
+    return tuple(each.name for each in measured if each.limit is None)
+
+
+def head(*, passed: bool, alone: bool, answered: bool, unset: Sequence[str] = ()) -> str:
+    """Say whether a release may be published; `alone`: if nothing had been published before.
+
+    `unset`: the limits that nobody set.
+    """
     if passed and answered:
         return "This release may be published."
     if passed:
-        return (
-            "Every limit that is set holds. Whether this release may be published is for you to "
-            "decide: not everything was judged, as nobody set a limit"
-            f"{aside('limit', 'NAME=VALUE')}, or measured."
+        told = (
+            "Every limit that is set holds. Whether this release may be published is not decided: "
+            "what has no limit was not judged, and not everything may have been measured."
         )
+        others = f" Setting limits on {', '.join(unset)}{aside('limit', 'NAME=VALUE')} is for you."
+        return told + others * bool(unset)
     if alone:
         return "By itself this release keeps to its limits, but not beside what is out already."
     return "This release should not be published."

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.predicate.result import PredicateResult
+from starshade.attack.shadows.predicates import Weighed
 from starshade.audit.evidence import Evidence, credit_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.questions.limits import Limit
@@ -25,15 +26,20 @@ def singled_out(
     release: Release,
     evidence: Sequence[Evidence],
     predicates: PredicateResult | str,
+    weighed: Weighed | str,
     limits: Mapping[str, float],
     seed: int,
 ) -> Question:
-    """Answer whether a person can be singled out; `predicates`: or why there are none."""
+    """Answer whether a person can be singled out.
+
+    `predicates`: or why there are none; `weighed`: those of releases without some of the people,
+    weighed by them too, or why there are none.
+    """
     return Question(
         "singled-out",
         (
             _record(release, evidence, limits, seed),
-            _predicate(predicates, limits.get("predicate")),
+            _predicate(predicates, weighed, limits.get("predicate")),
         ),
     )
 
@@ -102,22 +108,40 @@ def _record(
     )
 
 
-def _predicate(found: PredicateResult | str, limit: float | None) -> Measured:
+def _predicate(
+    found: PredicateResult | str, weighed: Weighed | str, limit: float | None
+) -> Measured:
     own = None if limit is None else Limit(limit, "the owner")
     if isinstance(found, str):
         return unmeasured("predicate", "Whether conditions single somebody out", found, own)
-    return Measured(
-        "predicate",
+    text = (
         "Who has the release and knows nobody can write down ratings that exactly one real person "
         f"gave, for {found.isolates} of {counted(found.classes_tried, 'class', 'classes')}: that "
         "such a person exists is then known, not who. Written as rarely without the release, they "
-        f"are exactly one person's in {percent(found.blind)}.",
+        f"are exactly one person's in {percent(found.blind)}, if items are rated independently"
+    )
+    blinds, beside = [found.blind], []
+    if isinstance(weighed, str):
+        text += f"; people who are not in it could not be counted: {weighed.rstrip('.')}."
+    else:
+        blinds.append(weighed.blind)
+        beside.append(("The same in releases made without some of the people", weighed.isolates))
+        people = counted(weighed.outsiders, "person", "people")
+        text += (
+            f". In releases made without some of the people it is {weighed.isolates}, and "
+            f"{percent(weighed.blind)} written without the release, counting also who of "
+            f"{people} left out gave such ratings."
+        )
+    return Measured(
+        "predicate",
+        text,
         attack=found.attack,
         knew="nothing",
         rate=found.isolates,
-        guessing=found.blind,
+        guessing=blinds[-1],
         limit=own,
-        by_itself=found.isolates.high <= found.blind,
+        beside=tuple(beside),
+        by_itself=found.isolates.high <= min(blinds),
     )
 
 

@@ -21,8 +21,13 @@ else:
     _Type = click.ParamType  # no generic before click 8.4
 
 _NUMBERS = {"integer", "number"}
-_SEVERAL = {"texts", "places", "integers", "files", "releases"}
-_TYPES: dict[str, _Type] = {"integer": click.INT, "integers": click.INT, "number": click.FLOAT}
+_SEVERAL = {"texts", "places", "integers", "numbers", "files", "releases"}
+_TYPES: dict[str, _Type] = {
+    "integer": click.INT,
+    "integers": click.INT,
+    "number": click.FLOAT,
+    "numbers": click.FLOAT,
+}
 
 
 class Written(_Type):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,10 @@ import click
 from click.core import ParameterSource
 
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.project import of_project, without_its_columns
 from starshade.cli.options.spelling import as_option, words_of
 from starshade.errors import ConfigError, OutputError
+from starshade.ratings.readers.addresses.address import hidden, is_table
 from starshade.ratings.settings import ReadingSettings
 from starshade.registry import Entry
 from starshade.setting import settable, settings_of
@@ -40,15 +42,21 @@ class Reading(ReadingSettings):
     @classmethod
     def of(cls, **options: Any) -> Reading:
         """Take what options said; nothing is said where one was not given."""
+        options = without_its_columns(options)
         return cls(**{name: value for name, value in options.items() if value not in (None, ())})
 
     def arguments(self) -> list[str]:
-        """Return the options that say the same to another command, but for the items."""
+        """Return the options that say the same to another command, but for the items.
+
+        A statement may name people: QUERY stands for it.
+        """
         options: list[str] = []
         for setting in settings_of(ReadingSettings):
             value = getattr(self, setting.name)
             if value == setting.default:
                 continue
+            if setting.name == "query" and not is_table(value):
+                value = "QUERY"
             if setting.kind == "flag":
                 options.append(as_option(setting.name, value))
             else:
@@ -64,9 +72,9 @@ class Reading(ReadingSettings):
 
     def read(self, source: str, *, dates: bool = True, select: bool = True) -> Ratings:
         """Read `source`, with its dates; `select` keeps only the selected items."""
-        if (Path(source) / "release.json").is_file():
+        if is_release(source):
             raise ConfigError(
-                f"{source}: is a release, and ratings are asked for",
+                f"{hidden(source)}: is a release, and ratings are asked for",
                 advice="Give the ratings that it was made from.",
             )
         from starshade.ratings.read import read_ratings
@@ -81,11 +89,17 @@ class Reading(ReadingSettings):
 
     def refuse_for_release(self, release: str) -> None:
         """Refuse reading options where a release is read, which says all that itself."""
-        if replace(self, dates=True) != Reading():
+        own = {setting.name for setting in settings_of(Reading)} - {"dates"}
+        if given() & own:
             raise ConfigError(
                 f"{release}: is a release, and options on how to read ratings do not apply",
                 advice="Leave them out: a release says its own scale, items and columns.",
             )
+
+
+def is_release(source: str) -> bool:
+    """Tell whether a path is a folder that says that it is a release."""
+    return (Path(source) / "release.json").is_file()
 
 
 def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], Command]:
@@ -134,8 +148,9 @@ def given() -> set[str]:
 
 
 def said(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the values that stood on the command line."""
-    return {name: values[name] for name in given() & values.keys()}
+    """Return those of the values that stood on the command line, or in the project file."""
+    names = given() | of_project(click.get_current_context())
+    return {name: values[name] for name in names & values.keys()}
 
 
 def option(name: str) -> str:
@@ -154,8 +169,10 @@ def configured(
     """
     values = said(settings)
     own = {setting.name: setting for setting in settings_of(entry.declaration())}
-    for key in values:
-        if key not in own:
+    for key in list(values):
+        if key not in own and key not in given():
+            del values[key]  # of the method that the project file chose
+        elif key not in own:
             has = ", ".join(option(each) for each in sorted(own) if each in settings)
             raise ConfigError(
                 f"{option(key)}: {name} has no such setting",

@@ -14,12 +14,11 @@ from starshade.setting import is_plain, settings_of
 
 #: options that are not called as the setting is
 _CALLED = {
-    "attribute_hierarchies": "--attribute-hierarchy",
+    "attribute_hierarchies": "--attribute",
     "aux.aux_col": "--aux-map-from",
     "aux.data_col": "--aux-map-to",
     "aux.day_col": "--aux-date-col",
     "aux.mapping": "--aux-items",
-    "ks": "--k",
     "null_values": "--null",
     "original.items": "--items",
     "out.format": "--to",

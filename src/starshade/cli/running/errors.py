@@ -32,6 +32,8 @@ import click
 from starshade.cli.options.spelling import as_option
 from starshade.errors import InternalError, StarshadeError, UnmetError
 from starshade.naming import speak
+from starshade.plain import visible
+from starshade.ratings.readers.addresses.address import hidden_in
 
 if TYPE_CHECKING:
     from starshade.ratings.places.place import Place
@@ -65,6 +67,7 @@ def _leave(error: BaseException, interrupt: Interrupt) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, click.ClickException):
+        vars(error)["message"] = visible(hidden_in(error.message))
         error.show()
         return 2
     message, code = describe_error(error)
@@ -113,7 +116,7 @@ def _os_error(error: OSError) -> str:
 def _say(message: str) -> None:
     """Print on stderr; a reader that has gone is no reason for another error."""
     try:
-        print(message, file=sys.stderr, flush=True)
+        print(visible(hidden_in(message)), file=sys.stderr, flush=True)
     except OSError:
         sys.stderr = None
 
@@ -230,7 +233,7 @@ def _guard(line: socket.socket, interrupt: Interrupt) -> None:
 
 def _tell(message: str) -> None:
     with contextlib.suppress(OSError, ValueError):
-        print(message, file=sys.stderr, flush=True)
+        print(visible(message), file=sys.stderr, flush=True)
 
 
 _closed: set[str] = set()

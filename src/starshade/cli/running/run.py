@@ -19,7 +19,8 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
-from starshade.cli.options.spelling import Whole
+from starshade.cli.options.project import of_project
+from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import (
     closed_streams,
     describe_error,
@@ -111,6 +112,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 budget.limits(memory=allowed, threads=threads),
                 compiled_ahead(_use(), budget.threads()),
             ):
+                _tell_project()
                 return command(*args, run=Run(as_json, seed, terminal), **kwargs)
 
         return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
@@ -139,13 +141,24 @@ _OPTIONS = [
 ]
 
 
+#: what a command calls is what another one does: an audit makes the release again
+_AS = {"run": "audit"}
+
+
 def _use() -> str:
     context = click.get_current_context()
     words = context.command_path.split()[1:]
     for option in context.command.params:
         if {"--attack", "--method"} & set(option.opts):
             words.append(str(context.params[str(option.name)]))
-    return " ".join(words)
+    return _AS.get(use := " ".join(words), use)
+
+
+def _tell_project() -> None:
+    taken = of_project(click.get_current_context())
+    if taken:
+        words = sorted(as_option(name).removeprefix("--") for name in taken)
+        progress.note(f"starshade.toml: {', '.join(words)}")
 
 
 @contextmanager
@@ -199,14 +212,16 @@ def _appending(log_file: str) -> TextIO:
 def _render(summary: Any) -> str:
     from rich.console import Console
 
+    from starshade.cli.show import unheld
+
     terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,
-        width=None if terminal else 100,  # a file has no width: lines that anybody can read
+        width=None if terminal else 80,  # a file has no width: lines that anybody can read
         highlight=False,
         soft_wrap=False,
     )
     with console.capture() as capture:
         console.print(summary, crop=False)  # a command to be copied may be longer
-    lines = capture.get().splitlines()
+    lines = unheld(capture.get()).splitlines()
     return "\n".join(line.rstrip() for line in lines) if not terminal else "\n".join(lines)

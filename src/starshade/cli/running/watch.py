@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
 from starshade.errors import OutputError
+from starshade.plain import visible
 from starshade.progress.notebook import how_long, seconds_left, worth_showing
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Log:
 
     def _append(self, kind: str, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        flat = message.replace("\n", " | ")
+        flat = visible(message).replace("\n", " | ")
         if self._file.closed:
             return
         try:
@@ -78,7 +79,7 @@ class Terminal:
             return 0
         with self._lock:
             self._stop_waiting()
-            handle = self._open().add_task(label, total=total)
+            handle = self._open().add_task(visible(label), total=total)
             self._choose()
             return handle
 
@@ -109,6 +110,7 @@ class Terminal:
         """Print one line, above the bars if there are any."""
         if self._quiet:
             return
+        message = visible(message)
         with self._lock:
             if self._bars is not None:
                 from rich.text import Text

@@ -170,7 +170,7 @@ def _write(one: Any) -> str:
             return f"literal({one.literal_value!r})"
         case types.Boolean():
             return "boolean"
-        case types.Number():
+        case types.Number() | types.NoneType():
             return str(one.name)
         case types.Array():
             fixed = "" if one.mutable else ", True"

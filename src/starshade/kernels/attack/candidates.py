@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of, run
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
-from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY
+from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY, UNKNOWN_DAY
 from starshade.kernels.warm import announce
 
 CHUNK = 32  # targets that share scratch space
 _NEAR = 64  # leaping costs as much as walking past so many
 _SLACK = 1e-9
-_UNKNOWN_DAY = 65_535  # the released day that says "no day"
 
 #: records : that fit everything known
 #: agreeing : of them, those that agree with the target's truth
@@ -329,4 +328,4 @@ def _day_fits(day, p, days, error):  # type: ignore[no-untyped-def]
     """Tell whether cell p's day lies within the error; a cell without a day has none that does."""
     if error < 0 or day == NO_DAY or len(days) == 0:
         return True
-    return days[p] != _UNKNOWN_DAY and abs(np.int64(days[p]) - day) <= error
+    return days[p] != UNKNOWN_DAY and abs(np.int64(days[p]) - day) <= error

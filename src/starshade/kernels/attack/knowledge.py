@@ -15,10 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, Words, inner, place_after
-from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
 from starshade.kernels.fingerprint import below, mix, number, uniform
 
-_UNKNOWN_DAY = 65_535
 # where each purpose starts counting; the choice of cells starts at 0
 _UNRATED_STREAM = 2**31
 _COUNT_STREAM = 2**32
@@ -129,7 +128,7 @@ def _draw(table, marginals, mistakes, users, fingerprints, stream):  # type: ign
                 items[t, j] = table.columns[p]
                 day = np.int64(NO_DAY)
                 dated = mistakes.day_error >= 0 and len(table.days) > 0
-                if dated and table.days[p] != _UNKNOWN_DAY:
+                if dated and table.days[p] != UNKNOWN_DAY:
                     day = np.int64(table.days[p])
                 code = table.codes[p]
                 if j < mistakes.wrong:

@@ -21,10 +21,9 @@ from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chun
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.attack.possible import list_possible
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
-from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
 from starshade.kernels.warm import announce
 
-_UNKNOWN_DAY = 65_535
 _SMALL = 2.0**-400  # below it an exponent is set apart
 
 
@@ -200,7 +199,7 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
                 return 1
             right, wrong = 0.0, facts.blind[t, j]
         else:
-            day = rows.days[p] if len(rows.days) > 0 else _UNKNOWN_DAY
+            day = rows.days[p] if len(rows.days) > 0 else UNKNOWN_DAY
             right, wrong = _fact(rows.codes[p], day, len(rows.days) > 0, t, j, counts, law, facts)
         apart = _take(sums, right, wrong)
         if apart > 0:
@@ -250,8 +249,8 @@ def _cell(code, t, j, counts, law, facts):  # type: ignore[no-untyped-def]
 def _day(day, t, j, law, facts):  # type: ignore[no-untyped-def]
     """Chance of a known day from a cell that it is right, and wrong, about."""
     known = np.int64(facts.day[t, j])
-    if day == _UNKNOWN_DAY or known == NO_DAY:
-        both = 1.0 if day == _UNKNOWN_DAY and known == NO_DAY else 0.0
+    if day == UNKNOWN_DAY or known == NO_DAY:
+        both = 1.0 if day == UNKNOWN_DAY and known == NO_DAY else 0.0
         return both, both
     truth = np.int64(day)
     right = 1.0 / (2 * law.day_error + 1) if abs(known - truth) <= law.day_error else 0.0
@@ -363,7 +362,7 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
         item, right, wrong, rated = facts.item[t, j], 0.0, 0.0, 0.0
         for p in range(held.indptr[item], held.indptr[item + 1]):
             size = goal.sizes[held.rows[p]] - (held.rows[p] == own)
-            day = held.days[p] if len(held.days) > 0 else _UNKNOWN_DAY
+            day = held.days[p] if len(held.days) > 0 else UNKNOWN_DAY
             chances = _fact(held.codes[p], day, len(held.days) > 0, t, j, counts, law, facts)
             right += size * chances[0]
             wrong += size * chances[1]

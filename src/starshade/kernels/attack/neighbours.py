@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, inner, run
+from starshade.kernels.attack.postings import UNKNOWN_DAY
 from starshade.kernels.warm import announce
 
-_UNKNOWN_DAY = 65_535
 _BLOCK = 32_768  # rows whose words stay in the cache: 256 kB
 _BITS = 21  # of each count: two million items rated by one user
 _MASK = (1 << _BITS) - 1
@@ -112,16 +112,16 @@ def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-
         end = rows.item_indptr[rows.columns[start + p] + 1]
         low = likeness.low[rows.codes[start + p]]
         high = likeness.high[rows.codes[start + p]]
-        day = np.int64(rows.days[start + p]) if with_days else np.int64(_UNKNOWN_DAY)
+        day = np.int64(rows.days[start + p]) if with_days else np.int64(UNKNOWN_DAY)
         q = place[p]
         while q < end and rows.users[q] < last:
             code = np.int64(rows.item_codes[q])
             word = np.int64(1)
             if low <= code < high:
                 word += _ALIKE
-                if day != _UNKNOWN_DAY:
+                if day != UNKNOWN_DAY:
                     other = np.int64(rows.item_days[q])
-                    if other != _UNKNOWN_DAY and abs(day - other) <= likeness.day_error:
+                    if other != UNKNOWN_DAY and abs(day - other) <= likeness.day_error:
                         word += _ALIKE_IN_TIME
             words[rows.users[q] - first] += word
             q += 1

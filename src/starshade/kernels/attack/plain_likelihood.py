@@ -11,9 +11,9 @@ from numba import njit
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
+from starshade.kernels.attack.postings import UNKNOWN_DAY
 from starshade.kernels.warm import announce
 
-_UNKNOWN_DAY = 65_535
 _NOTHING = 45.0  # so far below the greatest logarithm a chance is less than half a unit of mass
 
 
@@ -104,7 +104,7 @@ def _add_up(t, held, weights, facts, spare, score, out):  # type: ignore[no-unty
                 chance /= weights.rated[row]
             if facts.dated[t, j]:
                 day = np.int64(held.days[p])
-                near = day != _UNKNOWN_DAY and facts.first[t, j] <= day <= facts.last[t, j]
+                near = day != UNKNOWN_DAY and facts.first[t, j] <= day <= facts.last[t, j]
                 chance *= facts.near[t, j] if near else facts.far[t, j]
             if weights.share[code] < 1.0 and weights.unrated[row] > 0:
                 chance += (1.0 - weights.share[code]) * blind / weights.unrated[row]

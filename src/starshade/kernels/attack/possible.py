@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from starshade.kernels.arrays import inner, place_of
-from starshade.kernels.attack.postings import NO_DAY
-
-_UNKNOWN_DAY = 65_535
+from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
 
 
 @inner
@@ -88,7 +86,7 @@ def _may_be_right(p, cells, fact):  # type: ignore[no-untyped-def]
         return False
     if len(cells[2]) == 0:
         return True
-    undated = cells[2][p] == _UNKNOWN_DAY
+    undated = cells[2][p] == UNKNOWN_DAY
     if undated or known == NO_DAY:
         return undated and known == NO_DAY
     return abs(known - np.int64(cells[2][p])) <= reach

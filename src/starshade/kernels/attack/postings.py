@@ -15,7 +15,7 @@ WINDOW = 1 << 16  # rows whose numbers differ in their lower 16 bits only
 
 EVERY_ROW = 2**31 - 1  # as `most`: rows of any length are candidates
 NO_DAY = -(2**31)  # the known day that says "not known"
-_UNKNOWN_DAY = 65_535  # the released day that says "no day"
+UNKNOWN_DAY = 65_535  # the released day that says "no day"
 _TOGETHER = 16  # known cells that are priced at once
 _ENTRIES = 1 << 22  # contents priced at once, over these cells
 
@@ -147,10 +147,10 @@ def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-
     if len(days) < reach:  # fewer than there are days within reach
         for p in range(len(days)):
             away = abs(np.int64(days[p]) - day)
-            if away <= reach and days[p] != _UNKNOWN_DAY:
+            if away <= reach and days[p] != UNKNOWN_DAY:
                 day_worth[days[p]] = np.int32(scale * decay[away] + 0.5)
         return
-    last = min(_UNKNOWN_DAY, len(day_worth))
+    last = min(UNKNOWN_DAY, len(day_worth))
     for d in range(max(0, day - reach), min(last, day + reach + 1)):
         day_worth[d] = np.int32(scale * decay[abs(d - day)] + 0.5)
 

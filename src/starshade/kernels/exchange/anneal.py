@@ -1,7 +1,8 @@
 """Exchange records between groups while that lessens what the groups cost, and a little beyond.
 
-A group's *width* is the sum over columns of the greatest minus the least value of its members;
-its cost is its size times its width. A step draws a record, one of its nearest records, and that
+A group's *width* is the sum over columns of the greatest minus the least value of its members, and
+what single-valued cells cost besides: columns in which all members have one value, above zero. Its
+cost is its size times its width. A step draws a record, one of its nearest records, and that
 one's group. Either the record moves there, or it changes places with a member. The step is taken
 if the cost falls, or rises by no more than a threshold drawn at random from a *temperature* that
 falls to nothing (Kirkpatrick, Gelatt & Vecchi 1983): first the groups may come apart, in the end
@@ -53,11 +54,12 @@ def nearest(table, wanted, pool):  # type: ignore[no-untyped-def]
 
 
 @inner
-def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, key):  # type: ignore[no-untyped-def]
+def anneal(table, group, n_groups, k, price, near, heat, shrink, chances, per_stage, key):  # type: ignore[no-untyped-def]
     """Lessen the sum of the groups' costs; `group` is changed in place.
 
-    table : int16, (n, n_columns), 0 ≤ values ≤ 16,383
+    table : int16, (n, n_columns), −16,383 ≤ values ≤ 16,384
     group : int64, (n,): 0…n_groups−1, each with k members or more, fewer than 2k, or none
+    price : what a step of a range costs, and a single-valued cell; None: 1 and 0
     near : int32, (n, n_near): whose groups a record may turn to
     heat : temperature at first, for groups one unit wide; it grows with the root of the width
     shrink : float64, (n_stages,): what remains of the temperature in each stage
@@ -74,7 +76,7 @@ def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, ke
     ends = np.empty((n_groups, 4, m), np.int16)
     width = np.empty(n_groups, np.int64)
     for g in range(n_groups):
-        width[g] = _measure(table, member[g], size[g], ends[g])
+        width[g] = _measure(table, member[g], size[g], ends[g], price)
     cost = (size * width).sum()
     hot = heat * np.sqrt(cost / n)
     least = cost
@@ -98,26 +100,25 @@ def anneal(table, group, n_groups, k, near, heat, shrink, chances, per_stage, ke
             if s == q:  # the neighbour itself stays: the record moves
                 if size[a] == k or size[b] == 2 * k - 1:
                     continue
-                rise = (size[a] - 1) * _without(ends[a], table[r]) - size[a] * width[a]
-                rise += (size[b] + 1) * widened(ends[b, 0], ends[b, 2], table[r]) - size[b] * width[
-                    b
-                ]
+                rise = (size[a] - 1) * _without(ends[a], table[r], price) - size[a] * width[a]
+                wide = widened(ends[b, 0], ends[b, 2], table[r], price)
+                rise += (size[b] + 1) * wide - size[b] * width[b]
                 if rise > may_rise:
                     continue
                 _remove(r, a, member, size, place)
                 _add(r, b, member, size, place, group)
             else:
-                rise = size[b] * (_replaced(ends[b], table[s], table[r]) - width[b])
+                rise = size[b] * (_replaced(ends[b], table[s], table[r], price) - width[b])
                 if rise - size[a] * width[a] > may_rise:
                     continue
-                rise += size[a] * (_replaced(ends[a], table[r], table[s]) - width[a])
+                rise += size[a] * (_replaced(ends[a], table[r], table[s], price) - width[a])
                 if rise > may_rise:
                     continue
                 member[a, place[r]], member[b, p] = s, r
                 place[s], place[r] = place[r], p
                 group[s], group[r] = a, b
-            width[a] = _measure(table, member[a], size[a], ends[a])
-            width[b] = _measure(table, member[b], size[b], ends[b])
+            width[a] = _measure(table, member[a], size[a], ends[a], price)
+            width[b] = _measure(table, member[b], size[b], ends[b], price)
             cost += rise
         if cost < least:
             least = cost
@@ -152,13 +153,13 @@ def distance(one, other):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _measure(table, members, size, ends):  # type: ignore[no-untyped-def]
+def _measure(table, members, size, ends, price):  # type: ignore[no-untyped-def]
     """Find least, second least, greatest and second greatest of each column; return the width."""
     low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
     low[:] = 32767
     low2[:] = 32767
-    high[:] = -1
-    high2[:] = -1
+    high[:] = -32768
+    high2[:] = -32768
     for p in range(size):
         row = table[members[p]]
         for j in range(len(row)):
@@ -167,47 +168,51 @@ def _measure(table, members, size, ends):  # type: ignore[no-untyped-def]
             low[j] = min(low[j], v)
             high2[j] = max(high2[j], min(high[j], v))
             high[j] = max(high[j], v)
-    total = np.int32(0)
-    for j in range(len(low)):
-        total = np.int32(total + np.int32(high[j]) - np.int32(low[j]))
-    return np.int64(total)
+    return widened(low, high, low, price)
 
 
 @inner
-def _replaced(ends, leaves, comes):  # type: ignore[no-untyped-def]
+def _replaced(ends, leaves, comes, price):  # type: ignore[no-untyped-def]
     """Width of a group after one record took another's place."""
     low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
-    total = np.int32(0)
+    total, single = np.int32(0), np.int32(0)
     for j in range(len(low)):
         least = low2[j] if leaves[j] == low[j] else low[j]
         greatest = high2[j] if leaves[j] == high[j] else high[j]
-        v = comes[j]
-        total = np.int32(total + np.int32(max(greatest, v)) - np.int32(min(least, v)))
-    return np.int64(total)
+        least, greatest = min(least, comes[j]), max(greatest, comes[j])
+        total = np.int32(total + np.int32(greatest) - np.int32(least))
+        if price is not None:
+            single = np.int32(single + np.int32(least == greatest and least > 0))
+    return np.int64(total) if price is None else price[0] * total + price[1] * single
 
 
 @inner
-def _without(ends, leaves):  # type: ignore[no-untyped-def]
+def _without(ends, leaves, price):  # type: ignore[no-untyped-def]
     low, low2, high, high2 = ends[0], ends[1], ends[2], ends[3]
-    total = np.int32(0)
+    total, single = np.int32(0), np.int32(0)
     for j in range(len(low)):
         least = low2[j] if leaves[j] == low[j] else low[j]
         greatest = high2[j] if leaves[j] == high[j] else high[j]
         total = np.int32(total + np.int32(greatest) - np.int32(least))
-    return np.int64(total)
+        if price is not None:
+            single = np.int32(single + np.int32(least == greatest and least > 0))
+    return np.int64(total) if price is None else price[0] * total + price[1] * single
 
 
 @inner
-def widened(low, high, comes):  # type: ignore[no-untyped-def]
+def widened(low, high, comes, price):  # type: ignore[no-untyped-def]
     """Width of a group with one record more."""
-    total = np.int32(0)
+    total, single = np.int32(0), np.int32(0)
     for j in range(len(low)):
-        total = np.int32(total + np.int32(max(high[j], comes[j])) - np.int32(min(low[j], comes[j])))
-    return np.int64(total)
+        least, greatest = min(low[j], comes[j]), max(high[j], comes[j])
+        total = np.int32(total + np.int32(greatest) - np.int32(least))
+        if price is not None:
+            single = np.int32(single + np.int32(least == greatest and least > 0))
+    return np.int64(total) if price is None else price[0] * total + price[1] * single
 
 
 @njit(cache=True, nogil=True)
-def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
+def dissolve(table, group, n_groups, k, price):  # type: ignore[no-untyped-def]
     """Dissolve what groups cost more than their members elsewhere, the dearest first.
 
     A group that somebody has just joined stays. `group` is changed in place; numbers of groups
@@ -215,11 +220,12 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
 
     table : int16, (n, n_columns)
     group : int64, (n,): 0…n_groups−1, each with k members or more, fewer than 2k, or none
+    price : as `anneal` has it
 
     Returns how many are no more.
     """
     n, m = table.shape
-    low, high = np.full((n_groups, m), 32767, np.int16), np.full((n_groups, m), -1, np.int16)
+    low, high = np.full((n_groups, m), 32767, np.int16), np.full((n_groups, m), -32768, np.int16)
     size = np.zeros(n_groups, np.int64)
     for i in range(n):
         size[group[i]] += 1
@@ -229,7 +235,7 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
     for g in range(n_groups):
         first[g + 1] = first[g] + size[g]
         if size[g] > 0:
-            width[g] = widened(low[g], high[g], low[g])
+            width[g] = widened(low[g], high[g], low[g], price)
     members = np.argsort(group, kind="mergesort")
     joined = np.zeros(n_groups, np.bool_)
     taken = np.empty(2 * k, np.int64)
@@ -243,7 +249,7 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
         placed = 0
         while placed < len(leaving):
             row = table[leaving[placed]]
-            b, rise = _cheapest(row, g, low, high, size, width, k, room)
+            b, rise = _cheapest(row, g, low, high, size, width, k, room, price)
             if b < 0:
                 break
             room -= rise
@@ -253,7 +259,7 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
             placed += 1
             _reach(low[b], high[b], row)
             size[b] += 1
-            width[b] = widened(low[b], high[b], row)
+            width[b] = widened(low[b], high[b], row, price)
         if placed == len(leaving):
             for p in range(placed):
                 group[leaving[p]] = taken[p]
@@ -266,7 +272,7 @@ def dissolve(table, group, n_groups, k):  # type: ignore[no-untyped-def]
             copy_to(low[b], before[p, 0])
             copy_to(high[b], before[p, 1])
             size[b] -= 1
-            width[b] = widened(low[b], high[b], low[b])
+            width[b] = widened(low[b], high[b], low[b], price)
     return gone
 
 
@@ -278,14 +284,14 @@ def _reach(low, high, row):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _cheapest(row, own, low, high, size, width, k, room):  # type: ignore[no-untyped-def]
+def _cheapest(row, own, low, high, size, width, k, room, price):  # type: ignore[no-untyped-def]
     """Return the first other group whose cost rises least, by less than `room`; else −1."""
     best, least = -1, room
     for b in range(len(size)):
-        # the newcomer pays the group's width at least
-        if b == own or width[b] >= least or size[b] < k or size[b] == 2 * k - 1:
+        # the newcomer pays the group's width at least, unless it ends single-valued cells
+        if b == own or (price is None and width[b] >= least) or size[b] < k or size[b] == 2 * k - 1:
             continue
-        rise = (size[b] + 1) * widened(low[b], high[b], row) - size[b] * width[b]
+        rise = (size[b] + 1) * widened(low[b], high[b], row, price) - size[b] * width[b]
         if rise < least:
             best, least = b, rise
     return best, least

@@ -32,6 +32,7 @@ def exchange(
     leaf_records: Ints,
     *,
     k: int,
+    price: tuple[int, int] | None,
     heat: float,
     shrink: Floats,
     effort: float,
@@ -41,20 +42,22 @@ def exchange(
 
     `groups` (int64 (n,)): each of k records or more and fewer than 2k, all of them in one leaf.
     Some may be left with none. `leaf_ptr`, `leaf_records` (int64): leaf t holds the records
-    ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending.
+    ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending. `price`: what a step of a range costs,
+    and a cell of one single value above zero, unless it is of a further column; None: 1 and 0.
     """
     announce("k-exchange", _exchange)
     with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
+        # further columns are zero and below, where no value is weighed
         _exchange(
-            *rows, n_columns, groups, leaf_ptr, leaf_records, k, heat, shrink, CHANCES, effort,
-            np.uint64(key),
+            *rows[:3], -rows[3], n_columns, groups, leaf_ptr, leaf_records, k, price, heat, shrink,
+            CHANCES, effort, np.uint64(key),
         )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def _exchange(  # type: ignore[no-untyped-def]
     indptr, columns, values, extra, n_columns, groups, leaf_ptr, leaf_records,
-    k, heat, shrink, chances, effort, key,
+    k, price, heat, shrink, chances, effort, key,
 ):  # fmt: skip
     for leaf in prange(len(leaf_ptr) - 1):
         records = leaf_records[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
@@ -64,12 +67,24 @@ def _exchange(  # type: ignore[no-untyped-def]
             near = nearest(table, min(_NEAR, len(records) - 1), _POOL)
             own = mix(key + np.uint64(records[0]))
             per_stage = max(1, int(effort * len(records)))
-            anneal(table, local, len(named), k, near, heat, shrink, chances, per_stage, own)
+            anneal(table, local, len(named), k, price, near, heat, shrink, chances, per_stage, own)
             for _ in range(_ROUNDS):
-                if dissolve(table, local, len(named), k) == 0:
+                if dissolve(table, local, len(named), k, price) == 0:
                     break
                 own = mix(own)
-                anneal(table, local, len(named), k, near, 0.0, shrink[-1:], chances, per_stage, own)
+                anneal(
+                    table,
+                    local,
+                    len(named),
+                    k,
+                    price,
+                    near,
+                    0.0,
+                    shrink[-1:],
+                    chances,
+                    per_stage,
+                    own,
+                )
             for i in range(len(records)):
                 groups[records[i]] = named[local[i]]
 
@@ -167,7 +182,7 @@ def greedy_groups(table, k, far, kind):  # type: ignore[no-untyped-def]
         _join(table, p, group, low, high)
     width = np.empty(n_groups, np.int64)
     for g in range(n_groups):
-        width[g] = widened(low[g], high[g], low[g])
+        width[g] = widened(low[g], high[g], low[g], None)
     return group, width
 
 
@@ -241,8 +256,8 @@ def _join(table, record, group, low, high):  # type: ignore[no-untyped-def]
             sizes[g] += 1
     best, least = 0, np.int64(-1)
     for g in range(len(low)):
-        wide = widened(low[g], high[g], table[record])
-        rise = (sizes[g] + 1) * wide - sizes[g] * widened(low[g], high[g], low[g])
+        wide = widened(low[g], high[g], table[record], None)
+        rise = (sizes[g] + 1) * wide - sizes[g] * widened(low[g], high[g], low[g], None)
         if least < 0 or rise < least:
             best, least = g, rise
     group[record] = best

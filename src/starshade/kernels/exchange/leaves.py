@@ -37,9 +37,9 @@ def cut_leaves(
         levels += 1
     order = np.arange(n_units)
     cuts = np.array([0, n_units])
-    announce("k-exchange", _cut)
     with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
         for level in range(levels):
+            announce("k-exchange", _cut)
             own = np.uint64(mix(np.uint64(key) + np.uint64(level)))
             middles = _cut(*rows, n_columns, unit_ptr, unit_records, order, cuts, block, own)
             cuts = np.sort(np.concatenate([cuts, middles]))

@@ -55,7 +55,6 @@ class _Index(NamedTuple):
 
 def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[Ints, int]:
     """Form groups of k while at least k records are left; see `likeness.nucleus_groups`."""
-    announce("k-Likeness on sparse rows", _together)
     n = len(rows.indptr) - 1
     nowhere = np.zeros(n, np.int32)  # rows are in no blocks
 
@@ -66,6 +65,7 @@ def sparse_nucleus_groups(rows: SparseRows, k: int) -> tuple[Ints, int]:
         def nearest(nuclei: Ints, wanted: int) -> Ints:
             near = np.full((len(nuclei), wanted), -1, np.int64)
             walk = _alone if len(nuclei) * len(index.users) < _WORTH_THREADS else _together
+            announce("k-Likeness on sparse rows", walk)
             walk(index, free, row_of[nuclei], near)
             return near
 

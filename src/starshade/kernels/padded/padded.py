@@ -123,11 +123,12 @@ def mean_rows(parts: Parts, starts: Ints, members: Ints, low: float, high: float
     `high`: predictions are clipped to them before they are averaged; infinities leave them as they
     are, and then a group costs a product per item and factor, not one for each member.
     """
-    announce("group means", _mean_rows, _mean_clipped)
     out = np.empty((len(starts) - 1, len(parts.base)))
     if low == -np.inf and high == np.inf:
+        announce("group means", _mean_rows)
         _mean_rows(*parts[:-1], _across(parts), starts, members, out)
     else:
+        announce("group means", _mean_clipped)
         _mean_clipped(*parts[:-1], _across(parts), starts, members, low, high, out)
     return out
 

@@ -10,25 +10,24 @@ from starshade.kernels.arrays import Floats, Int32s, Ints, Words, fixed, inner
 from starshade.kernels.warm import announce
 
 
-def choose_groups(open_to: Words, missing: Ints, sizes: Ints, spread: Floats, tie: Ints) -> Ints:
+def choose_groups(open_to: Words, missing: Ints, cost: Floats, first: Ints) -> Ints:
     """Choose groups until every set is shown often enough, the cheapest first.
 
     `open_to` (sets, words): bit g: group g would show the set if it got the item. `missing`
-    (sets,): groups that the set lacks, at most as many as it has bits. `sizes`, `spread`, `tie`
-    (groups,): a group's members; the spread of their padded values; its place in the draw that
-    settles ties, no two alike. Returns: groups in the order chosen: each time the one with the
-    fewest members for every set it serves, then with the fewest members, then with the least
-    spread, then by the draw.
+    (sets,): groups that the set lacks, at most as many as it has bits. `cost`, `first` (groups,):
+    what a group costs, above 0, and its place among those that cost as much, no two alike. Returns:
+    groups in the order chosen: each time the one that costs least for every set it serves, then the
+    one whose place is first.
     """
     announce("the repair of diversity", _choose)
-    out = np.empty(len(sizes), np.int64)
-    n = _choose(open_to.copy(), missing.copy(), fixed(sizes), fixed(spread), fixed(tie), out)
+    out = np.empty(len(cost), np.int64)
+    n = _choose(open_to.copy(), missing.copy(), fixed(cost), fixed(first), out)
     return out[:n]
 
 
 @njit(cache=True, nogil=True)
-def _choose(open_to, missing, sizes, spread, tie, out):  # type: ignore[no-untyped-def]
-    serves = np.zeros(len(sizes), np.int64)
+def _choose(open_to, missing, cost, first, out):  # type: ignore[no-untyped-def]
+    serves = np.zeros(len(cost), np.int64)
     lacking = 0
     for s in range(len(missing)):
         if missing[s] > 0:
@@ -37,8 +36,8 @@ def _choose(open_to, missing, sizes, spread, tie, out):  # type: ignore[no-untyp
     n = 0
     while lacking > 0:
         best = -1
-        for g in range(len(sizes)):
-            if serves[g] > 0 and (best < 0 or _cheaper(g, best, serves, sizes, spread, tie)):
+        for g in range(len(cost)):
+            if serves[g] > 0 and (best < 0 or _cheaper(g, best, serves, cost, first)):
                 best = g
         if best < 0:
             break
@@ -57,15 +56,11 @@ def _choose(open_to, missing, sizes, spread, tie, out):  # type: ignore[no-untyp
 
 
 @inner
-def _cheaper(a, b, serves, sizes, spread, tie):  # type: ignore[no-untyped-def]
-    per_set = sizes[a] * serves[b] - sizes[b] * serves[a]
+def _cheaper(a, b, serves, cost, first):  # type: ignore[no-untyped-def]
+    per_set = cost[a] * serves[b] - cost[b] * serves[a]
     if per_set != 0:
         return per_set < 0
-    if sizes[a] != sizes[b]:
-        return sizes[a] < sizes[b]
-    if spread[a] != spread[b]:
-        return spread[a] < spread[b]
-    return tie[a] < tie[b]
+    return first[a] < first[b]
 
 
 @inner

@@ -152,7 +152,7 @@ class ProximityVerdict(Verdict):
         ]
         if sensitive:
             parts.append(counted(sensitive, "sensitive item"))
-        return f"{self.model} ({', '.join(parts)}) {self._outcome()}:"
+        return f"{self.model} ({', '.join(parts)}) {self.outcome}:"
 
     def _of_cliques(self) -> str:
         k, eps = self.parameters["k"], self.parameters["eps"]

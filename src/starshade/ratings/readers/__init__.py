@@ -23,9 +23,14 @@ csv, tsv           any other delimited text, with known or given column names, o
                    a header as user, item, rating and perhaps date
 parquet            its first bytes
 wide               asked for: one row per respondent
+sqlite             its first bytes, or ``sqlite:///FILE``
+postgresql         ``postgresql://…``
 frame, scipy       the object's type
 store              a folder that `Ratings.save` wrote
 =================  =====================================================================
+
+Files may lie elsewhere (``s3://…``, `addresses.buckets`), and folders may say columns
+(``year=2024``, `formats.parts`).
 
 **Nothing is guessed from a sample.** Text columns stay text until every value was looked at: an
 id is the text that stands in the file, blanks within a field included (``007``, ``7`` and `` 7``

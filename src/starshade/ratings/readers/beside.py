@@ -19,7 +19,13 @@ from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.readers.formats.dialects import USERS_1M, USERS_100K, is_typed, untyped
 from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, Source, is_frame
 from starshade.ratings.readers.recognise.aliases import matching, normalized, resolve
-from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text, reading
+from starshade.ratings.readers.recognise.inputs import (
+    Input,
+    is_parquet,
+    only_file,
+    plain_text,
+    reading,
+)
 from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.text import Dialect, TextSource
 from starshade.ratings.table import Ratings
@@ -77,7 +83,7 @@ def open_beside(
         )
     if not str(source):
         raise ConfigError(f"{what}: an empty path", advice="Name a file.")
-    item = Input(Path(source), str(source))
+    item = only_file(source, scratch)
     if is_parquet(item):
         return Beside(ParquetSource([item]), item.shown, True)
     plain = plain_text(item, scratch)
@@ -179,7 +185,7 @@ def _source(users: Any, scratch: Path) -> tuple[Source, str]:
     if is_frame(users):
         frame = FrameSource(users)
         return frame, frame.shown
-    item = users if isinstance(users, Input) else Input(Path(users), str(users))
+    item = users if isinstance(users, Input) else only_file(users, scratch)
     where = item.shown
     if is_parquet(item):
         return ParquetSource([item]), where

@@ -18,9 +18,10 @@ from starshade.ratings.readers.formats.dialects import (
     name_format,
     untyped,
 )
+from starshade.ratings.readers.formats.parts import Parts
 from starshade.ratings.readers.formats.plain import plain_batches
 from starshade.ratings.readers.formats.shapes import LongTable, WideTable
-from starshade.ratings.readers.formats.tables import FrameSource, ParquetSource, Source
+from starshade.ratings.readers.formats.tables import ParquetSource, Source, Table
 from starshade.ratings.readers.recognise.aliases import (
     headless,
     listing,
@@ -29,7 +30,7 @@ from starshade.ratings.readers.recognise.aliases import (
     title_column,
     unread,
 )
-from starshade.ratings.readers.recognise.detect import Recognised, bare
+from starshade.ratings.readers.recognise.detect import Keys, Recognised, bare
 from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_text
 from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.text import TextSource
@@ -61,8 +62,8 @@ class Opened:
 
 def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
     """Open text files."""
-    files, empty = _parts(inputs.files, scratch)
-    head = _agreeing_head(files, request)
+    files, keys, empty = _parts(inputs, scratch)
+    head = agreeing_head(files, request)
     where = files[0].shown
     typed = is_typed(head.columns)
     if request.format == "recbole" and not typed:
@@ -71,7 +72,16 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
         )
     columns = untyped(head.columns)
     format_, head = _format(Path(inputs.files[0].path).name, head, typed, request, where)
-    source = TextSource(files, head.dialect, columns)
+    source: Source = TextSource(files, head.dialect, columns)
+    if keys:
+        if not head.dialect.header:
+            raise InputError(
+                f"{where}: its folders name columns, and the file has no header",
+                advice="Give the files headers, or list the files one by one.",
+            )
+        each = [TextSource([file], head.dialect, columns) for file in files]
+        source = Parts(each, keys, where)
+        columns = source.columns
     notes: tuple[str, ...] = (f"{counted(empty, 'empty file')} passed over",) if empty else ()
     if request.wide:
         if request.header is None and all(NUMBER.fullmatch(cell.strip()) for cell in columns):
@@ -85,20 +95,30 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
         listed = True if request.header or is_table else None
         roles = _resolved(columns, request, where, listed)
     else:
-        roles, format_, remarks = _by_place(head, format_, request, where)
+        roles, format_, remarks = by_place(head, format_, request, where)
         notes += remarks
-    opened = _long(source, where, roles, format_, request, is_named=head.dialect.header)
-    plain = _plain(files, head, roles, columns) if not request.null_values else None
+    opened = _long(
+        source, where, roles, format_, request, head.dialect.delimiter, is_named=head.dialect.header
+    )
+    is_plain = not (request.null_values or keys)
+    plain = _plain(files, head, roles, columns) if is_plain else None
     return replace(opened, plain=plain, notes=(*notes, *opened.notes))
 
 
-def open_table(source: ParquetSource | FrameSource, request: Request) -> Opened:
-    """Open Parquet files, or an Arrow-capable frame."""
-    where, format_ = source.shown, "frame" if isinstance(source, FrameSource) else "parquet"
+def open_table(source: Table, request: Request) -> Opened:
+    """Open Parquet files, an Arrow-capable frame, or a database."""
     if request.wide:
-        return _wide(source, where, request)
-    roles = _resolved(source.columns, request, where, True)
-    return _long(source, where, roles, format_, request)
+        return _wide(source, source.shown, request)
+    roles = _resolved(source.columns, request, source.shown, True)
+    return _long(source, source.shown, roles, source.format, request)
+
+
+def open_parquet(inputs: Recognised, request: Request) -> Opened:
+    """Open Parquet files."""
+    if not inputs.keys:
+        return open_table(ParquetSource(inputs.files), request)
+    each = [ParquetSource([file]) for file in inputs.files]
+    return open_table(Parts(each, inputs.keys, each[0].shown), request)
 
 
 def _long(
@@ -107,6 +127,7 @@ def _long(
     roles: dict[str, str],
     format_: str,
     request: Request,
+    delimiter: str | None = None,
     *,
     is_named: bool = True,
 ) -> Opened:
@@ -114,8 +135,8 @@ def _long(
     in_order = sorted(roles.items(), key=lambda entry: source.columns.index(entry[1]))
     mapping = {role: name if is_named else f"column {name}" for role, name in in_order}
     usual = DIALECTS[format_].delimiter if format_ in DIALECTS else ","
-    if isinstance(source, TextSource) and source.dialect.delimiter != usual:
-        mapping["delimiter"] = source.dialect.delimiter
+    if delimiter not in (None, usual):
+        mapping["delimiter"] = delimiter
     notes = unread(source.columns, roles, dates=request.dates) if is_named else ()
     if roles["item"] == title_column(source.columns) and not request.given().get("item"):
         title = listing([roles["item"]])
@@ -139,24 +160,33 @@ def _resolved(
     columns: Sequence[str], request: Request, where: str, listed: bool | None = None
 ) -> dict[str, str]:
     optional = ["day"] if request.dates else []
-    given = request.given() if request.dates else {**request.given(), "day": None}
-    required = ["user", "item", "rating"]
-    if not given.get("item") and not matching(columns, "item"):
-        given = {**given, "item": title_column(columns, [v for v in given.values() if v])}
+    given, required = settled(columns, request), ["user", "item", "rating"]
     return resolve(columns, given, required=required, optional=optional, where=where, listed=listed)
 
 
-def _parts(files: Sequence[Input], scratch: Path) -> tuple[list[Input], int]:
-    """Return the files as plain text, and how many more are empty; one file may be empty."""
-    for file in files:
+def settled(columns: Sequence[str], request: Request) -> dict[str, str | None]:
+    """Return the columns that were named, by role; a column of titles where none has item ids."""
+    given = request.given() if request.dates else {**request.given(), "day": None}
+    if not given.get("item") and not matching(columns, "item"):
+        given = {**given, "item": title_column(columns, [v for v in given.values() if v])}
+    return given
+
+
+def _parts(inputs: Recognised, scratch: Path) -> tuple[list[Input], list[Keys], int]:
+    """Return the files as plain text, their keys, and how many more are empty.
+
+    One file may be empty.
+    """
+    for file in inputs.files:
         if is_parquet(file):
             raise InputError(f"{file.shown}: this is Parquet, not text")
-    plain = [plain_text(file, scratch) for file in files]
-    filled = [file for file in plain if file.path.stat().st_size]
-    return (filled, len(plain) - len(filled)) if filled else (plain, 0)
+    plain = [plain_text(file, scratch) for file in inputs.files]
+    filled = [i for i, file in enumerate(plain) if file.path.stat().st_size] or range(len(plain))
+    keys = [inputs.keys[i] for i in filled] if inputs.keys else []
+    return [plain[i] for i in filled], keys, len(plain) - len(filled)
 
 
-def _agreeing_head(files: Sequence[Input], request: Request) -> Head:
+def agreeing_head(files: Sequence[Input], request: Request) -> Head:
     """Look at the first file, and hold the headers of the others against its."""
     fixed = DIALECTS.get(request.format or "")
     delimiter = request.delimiter or (fixed.delimiter if fixed else None)
@@ -195,7 +225,7 @@ def _format(name: str, head: Head, typed: bool, request: Request, where: str) ->
     return format_, head
 
 
-def _by_place(
+def by_place(
     head: Head, format_: str, request: Request, where: str
 ) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Give the columns of a file without a header their roles; also the format and notes."""

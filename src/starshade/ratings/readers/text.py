@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -112,11 +113,14 @@ class TextSource:
         from pyarrow import csv
 
         if self._scan(file, np.array([0])).lines[0] == 0:
-            return iter(())
+            return
         names = [str(place) for place in range(self._n_fields)]
-        return iter(
-            csv.open_csv(
-                str(file.path),
+        path = str(file.path)
+        named = path.isascii() or path == path.encode(errors="replace").decode()
+        # Arrow opens no file whose name is not UTF-8
+        with nullcontext(path) if named else file.path.open("rb") as place:
+            yield from csv.open_csv(
+                place,
                 read_options=csv.ReadOptions(
                     column_names=names, block_size=_BLOCK, use_threads=budget.threads() > 1
                 ),
@@ -131,7 +135,6 @@ class TextSource:
                     strings_can_be_null=False,
                 ),
             )
-        )
 
     def _scan(self, file: Input, wanted: NDArray[np.int64] | None = None) -> Structure:
         announce("the text reader", delimited._scan)

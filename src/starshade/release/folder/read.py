@@ -37,6 +37,8 @@ _TABLES = {
     "record": ("records.parquet", "cells.parquet", "items.parquet"),
     "profile": ("records.parquet", "profiles.parquet", "items.parquet"),
 }
+#: may lie beside, as they do up to a number of rows (`starshade.release.readable.write`)
+_READABLE = frozenset({"table.parquet", "table.csv", "records.csv"})
 
 
 def is_release(path: str | Path) -> bool:
@@ -156,12 +158,12 @@ def _read_manifest(path: Path) -> Manifest:
 
 
 def _check_files(path: Path, manifest: Manifest) -> None:
-    expected = set(_TABLES[manifest.layout]) | set(_TEXTS)
+    expected = set(_TABLES[manifest.layout]) | set(_TEXTS) | _READABLE & set(manifest.files)
     present = {entry.name for entry in path.iterdir()} - {"release.json"}
     for what, names in (
         ("missing", expected - present),
-        ("unknown", present - expected),
         ("without a hash in release.json", expected - set(manifest.files)),
+        ("unknown", present - expected),
         ("listed in release.json but not of this layout", set(manifest.files) - expected),
     ):
         if names:

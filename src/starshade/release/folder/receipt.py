@@ -31,7 +31,7 @@ from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.band import Exact
 from starshade.release.manifest import Manifest, refuse_format
-from starshade.release.table import Link, Private
+from starshade.release.table import Chain, Link, Private
 
 if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
@@ -55,11 +55,23 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "rare_items_dropped": int,
     "invented_cells": (float, NoneType),
     "single_rater_cells": (float, NoneType),
+    "invented_records": (int, NoneType),
     "users": list,
     "records": list,
+    "chain": (dict, NoneType),
+    "forgotten": (list, NoneType),
+}
+_CHAIN = {
+    "after": str,
+    **dict.fromkeys(("groups", "gone", "gone_groups", "invented", "forgotten"), list),
 }
 _EXACT = tuple(field.name for field in fields(Exact))
-_LATER = {"lineage"}  # which receipts of this format may lack
+_LATER = {
+    "lineage",
+    "invented_records",
+    "chain",
+    "forgotten",
+}  # which receipts of this format may lack
 _SHARED = ("starshade", "method", "lineage")  # release.json says it as well; of _EXACT the bands
 _BESIDE = ("method", "rare_items", "attributes")  # settings that it says beside its `config`
 _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
@@ -164,18 +176,43 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         **asdict(private.exact),
         "users": list(private.link.users),
         "records": private.link.record.tolist(),
+        "chain": None if private.chain is None else _told(private.chain),
     }
+    if private.chain is None:
+        del facts["chain"], facts["invented_records"]
+    if len(private.forgotten):
+        facts["forgotten"] = private.forgotten.tolist()
     with atomic_file(path, 0o600) as file:
-        file.write_text(json.dumps(with_checksum(facts)) + "\n", encoding="utf-8")
+        file.write_text(text_of(facts), encoding="utf-8")
+
+
+def text_of(facts: dict[str, Any]) -> str:
+    """Return the text of a receipt."""
+    return json.dumps(with_checksum(facts)) + "\n"
+
+
+def _told(chain: Chain) -> dict[str, Any]:
+    return {
+        "after": chain.after,
+        "groups": chain.group.tolist(),
+        "gone": list(chain.gone),
+        "gone_groups": chain.gone_group.tolist(),
+        "invented": chain.invented.tolist(),
+        "forgotten": chain.forgotten.tolist(),
+    }
 
 
 def read_receipt(path: Path, release: Path | None = None) -> Private:
     """Read a receipt back; `release`: a release folder that it must belong to."""
-    facts = _load(Path(path))
+    facts = load(Path(path))
     users = Vocabulary.of(facts["users"])
     record = np.array(facts["records"], dtype=np.int64)
-    numbered = np.array_equal(np.sort(record), np.arange(len(users)))
-    if list(users) != facts["users"] or not numbered:
+    forgotten = np.array(facts.get("forgotten") or [], dtype=np.int64)
+    chain = _chain(path, facts)
+    known = np.concatenate([record, forgotten])
+    records = len(known) + (0 if chain is None else len(chain.invented))
+    once = len(record) == len(users) and len(np.unique(known)) == len(known)
+    if list(users) != facts["users"] or not once or known.max(initial=-1) >= records:
         raise _damaged(path, "users and records do not correspond one to one")
     if release is not None:
         _refuse_of_another(path, facts, Path(release))
@@ -187,16 +224,44 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
         digest=facts["digest"],
         ratings=facts["ratings"],
         exact=_exact(facts),
+        release=facts["release"],
+        chain=chain,
+        forgotten=forgotten,
     )
+
+
+def _chain(path: Path, facts: dict[str, Any]) -> Chain | None:
+    if facts.get("chain") is None:
+        return None
+    told = {"forgotten": [], **facts["chain"]}
+    if any(type(told.get(name)) is not kind for name, kind in _CHAIN.items()):
+        raise _damaged(path, "what it says of earlier releases is not complete")
+    lists = [told[name] for name in ("groups", "gone_groups", "invented", "forgotten")]
+    most = sum(map(len, lists))
+    if any(type(group) is not int or not -1 < group < most for each in lists for group in each):
+        raise _damaged(path, "a group of earlier releases is no number of one")
+    if any(type(user) is not str for user in told["gone"]):
+        raise _damaged(path, "an id of earlier releases is no str")
+    gone = Vocabulary.of(told["gone"])
+    group, gone_group, invented, forgotten = (np.array(each, dtype=np.int64) for each in lists)
+    fit = len(group) == len(facts["users"]) and len(gone_group) == len(gone)
+    known = np.isin(invented, np.concatenate([group, gone_group, forgotten])).all()
+    twice = not set(told["gone"]).isdisjoint(facts["users"])
+    lost = len(facts.get("forgotten") or []) > len(forgotten)
+    if not fit or not known or twice or lost or list(gone) != told["gone"]:
+        raise _damaged(path, "what it says of earlier releases does not belong to its users")
+    if len(invented) != facts.get("invented_records"):
+        raise _damaged(path, "it counts other invented records than it lists")
+    return Chain(told["after"], group, gone, gone_group, invented, forgotten)
 
 
 def named_release(path: Path) -> str:
     """Return which release a receipt is of: the SHA-256 of its ``release.json``."""
-    return str(_load(path)["release"])
+    return str(load(path)["release"])
 
 
 def _exact(facts: dict[str, Any]) -> Exact:
-    return Exact(**{name: facts[name] for name in _EXACT})
+    return Exact(**{name: facts[name] for name in _EXACT if name in facts})
 
 
 def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None:
@@ -240,7 +305,8 @@ def _same_setting(name: str, said: Any, own: Any) -> bool:
     return json.dumps(said) == json.dumps(own)  # true is not 1
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
+    """Return what a receipt says, of its fields and their kinds; `read_receipt` checks the rest."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -265,20 +331,21 @@ def _load(path: Path) -> dict[str, Any]:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         if name not in {*facts, *_LATER} or type(facts.get(name)) not in kinds:
             raise _damaged(path, f"its field {name} is missing or no {kinds[0].__name__}")
-    if any((facts[name] or 0) < 0 for name in _EXACT):
+    if any((facts.get(name) or 0) < 0 for name in _EXACT):
         raise _damaged(path, "it counts fewer than none")
-    if set(facts) - set(_FIELDS):
+    if set(facts) - set(_FIELDS) or set(facts.get("chain") or {}) - set(_CHAIN):
         raise _damaged(path, "it has fields that a receipt does not have")
     _check_lists(path, facts)
     return facts
 
 
 def _check_lists(path: Path, facts: dict[str, Any]) -> None:
-    for name, kind in (("users", str), ("records", int)):
-        wrong = next((i for i, v in zip(count(), facts[name]) if type(v) is not kind), None)
+    for name, kind in (("users", str), ("records", int), ("forgotten", int)):
+        given = facts.get(name) or []
+        wrong = next((i for i, v in zip(count(), given) if type(v) is not kind), None)
         if wrong is not None:
             raise _damaged(path, f"entry {wrong + 1} of {name} is no {kind.__name__}")
-    if any(not -1 < r < len(facts["records"]) for r in facts["records"]):
+    if any(not -1 < r < 2**62 for r in (*facts["records"], *(facts.get("forgotten") or ()))):
         raise _damaged(path, "users and records do not correspond one to one")
 
 

@@ -14,12 +14,13 @@ from starshade.errors import ConfigError, InternalError
 from starshade.progress import task
 from starshade.ratings.places.atomic import atomic_folder, together, vacant
 from starshade.ratings.places.place import Place, Where
-from starshade.release.card import dataset_card, describe_columns
+from starshade.release.card import READABLE, dataset_card, describe_columns
 from starshade.release.content import canonical
 from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profiles_table
 from starshade.release.folder.receipt import refuse_inside, write_receipt
 from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles
+from starshade.release.readable.write import PARQUET, write_beside
 from starshade.release.table import Release
 from starshade.release.verify.verify import Counted, check_folder, recount
 
@@ -28,12 +29,6 @@ if TYPE_CHECKING:
 
 
 ROWS_PER_GROUP = 2**20  # of a Parquet file: a fixed cut, so that equal tables are equal bytes
-_FORMAT: dict[str, Any] = {
-    "version": "2.6",
-    "data_page_version": "1.0",
-    "compression": "zstd",
-    "store_schema": False,
-}
 
 
 def write_release(release: Release, path: Where, private: Where | None = None) -> None:
@@ -75,15 +70,18 @@ def _write_files(release: Release, folder: Path) -> Manifest:
         cells = cells_table(canonical(release.classes), release.groups)
         _write_table(cells, folder / "cells.parquet")
     _write_table(_items_table(release), folder / "items.parquet")
+    harmless = write_beside(release, folder)
     counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
     manifest = _verified(release.manifest, counted)
-    tables = {p.name: hash_of(p) for p in sorted(folder.glob("*.parquet"))}
+    tables = {p.name: hash_of(p) for p in sorted(folder.iterdir())}
     manifest = manifest.model_copy(update={"files": tables})
-    ranges = _of_type(release, "struct")
-    card = dataset_card(manifest, _smallest_class(release), ranges)
+    ranges, named = _of_type(release, "struct"), bool(release.item_names)
+    card = dataset_card(manifest, _smallest_class(release), ranges, named, harmless)
     (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     (folder / "croissant.json").write_text(
-        croissant(manifest, _of_type(release, "double"), ranges), encoding="utf-8", newline="\n"
+        croissant(manifest, _of_type(release, "double"), ranges, named),
+        encoding="utf-8",
+        newline="\n",
     )
     texts = {name: hash_of(folder / name) for name in ("README.md", "croissant.json")}
     manifest = manifest.model_copy(update={"files": dict(sorted((tables | texts).items()))})
@@ -150,7 +148,7 @@ def _write_table(table: pa.Table, path: Path) -> None:
             row_group_size=ROWS_PER_GROUP,
             compression_level=3,
             use_dictionary=True,
-            **_FORMAT,
+            **PARQUET,
         )
 
 
@@ -167,7 +165,7 @@ def _write_profiles(profiles: Profiles, path: Path) -> None:
             compression_level=1,  # levels have no repeats that a longer search would find
             use_dictionary=False,
             write_statistics=False,  # of a profile they would be two whole ones
-            **_FORMAT,
+            **PARQUET,
         ) as writer,
         task("writing profiles", profiles.n_groups) as advance,
     ):
@@ -218,20 +216,29 @@ _TYPES = {
     "high": "sc:Float",
     "values": "sc:Float",
     "null": "sc:Boolean",
+    "class": "sc:Integer",
+    "lowest": "sc:Float",
+    "highest": "sc:Float",
+    "rating": "sc:Float",
+    "null_possible": "sc:Boolean",
 }
+_IN_WORDS = {"values": "text"}
+_ENCODING = {".parquet": "application/x-parquet", ".csv": "text/csv"}
 
 
 def croissant(
     manifest: Manifest,
     numeric: frozenset[str] = frozenset(),
     ranges: frozenset[str] = frozenset(),
+    named: bool = False,
 ) -> str:
     """Return the text of ``croissant.json``.
 
-    `manifest`: with the hashes of the Parquet files. `numeric`: which personal attributes are
-    numbers. `ranges`: which quasi-identifiers are ranges of numbers; the others are lists.
+    `manifest`: with the hashes of the tables. `numeric`: which personal attributes are numbers.
+    `ranges`: which quasi-identifiers are ranges of numbers; the others are lists. `named`: whether
+    items have names.
     """
-    tables = describe_columns(manifest, ranges)
+    tables = describe_columns(manifest, ranges, named)
     kinds = {n: "number" if n in numeric else "text" for n in manifest.attribute_columns}
     kinds |= {n: "range" if n in ranges else "list" for n in manifest.quasi_identifiers}
     purpose = "" if manifest.audience == "publish" else " Not for publication: queries only."
@@ -240,7 +247,7 @@ def croissant(
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": "anonymized-ratings",
-        "description": f"Ratings of {manifest.items} items by {manifest.records} people, "
+        "description": f"Ratings of {manifest.items} items in {manifest.records} records, "
         f"anonymized by {manifest.method}; {_cell(manifest)}.{purpose}",
         "distribution": [
             {
@@ -248,13 +255,16 @@ def croissant(
                 "@id": file,
                 "name": file,
                 "contentUrl": file,
-                "encodingFormat": "application/x-parquet",
-                "sha256": manifest.files[file],
+                "encodingFormat": _ENCODING[Path(file).suffix],
+                "sha256": digest,
             }
-            for file in tables
+            for file, digest in manifest.files.items()
+            if Path(file).suffix in _ENCODING
         ],
         "recordSet": [
-            _record_set(file, columns, kinds if file == "records.parquet" else {})
+            _record_set(
+                file, columns, {"records.parquet": kinds, READABLE: _IN_WORDS}.get(file, {})
+            )
             for file, columns in tables.items()
         ],
     }

@@ -76,7 +76,7 @@ def _refuse_unknown_records(release: Release, original: Ratings, common: NDArray
     there = np.zeros(classes.n_items, dtype=np.bool_)
     there[common[common >= 0]] = True
     # where items are missing, so may be those who rated no other
-    if there.all() and original.n_users < release.n_records:
+    if there.all() and original.n_users < (release.n_people or 0):
         raise not_made_of(
             f"{original.n_users:,} users in the ratings, {release.n_records:,} records in the "
             "release: it was not made of them"
@@ -92,7 +92,7 @@ def _refuse_unknown_records(release: Release, original: Ratings, common: NDArray
     )
     says = np.diff(np.append(0, np.cumsum(unmoved[classes.columns]))[classes.indptr]) > 0
     strange = _without_a_match(records[says], users)
-    if strange:
+    if strange > (0 if release.private is None else release.private.nobodys):
         raise not_made_of(
             f"{strange:,} of {release.n_records:,} records are no user's ratings on items where "
             "nothing was changed: the release was not made of them"
@@ -144,7 +144,8 @@ def refuse_misfits(release: Release, original: Ratings, common: NDArray[np.int64
         not _fits_some_class(release, original, user, common, certain.copy()) for user in users
     )
     # a table with more users than the release has may hold some who were not released
-    if strangers and (len(rated) <= release.n_records or strangers == len(users)):
+    all_are_in = len(rated) <= (release.n_people or 0)
+    if strangers and (all_are_in or strangers == len(users)):
         raise not_made_of(
             f"{strangers} of {len(users)} users looked up in the ratings fit no class of the "
             "release: it was not made of them"

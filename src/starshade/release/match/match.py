@@ -27,6 +27,15 @@ from starshade.release.table import Link, Release
 __all__ = ["Changes", "Match", "never_moved", "not_made_of"]
 
 
+def refuse_foreign_link(release: Release, link: Link) -> None:
+    """Refuse a link of another number of records."""
+    if release.n_people not in (None, len(link.record)):
+        raise ConfigError(
+            f"the link names {len(link.record):,} records, the release has "
+            f"{release.n_people:,}: they do not belong together"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Match:
     """A release and ratings: what was released of them, and who became which row.
@@ -69,19 +78,26 @@ class Match:
         the ratings; more or fewer users than records and users who were left out.
         """
         release, part = self.release, self.part
-        private, records = release.private, release.n_records
+        private, records = release.private, release.n_people
+        if records is None:
+            return part  # how many records are nobody's is the owner's to know
         kept, more = part, part.n_users - records
         deleted = None if release.exact is None else release.exact.users_deleted
+        forgotten = 0 if private is None else len(private.forgotten)  # or still in the ratings
         if private is not None and private.link.users != part.users:
             place = part.users.indices(private.link.users)
-            if not deleted or (place < 0).any():
+            if not (deleted or forgotten) or (place < 0).any():
                 raise not_made_of(
                     "the receipt's users are not those who rated the released items in these "
                     "ratings"
                 )
             kept = part.keep_users(place)
         stated = release.manifest.users_deleted
-        fit = left_out(more, records) == stated if deleted is None else more == deleted
+        fit = (
+            left_out(more, records) == stated
+            if deleted is None
+            else 0 <= more - deleted <= forgotten
+        )
         if more < 0 or not fit:
             users = f"users, {in_words(stated)}" if deleted is None else counted(deleted, "user")
             besides = "" if stated == "none" else f" and left out {users}"
@@ -101,11 +117,7 @@ class Match:
         release, link = self.release, self.link
         if link is None:
             return None
-        if len(link.record) != release.n_records:
-            raise ConfigError(
-                f"the link names {len(link.record):,} records, the release has "
-                f"{release.n_records:,}: they do not belong together"
-            )
+        refuse_foreign_link(release, link)
         self.refuse_other_ratings()
         place = link.users.indices(self.original.users)
         rows = release.class_of_record[link.record[place]]

@@ -70,7 +70,7 @@ def walk_profiles(written: Written, private: Private | None, facts: dict[str, An
     set_sizes = [c["parameters"]["b"] for c in facts["claims"] if c["model"] == "diversity"]
     sets = truth is not None and max(set_sizes, default=1) > 1
     previous, first = b"", 0
-    for group, size, rows, levels in _blocks(written):
+    for group, size, rows, levels in blocks_of(written):
         stop = first + len(group)
         if not np.array_equal(group, np.arange(first, stop)):
             raise Failed("class order", "classes are not 0, 1, 2, …")
@@ -117,7 +117,7 @@ def _levels_of(facts: dict[str, Any]) -> int:
     return round(steps) + 1
 
 
-def _blocks(
+def blocks_of(
     written: Written,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], list[bytes], NDArray[np.uint8]]]:
     """Yield number, size and profile of some classes at a time, as bytes and as a table."""
@@ -157,7 +157,8 @@ class _Truth:
         self.original = check_link(written, private)
         check_rare(self.original, facts)
         self.facts, self.kind, self.exact = facts, facts.get("profile"), private.exact
-        self.sizes = np.bincount(written.group_of_record)
+        # of people: records that are nobody's are in no mean
+        self.sizes = np.bincount(written.group_of_record[private.link.record])
         self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
         self.user = users_by_record(private)
         self.least: int = facts["config"].get("min_raters", 1)

@@ -3,13 +3,16 @@
 A quasi-identifier says the same of every record of a class: a range and whether null is possible,
 or the list of what occurs. A range runs between edges of bands that k people share, the nearest
 ones that hold its members. A list says of the members no less and no more, but where the settings
-name a hierarchy of the attribute, and then all values of a name that k people share.
+name a hierarchy of the attribute, and then all values of a name that k people share. Where they
+name a recipe (`starshade.release.personal.recipe`), a member's value is its first name.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.errors import ConfigError
+from starshade.release.personal.recipe import coarsened, recipe_of
 from starshade.release.verify.rare import claimed_k
 from starshade.release.verify.rows import Failed, Written
 
@@ -121,12 +126,33 @@ def check_quasi(
             _check_values(entries, people.column(name), class_of_user, joined.get(name), k)
 
 
-def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[list[str]]]:
+def after_recipes(truth: Private, facts: dict[str, Any]) -> Private:
+    """Return the people as finely as the owner's recipes let them be told, and what joins them."""
+    told, original = truth.config.get("attribute_hierarchies", {}), truth.original
+    texts = {name: text for name, text in dict(told).items() if isinstance(text, str)}
+    if not texts or original is None or original.attributes is None:
+        return truth
+    recipes = {name: recipe for name, text in texts.items() if (recipe := recipe_of(text))}
+    if recipes.keys() < texts.keys() or not texts.keys() <= set(original.attributes.column_names):
+        raise Failed("config", "a recipe that is none, or of an attribute that the original lacks")
+    try:
+        people, rows = coarsened(original.attributes, recipes, claimed_k(facts))
+    except ConfigError:
+        raise Failed("config", "a recipe that cannot read its attribute") from None
+    lines = {name: [(value, *names) for value, names in each] for name, each in rows.items()}
+    config = {**truth.config, "attribute_hierarchies": {**told, **lines}}
+    return replace(truth, original=original.annotate(attributes=people), config=config)
+
+
+def _joined(facts: dict[str, Any], truth: Private) -> dict[str, list[Sequence[str]]]:
     """Return the hierarchies that the settings name, a list of names for each value."""
     named = facts["config"].get("attribute_hierarchies", [])
     lines = truth.config.get("attribute_hierarchies", {})
     try:
-        return {name: [line.split(";") for line in lines[name]] for name in named}
+        return {
+            name: [line if isinstance(line, tuple) else line.split(";") for line in lines[name]]
+            for name in named
+        }
     except (AttributeError, KeyError, TypeError):
         raise Failed("config", "a hierarchy of an attribute that the owner does not have") from None
 
@@ -185,7 +211,7 @@ def _check_values(
     entries: list[Stated],
     column: pa.ChunkedArray,
     owner: NDArray[np.int64],
-    hierarchy: list[list[str]] | None,
+    hierarchy: list[Sequence[str]] | None,
     k: int,
 ) -> None:
     people = Counter(value for value in column.to_pylist() if value is not None)
@@ -202,7 +228,7 @@ def _check_values(
 
 
 def _node(
-    members: set[tuple[bool, str]], hierarchy: list[list[str]], people: Counter[str], k: int
+    members: set[tuple[bool, str]], hierarchy: list[Sequence[str]], people: Counter[str], k: int
 ) -> set[tuple[bool, str]]:
     """Return members and all values of the first name that they share and that k people have."""
     values = {value for known, value in members if known}

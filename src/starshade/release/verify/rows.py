@@ -142,7 +142,7 @@ def _rows(written: Written) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:
 
     The minus makes lists of two rows compare as the rows do: a cell against null alone wins.
     """
-    read = _read_real(written) if written.step is None else _read_mask(written)
+    read = read_real(written) if written.step is None else read_mask(written)
     names = contents_of(written)
     require_columns(written.folder, "cells.parquet", ("group", "item", *names))
     current, row, last = -1, list[tuple[int, Cell]](), -1
@@ -181,7 +181,7 @@ def batches_of(path: Path) -> Iterator[Any]:
         yield from pq.ParquetFile(file).iter_batches(_BATCH)
 
 
-def _read_mask(written: Written) -> Callable[..., Cell]:
+def read_mask(written: Written) -> Callable[..., Cell]:
     """Return a reader of masks: (0, members ascending with null first)."""
     known: dict[bytes, Cell] = {}
 
@@ -199,7 +199,7 @@ def _read_mask(written: Written) -> Callable[..., Cell]:
     return read
 
 
-def _read_real(written: Written) -> Callable[..., Cell]:
+def read_real(written: Written) -> Callable[..., Cell]:
     """Return a reader of (0, values ascending with null first) or (1, low, high, null)."""
 
     def read(low: float | None, high: float | None, values: list[float] | None, null: bool) -> Cell:
@@ -266,5 +266,9 @@ def _check_attribute_order(attributes: pa.Table, group: NDArray[np.int64]) -> No
 
 def _key_of(key: str) -> tuple[int, int, str]:
     """Canonical order: integers by value, then all others by code point."""
-    plain = key.isascii() and key.isdigit() and str(int(key)) == key and int(key) < 2**63
-    return (0, int(key), "") if plain else (1, 0, key)
+    return (0, int(key), "") if is_plain(key) else (1, 0, key)
+
+
+def is_plain(key: str) -> bool:
+    """Tell whether a key is a whole number as it is written shortest."""
+    return key.isascii() and key.isdigit() and str(int(key)) == key and int(key) < 2**63

@@ -47,15 +47,17 @@ def check_truth(
     place = owner * n_items + written.positions(cells.column("item").combine_chunks())
     inside, null = (_masks if written.step is not None else _reals)(cells, written)
     raters = _count_raters(original, class_of_user, place, inside, n_items)
-    sizes = np.bincount(written.group_of_record)
+    sizes = np.bincount(class_of_user)
     if (raters[~null] < sizes[owner[~null]]).any():
         raise Failed("truth", "an original null outside its cell")
     invented = int((raters == 0).sum())
+    check_attributes(written.attributes.drop_columns(quasi), original.attributes, record)
+    if len(private.forgotten):
+        return  # what they rated is in cells, and is known no more
     if facts["invented_cells"] is not None:
         check_stated(private.exact.invented_cells, invented / max(len(raters), 1), "is invented")
     elif invented:
         raise Failed("truth", "a cell that nobody of its class rated")
-    check_attributes(written.attributes.drop_columns(quasi), original.attributes, record)
     check_rare(original, facts)
 
 
@@ -64,9 +66,13 @@ def check_link(written: Written, private: Private) -> Ratings:
     original = private.original
     if original is None:
         raise Failed("truth", "no original at hand")
-    n = len(written.group_of_record)
-    if original.n_users != n or not np.array_equal(np.sort(private.link.record), np.arange(n)):
+    n, record = len(written.group_of_record), private.link.record
+    once = len(np.unique(record)) == original.n_users == len(record) == n - private.nobodys
+    if not once or record.min(initial=0) < 0 or record.max(initial=-1) >= n:
         raise Failed("link", "users and records do not correspond one to one")
+    invented = 0 if private.chain is None else len(private.chain.invented)
+    if invented != (private.exact.invented_records or 0):
+        raise Failed("link", "another number of records that are nobody's than said")
     if list(original.items) != list(written.items):
         raise Failed("items", "not those of the table that was anonymized")
     return original
@@ -165,10 +171,8 @@ def check_stated(stated: float | None, found: float, what: str) -> None:
 
 
 def users_by_record(private: Private) -> NDArray[np.int64]:
-    """Return the user behind each record."""
-    user = np.empty_like(private.link.record)
-    user[private.link.record] = np.arange(len(user))
-    return user
+    """Return the users in the order of their records."""
+    return np.argsort(private.link.record)
 
 
 def ratings_of(

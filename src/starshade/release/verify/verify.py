@@ -32,10 +32,11 @@ from starshade.release.verify.claims import (
     name_of,
 )
 from starshade.release.verify.profiles import walk_profiles
-from starshade.release.verify.quasi import check_quasi, declared, read_quasi
+from starshade.release.verify.quasi import after_recipes, check_quasi, declared, read_quasi
 from starshade.release.verify.rare import after_blanks, count_alone, few_have
 from starshade.release.verify.records import check_changes, check_classes, read_ratings_of
 from starshade.release.verify.rows import Failed, Written, read_written, walk_classes
+from starshade.release.verify.table import READABLE, check_readable
 from starshade.release.verify.truth import check_truth
 
 if TYPE_CHECKING:
@@ -49,15 +50,16 @@ _KEYS = (
     "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files "
     "checksum users_deleted"
 )
-# fields of releases with generalized attributes, and of those of profiles
+# fields of releases with generalized attributes, of profiles, and of those that continue others
 _SOME = {
     "quasi_identifiers",
     "sensitive_attributes",
     "records_alone_with_sensitive",
     "profile",
     "single_rater_cells",
+    "invented_records",
 }
-_PERHAPS = ("invented_cells", "single_rater_cells")  # bands where they apply
+_PERHAPS = ("invented_cells", "single_rater_cells", "invented_records")  # bands where they apply
 _SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
@@ -162,6 +164,8 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     written = read_written(folder, facts["scale"], quasi)
     sizes = np.bincount(written.group_of_record)
     truth = private if private is not None and private.original is not None else None
+    if truth is not None and len(truth.forgotten) and facts["layout"] != "generalized":
+        truth = None  # a mean without one of its ratings is another, and a record is theirs alone
     judged: dict[str, Judged] = {}
     rare: dict[str, str] = {}
     if facts["layout"] == "profile":
@@ -178,10 +182,15 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         single, certain = walk_classes(written, len(sizes), stated)
         known = None
         if truth is not None and truth.original is not None:
+            truth = after_recipes(truth, facts)
+            assert truth.original is not None
             known = after_blanks(truth.original, facts)
             truth = replace(truth, original=known)
             check_truth(written, truth, facts, quasi)
-            check_quasi(written, stated, facts, truth)
+            if len(truth.forgotten):
+                known = None  # not all of them
+            else:
+                check_quasi(written, stated, facts, truth)
         rare = few_have(written, stated, facts, known) if quasi or sensitive else {}
         judged = {
             name_of(claim): judge_values(claim, written, sensitive)
@@ -202,6 +211,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
             if claim["model"] in PROXIMITY_MODELS
         }
     _check_bands(facts, private, written)
+    check_readable(written, facts)
     return Counted(
         records=len(written.group_of_record),
         classes=len(sizes),
@@ -257,7 +267,7 @@ def _read_facts(folder: Path) -> dict[str, Any]:
 def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
     present = {entry.name for entry in folder.iterdir()}
     cells = "profiles.parquet" if facts["layout"] == "profile" else "cells.parquet"
-    files = _TABLES | _TEXTS | {cells}
+    files = _TABLES | _TEXTS | {cells} | READABLE & set(facts["files"])
     if set(facts["files"]) != files or present != files | {"release.json"}:
         raise Failed("files", "one is missing or unknown")
     for name, digest in facts["files"].items():

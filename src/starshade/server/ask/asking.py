@@ -13,12 +13,14 @@ job         ``JobRow.settings``
             made-up data: ``{"like", "n_users", "n_items", "n_ratings", "seed"}``, those given.
 ``attack``  ``{"attack": NAME, "config": {fields of the attack}, "knowledge": {fields of
             Knowledge}, "targets": N, "seed": N or None}``
-``compare`` ``{"methods": [NAME], "ks": [N], "items": "top:N" or None, "eps": x or None,
-            "profile": NAME or None, "known": N, "targets": N, "held_out": x, "seed": N or None}``:
+``compare`` ``{"methods": [NAME], "k": [N], "items": "top:N" or None, "eps": x or None,
+            "profile": NAME or None, "disclosure_weights": [x], "known": N, "targets": N,
+            "held_out": x, "seed": N or None}``:
             arguments of `starshade.audit.compare.compare.compare`
 ``release`` ``{"method": NAME, "config": {fields of the method but ``items``}, "items": "top:N" or
-            None, "known": [N], "targets": N, "held_out": x, "seed": N or None}``; ``known`` and
-            ``targets`` are those of the audit
+            None, "known": [N], "targets": N, "limit": [NAME=VALUE], "judge": NAME, "held_out": x,
+            "seed": N or None}``; ``known``, ``targets``, ``limit`` and ``judge`` (these two
+            where they were given) are those of the audit
 =========== ============================================================================
 
 and the pages read these answers (what is missing is left out on the page):

@@ -17,8 +17,8 @@ from starshade.setting import settings_of
 
 #: need something else than ratings and what is known of people: releases, items, attributes
 _ELSEWHERE = (
-    *("composition", "homogeneity", "inference", "link-existence", "membership", "padding"),
-    *("predicate", "tracker"),
+    *("composition", "fake-edges", "homogeneity", "inference", "link-existence", "membership"),
+    *("padding", "predicate", "tracker"),
 )
 _FIRST = ("scoreboard-rh", "scoreboard", "label", "structure")  # the suggested one first
 #: what can be chosen

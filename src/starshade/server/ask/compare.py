@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from starshade.anonymize.registry import DEFAULT
 from starshade.audit.compare.settings import CompareSettings
+from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.server.ask.asking import SEED, Asking, Facts, field_from
 from starshade.server.ask.release import (
@@ -21,7 +24,7 @@ from starshade.server.ask.release import (
 )
 from starshade.server.forms import Setting
 
-_USUAL = ("k-exchange", "k-likeness", "mondrian")
+_USUAL = (DEFAULT, "k-likeness", "mondrian")
 
 _of = partial(field_from, CompareSettings)
 _METHODS = _of(
@@ -32,7 +35,7 @@ _METHODS = _of(
     choices=METHOD_CHOICES,
     required=True,
 )
-_KS = _of("ks", help="How many people hide together. Whole numbers, commas between.")
+_K = _of("k", help="How many people hide together. Whole numbers, commas between.")
 _REST = (
     _of("known", help="What the attacker of every release knows, exactly."),
     _of(
@@ -43,6 +46,12 @@ _REST = (
     ),
     replace(EPS, help=f"{EPS.help} For interval and suppress only.", only_for=(), more=True),
     replace(PROFILE, help=f"{PROFILE.help} For predictive only.", only_for=(), more=True),
+    _of(
+        "disclosure_weights",
+        help="For k-exchange: a release for each weight of cells that show one rating. Numbers, "
+        "commas between; 0, 0.2, 0.5 draws a curve.",
+        more=True,
+    ),
     _of(
         "held_out",
         help="0: no recommender is trained. predictive needs it, as its releases are compared by "
@@ -59,17 +68,17 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         "Which items the releases would have, the most rated first. Empty: all of them, which "
         "takes longest.",
     )
-    fitting = [k for k in CompareSettings.ks if k <= facts.get("users", k)] or [FEWEST]
-    ks = replace(_KS, default=", ".join(map(str, fitting)))
-    return (_METHODS, ks, items, *_REST)
+    fitting = [k for k in CompareSettings.k if k <= facts.get("users", k)] or [FEWEST]
+    k = replace(_K, default=", ".join(map(str, fitting)))
+    return (_METHODS, k, items, *_REST)
 
 
 def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
     errors: dict[str, str] = {}
     methods, items = values["methods"], values["items"]
-    ks = ks_of("ks", values["ks"], 2, errors)
+    ks = ks_of("k", values["k"], 2, errors)
     if ks and (too_large := too_many_people(ks[-1], facts)):
-        errors["ks"] = too_large
+        errors["k"] = too_large
     of = facts.get("items") if items is None else items
     if of is not None and values["known"] > max(of, CompareSettings.known):
         errors["known"] = f"The releases would have {counted(of, 'item')}. Give at most {of:,}."
@@ -80,10 +89,11 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         )
     return {
         "methods": list(methods),
-        "ks": ks,
+        "k": ks,
         "items": None if items is None else f"top:{items}",
         "eps": values["eps"] if set(methods) & set(WITH_EPS) else None,
         "profile": values["profile"] if "predictive" in methods else None,
+        **_weights(methods, values["disclosure_weights"], errors),
         "known": values["known"],
         "targets": values["targets"],
         "held_out": values["held_out"],
@@ -91,9 +101,23 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     }, errors
 
 
+def _weights(methods: Any, text: str | None, errors: dict[str, str]) -> dict[str, Any]:
+    parts = [part for part in re.split(r"[,;\s]+", text or "") if part]
+    if not parts or "k-exchange" not in methods:
+        return {}
+    try:
+        found = CompareSettings(disclosure_weights=[float(part) for part in parts])
+    except (ValueError, ConfigError):
+        errors["disclosure_weights"] = (
+            "Give numbers from 0 to 100 with commas between, for example 0, 0.2, 0.5."
+        )
+        return {}
+    return {"disclosure_weights": list(found.disclosure_weights)}
+
+
 def compare_title(settings: dict[str, Any]) -> str:
     """Return what a job of this kind is called."""
-    methods, ks = settings.get("methods") or (), settings.get("ks") or ()
+    methods, ks = settings.get("methods") or (), settings.get("k") or ()
     return f"Compare: {', '.join(methods)} at k = {', '.join(map(str, ks))}"
 
 

@@ -6,16 +6,32 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from starshade.plain import counted
+from starshade.ratings.readers.addresses.address import is_address
 from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.shape import bars_of, scale_text
 from starshade.ratings.synth.preset import LIKES, PRESETS
 from starshade.server.ask.asking import SEED, Asking, Facts, field_from, given_only
 from starshade.server.forms import Choice, Setting
 from starshade.setting import setting_of, settings_of
 
+if TYPE_CHECKING:
+    from starshade.ratings.readers.preview import Preview
+
 #: settings of reading that few need
-_RARE = {"on_duplicate", "delimiter", "header", "format", "users", "item_names"}
+_RARE = {"delimiter", "header", "format", "users", "item_names"}
+#: what is chosen from a list where the columns are known, and what is rare then
+_COLUMNS = {"user_col": "People", "item_col": "Items", "rating_col": "Ratings", "day_col": "Dates"}
+_SURVEY = {"wide", "id_col", "attribute_cols", "null_values"}
+_SCALES = ("1:5:1", "0.5:5:0.5", "1:10:1")
+_DUPLICATES = (
+    Choice("last", "the last one in the file"),
+    Choice("first", "the first one in the file"),
+    Choice("mean", "the mean of them"),
+    Choice("error", "none: stop, and name the lines"),
+)
 #: not set here, or the other way round
 _NOT_HERE = {"show_values", "dates"}
 _LISTS = [each.name for each in settings_of(ReadingSettings) if each.kind == "texts"]
@@ -84,6 +100,9 @@ def _existing(name: str, text: str | None, errors: dict[str, str]) -> str | None
     """Return the whole path of something that is there."""
     if text is None:
         return None
+    if is_address(text):
+        errors[name] = "The studio reads what lies on this machine: save it there first."
+        return None
     unquoted = text.strip().strip("'\"").removeprefix("file://")
     path = str(Path(os.path.expanduser(unquoted)).absolute())
     try:
@@ -103,30 +122,76 @@ def _synthetic(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], di
 
 
 def _mapping_settings(facts: Facts) -> tuple[Setting, ...]:
-    columns = tuple(
-        dict.fromkeys(map(str, facts.get("columns") or facts.get("mapping", {}).values()))
-    )
-    named = (setting.name for setting in settings_of(ReadingSettings))
+    looked: Preview | None = facts.get("preview")
     fields = [
-        _read(name, suggestions=columns if name.endswith(("_col", "_cols")) else ())
-        for name in named
-        if name not in _NOT_HERE
+        _asked(_read(setting.name), looked, facts)
+        for setting in settings_of(ReadingSettings)
+        if setting.name not in _NOT_HERE
     ]
-    fields.append(
-        Setting(
-            "no_dates",
-            "Leave the dates out",
-            setting_of(ReadingSettings, "dates").help,
-            "yes-no",
-            more=True,
+    if looked is None:
+        dates = setting_of(ReadingSettings, "dates").help
+        fields.append(Setting("no_dates", "Leave the dates out", dates, "yes-no", more=True))
+    # what has to be decided comes first
+    asked = "on_duplicate" if undecided(facts) else ""
+    return tuple(sorted(fields, key=lambda field: (field.name != asked, field.more)))
+
+
+def _asked(field: Setting, looked: Preview | None, facts: Facts) -> Setting:
+    """Ask for what the file leaves open, and say what was found in it."""
+    if field.name == "on_duplicate":
+        again = undecided(facts)
+        found = f"{counted(again, 'rating is', 'ratings are')} of an item that the same person had "
+        ask = () if again else (Choice("", "ask me, if anybody did"),)
+        return replace(
+            field,
+            default="",
+            choices=(*ask, *_DUPLICATES),
+            help=f"{found}rated before. Which one counts?" if again else "Which one counts?",
         )
+    if field.name == "scale":
+        return replace(field, suggestions=_SCALES, help=_scale_found(facts) or field.help)
+    if looked is None:
+        return field
+    if field.name in _SURVEY:
+        more = "" if field.name in ("wide", "null_values") else " Only of a survey."
+        return replace(field, more=True, help=field.help + more, suggestions=looked.columns[:200])
+    if field.name not in _COLUMNS:
+        return field
+    role = field.name.removesuffix("_col")
+    none = Choice("", "none: no dates" if role == "day" else "choose a column")
+    why = looked.why.get(role, "")
+    return replace(
+        field,
+        label=_COLUMNS[field.name],
+        kind="choice",
+        listed=True,
+        default=looked.roles.get(role, ""),
+        choices=(none, *(Choice(name, looked.called(name)) for name in looked.columns if name)),
+        help=f"{looked.roles[role]}: {why}." if role in looked.roles else why and f"{why}.",
     )
-    return tuple(sorted(fields, key=lambda field: field.more))
+
+
+def undecided(facts: Facts) -> int:
+    """Return how many ratings are of an item that somebody had rated, while nobody said which."""
+    return int((facts.get("undecided") or {}).get("on_duplicate", 0))
+
+
+def _scale_found(facts: Facts) -> str:
+    bars = list(bars_of(facts)) if facts.get("scale") else []
+    if not bars:
+        return ""
+    scale = facts["scale"]
+    text = scale_text(scale["min"], scale["max"], scale["step"])
+    ends = f"the lowest {counted(bars[0][1], 'time')}, the highest {counted(bars[-1][1], 'time')}"
+    seen = "Found in the data" if scale.get("inferred") else "You said"
+    return f"{seen}: {text}; {ends}. If people could give less or more, say so: 1:5:1, 0.5:5:0.5."
 
 
 def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str, str]]:
     errors: dict[str, str] = {}
-    options = dict(values)
+    options, looked = dict(values), facts.get("preview")
+    if looked is not None:
+        _chosen(options, looked, errors)
     for name in ("users", "item_names"):
         options[name] = _existing(name, values[name], errors)
     if not options["wide"]:
@@ -135,12 +200,25 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
                 errors[name] = "Only a survey, with one row per person, has these."
     for name in _LISTS:
         options[name] = [part.strip() for part in (values[name] or "").split(",") if part.strip()]
-    options["dates"] = not options.pop("no_dates")
+    options["dates"] = not options.pop("no_dates", False)
     options["header"] = {"yes": True, "no": False}.get(values["header"])
     usual = {name: setting_of(ReadingSettings, name).default for name in options}
+    usual["on_duplicate"] = None  # whoever refuses them has decided, too
     return {
         name: value for name, value in options.items() if value not in (None, [], usual[name])
     }, errors
+
+
+def _chosen(options: dict[str, Any], looked: Preview, errors: dict[str, str]) -> None:
+    """Leave out the columns that the reader takes by itself; of a survey there are none."""
+    for name in _COLUMNS:
+        role = name.removesuffix("_col")
+        if options["wide"] or (options[name] and options[name] == looked.roles.get(role)):
+            options[name] = None
+        elif role == "day" and not options[name]:
+            options["no_dates"] = role in looked.roles
+        elif not options[name]:
+            errors[name] = "Choose the column, or say under “More settings” that it is a survey."
 
 
 def values_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -150,7 +228,7 @@ def values_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
         if name == "header":
             sent[name] = ["yes" if value else "no"]
         elif name == "dates":
-            sent["no_dates"] = [] if value else ["yes"]
+            sent |= {} if value else {"no_dates": ["yes"], "day_col": [""]}
         elif isinstance(value, bool):
             sent[name] = ["yes"] if value else []
         elif isinstance(value, (list, tuple)):
@@ -178,10 +256,10 @@ SYNTHETIC = Asking(
 )
 MAPPING = Asking(
     id="mapping",
-    title="Read it differently",
-    intro="If a column was taken for something else, or the scale is not right, say so here. The "
-    "data are read again.",
-    submit="Read again",
+    title="Which column is what",
+    intro="What stands here is a guess, with its reason. Change what is wrong; the data are then "
+    "read as you say.",
+    submit="Read it so",
     settings=_mapping_settings,
     ask=_mapping,
 )

@@ -40,8 +40,8 @@ def as_field(kind: JobKind | None = None) -> Speller:
 
     Examples
     --------
-    >>> as_field("read")("on_duplicate", None), as_field("release")("rare_items", "keep")
-    ('“When somebody rated an item twice”', '“Items that fewer than k people rated”: keep them')
+    >>> as_field("read")("scale", None), as_field("release")("rare_items", "keep")
+    ('“Scale of the ratings”', '“Items that fewer than k people rated”: keep them')
     >>> as_field("release")("memory", None), as_field("release")("private", "FILE")
     ('the option --memory of starshade studio', '')
     """
@@ -114,12 +114,10 @@ def field_of(kind: JobKind, setting: str, settings: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> field_of("compare", "k", {}), field_of("release", "items", {"method": "predictive"})
-    ('ks', 'items_predictive')
+    >>> field_of("release", "items", {"method": "predictive"})
+    'items_predictive'
     """
     method = settings.get("method")
-    if (kind, setting) == ("compare", "k"):
-        return "ks"
     if (kind, setting, method) == ("release", "items", "predictive"):
         return PREDICTIVE_ITEMS
     if (kind, setting) == ("release", "l") and method in GROUPING:
@@ -150,7 +148,10 @@ def _compare(settings: Mapping[str, Any]) -> dict[str, Any]:
     names = ("methods", "eps", "profile", "known", "held_out")
     return {
         **{name: settings.get(name) for name in names},
-        "ks": ", ".join(map(str, settings.get("ks") or ())),
+        **{
+            name: ", ".join(f"{value:.15g}" for value in settings.get(name) or ())
+            for name in ("k", "disclosure_weights")
+        },
         "items": _items(settings),
     }
 
@@ -167,6 +168,8 @@ def _release(settings: Mapping[str, Any]) -> dict[str, Any]:
         field_of("release", "items", settings): _items(settings),
         "known": ", ".join(map(str, settings.get("known") or ())),
         "held_out": settings.get("held_out"),
+        "limit": ", ".join(settings.get("limit") or ()),
+        "judge": settings.get("judge"),
     }
 
 

@@ -7,14 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from starshade.anonymize.registry import ENTRIES
+from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_RECOMMENDERS
 from starshade.anonymize.settings import (
     GroupingSettings,
     IntervalAnonymizerSettings,
     PredictiveAnonymizerSettings,
 )
 from starshade.audit.compare.settings import CompareSettings
+from starshade.audit.questions.limits import limits_in_words, limits_of
 from starshade.audit.settings import AuditSettings
+from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.registry import find
 from starshade.server.ask.asking import (
@@ -27,6 +29,7 @@ from starshade.server.ask.asking import (
     having,
     others,
 )
+from starshade.server.ask.personal import personal_config, personal_settings
 from starshade.server.forms import Choice, Setting
 from starshade.setting import settings_of
 
@@ -73,7 +76,6 @@ PROFILE = field_from(
     PredictiveAnonymizerSettings,
     "profile",
     help="pooled puts nobody's rating into a cell and predicted best where it was measured.",
-    default="pooled",
     choices=(
         Choice("pooled", "what the group as one person would say (pooled, suggested)"),
         Choice("model", "the mean of the predictions for its members (model)"),
@@ -139,7 +141,32 @@ ASKED = {
     | ({"profile"} if entry.name in PREDICTIVE else set())
     for entry in METHODS
 }
+_LIMITS = (
+    field_from(
+        AuditSettings,
+        "limit",
+        help="The largest shares that are allowed, as NAME=VALUE with commas between, such as "
+        f"record=0.1, class=20%. On: {limits_in_words(earlier=False)}. Empty: the model's "
+        "own limit on record.",
+        default="",
+        more=True,
+        under="Limits",
+    ),
+    field_from(
+        AuditSettings,
+        "judge",
+        help="Without a limit on everything the release page says “not decided”.",
+        choices=(
+            Choice("set", "the limits that are set"),
+            Choice("all", "that every question has the answer no"),
+        ),
+        required=False,
+        more=True,
+        under="Limits",
+    ),
+)
 _REST = (
+    *_LIMITS,
     _RARE_ITEMS,
     *others(METHODS, ASKED),
     field_from(
@@ -189,9 +216,10 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
     chooser = Setting(
         "method",
         "Method",
-        "k-exchange for general use, predictive to train recommenders, interval for surveys.",
+        f"{DEFAULT} for general use, {FOR_RECOMMENDERS} to train recommenders, interval for "
+        "surveys.",
         "choice",
-        "k-exchange",
+        DEFAULT,
         choices=METHOD_CHOICES,
         required=True,
     )
@@ -218,6 +246,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     known = ks_of("known", values["known"], 1, errors)
     if too_large := too_many_people(values["k"], facts):
         errors["k"] = too_large
+    limits, judge = _limits(values.get("limit") or "", errors), values.get("judge")
     _knowable(known, values.get("items") or values.get(PREDICTIVE_ITEMS), facts, errors)
     names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
     config = given_only({name: values.get(name) for name in names})
@@ -231,6 +260,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "items": None if items is None else f"top:{items}",
         "known": known,
         "targets": values["targets"],
+        **given_only({"limit": limits, "judge": None if judge == AuditSettings.judge else judge}),
         "held_out": values["held_out"],
         "seed": values["seed"],
     }, errors
@@ -260,6 +290,17 @@ def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[s
             f"{known[-1]:,} facts cannot be known. {of} {counted(items, 'item')}: give numbers "
             f"from 1 to {items:,}."
         )
+
+
+def _limits(text: str, errors: dict[str, str]) -> list[str]:
+    """Read limits with commas between; of one release, which has none before it."""
+    texts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
+    try:
+        limits_of(texts, earlier=False)
+    except ConfigError as error:
+        message = error.message.partition(": ")[2]
+        errors["limit"] = f"Not possible: {message}. {error.advice}"
+    return texts
 
 
 def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
@@ -301,76 +342,3 @@ RELEASE = Asking(
     ask=_ask,
     chooser="method",
 )
-
-
-def personal_settings(names: tuple[str, ...], methods: tuple[str, ...]) -> tuple[Setting, ...]:
-    """Return what can be said of personal attributes, if there are any, with some methods."""
-    if not names:
-        return ()
-    offered = tuple(Choice(name, name) for name in names)
-    return (
-        field_from(
-            GroupingSettings,
-            "attributes",
-            help="Age, gender, zip code and the like single people out. Leave them out if in "
-            "doubt.",
-            choices=(
-                Choice("none", "leave them out (suggested)"),
-                Choice("generalized", "make them part of what k people share"),
-            ),
-            only_for=methods,
-        ),
-        Setting(
-            "sensitive_attributes",
-            "Attributes that others must not learn",
-            "With generalized attributes: released as they are, and kept varied by the next line. "
-            "Records of a group differ in them: who knows them of a person may find one record.",
-            "choices",
-            choices=offered,
-            more=True,
-            only_for=methods,
-        ),
-        Setting(
-            "distinct",
-            "Different values of each in a group, at least",
-            "2 or 3 is usual. It needs a sensitive attribute.",
-            "integer",
-            least=0,
-            more=True,
-            only_for=methods,
-        ),
-        field_from(
-            GroupingSettings,
-            "rare_values",
-            help="Of an attribute that is released: such a value points at those who have it.",
-            choices=(
-                Choice("refuse", "make no release and say how many there are"),
-                Choice("blank", "leave them out, as if not known"),
-            ),
-            required=False,
-            more=True,
-            only_for=methods,
-        ),
-    )
-
-
-def personal_config(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
-    """Return the settings of a method that were asked for; what is wrong goes to `errors`."""
-    sensitive, distinct = values.get("sensitive_attributes") or (), values.get("distinct") or 0
-    if values.get("attributes") != "generalized":
-        if sensitive or distinct:
-            errors["attributes"] = (
-                "Personal attributes are left out, so nothing can be asked of them. Choose to make "
-                "them part of what k people share, or leave the settings below empty."
-            )
-        return {}
-    if distinct and not sensitive:
-        errors["sensitive_attributes"] = "Choose the attributes whose values must differ."
-    return given_only(
-        {
-            "attributes": "generalized",
-            "sensitive_attributes": list(sensitive),
-            "l": distinct or None,
-            "rare_values": values.get("rare_values"),
-        }
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from starshade.anonymize.registry import DEFAULT
 from starshade.plain import counted, percent
 from starshade.server.ask.asking import Facts
 from starshade.server.ask.attack import usual_known
@@ -124,7 +125,7 @@ def _judged(success: float | None) -> str:
 def _choice(facts: Facts) -> tuple[str, str]:
     if facts.get("sparsity", 1.0) < _SURVEY:
         return "interval", ""
-    return "k-exchange", str(_FEW_ITEMS) if (facts.get("items") or 0) > 3 * _FEW_ITEMS else ""
+    return DEFAULT, str(_FEW_ITEMS) if (facts.get("items") or 0) > 3 * _FEW_ITEMS else ""
 
 
 def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:

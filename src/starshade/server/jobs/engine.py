@@ -329,7 +329,7 @@ def sweep(store: Store) -> None:
     """
     empty(store.places.scratch)
     data = {row.id: row for row in store.all_data()}
-    _keep(store.work / "uploads", [row.id for row in data.values() if row.kind == "upload"])
+    _keep(store.work / "uploads", [row.id for row in data.values()])
     _keep(store.work / "data", data)
     for row in data.values():
         _keep(store.places.data(row.id), [(row.facts or {}).get("job")])

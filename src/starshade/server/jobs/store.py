@@ -115,6 +115,24 @@ class Store:
             raise
         return self.data(data_id)
 
+    def add_beside(self, data_id: int, role: str, file: str, part: Path) -> Path:
+        """Keep a file that was uploaded beside the ratings, and return where; see `add_upload`.
+
+        `role`: ``users`` or ``item_names``; another one that had it goes.
+        """
+        place = self.places.upload(data_id) / role
+        with self._database.write():
+            self.data(data_id)
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(mode=0o700, parents=True)
+            part.rename(place / file)
+        return place / file
+
+    def beside(self, data_id: int) -> dict[str, str]:
+        """Return the files that were uploaded beside the ratings, by their role."""
+        places = self.places.upload(data_id)
+        return {role: str(file) for role in BESIDE for file in (places / role).glob("*")}
+
     # jobs
 
     def add_job(
@@ -276,6 +294,8 @@ def _text(value: Any) -> str:
 
 
 DataKind = Literal["file", "upload", "synthetic"]
+#: what a file beside the ratings says
+BESIDE = ("users", "item_names")
 JobKind = Literal["read", "attack", "compare", "release"]
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 

@@ -8,19 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from starshade.figure import Table
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.ratings.shape import bars_of, figures_of, spread_of
 from starshade.server.ask.asking import Asking, Facts, form
-from starshade.server.ask.data import MAPPING, values_before
+from starshade.server.ask.data import MAPPING, undecided, values_before
 from starshade.server.ask.labels import ASKINGS, FORM_OF
 from starshade.server.ask.release import FEWEST
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.forms import Form, Sent
 from starshade.server.jobs.store import DataRow, JobKind, JobRow, Store
-from starshade.server.page.frame import KINDS, Shown, frame, job_line, latest_reading, shape_of
-from starshade.server.page.job import field_at_fault, files_of, job_view, source_of
-from starshade.server.parts import Chart, Figure, Next, sentence, without_paths
-from starshade.server.uploads import columns_of
+from starshade.server.page.first import facts_with_rows, rows_table
+from starshade.server.page.frame import (
+    KINDS,
+    Shown,
+    frame,
+    job_line,
+    latest_reading,
+    options_of,
+    shape_of,
+)
+from starshade.server.page.job import field_at_fault, files_of, job_view
+from starshade.server.parts import Chart, Figure, Link, Next, sentence, without_paths
 
 #: the forms of a data set, by the end of their address
 FORMS: Mapping[str, Asking] = {asking.id: asking for asking in ASKINGS.values()}
@@ -34,28 +42,30 @@ def data_page(
     store: Store,
     data: DataRow,
     *,
+    most_upload: int = 0,
     given: Sent | None = None,
     refused: Mapping[str, Form] | None = None,
 ) -> Shown:
     """Build the page of a data set.
 
+    `most_upload`: bytes that are taken of a file beside the ratings.
+
     `given` is what the address says: ``form`` names the one to unfold, ``failed`` the job that
     failed with it, the rest fills it in; `refused`: forms that were sent and refused, by id.
     """
-    given, facts = given or {}, data.facts or {}
-    ok = data.facts is not None
+    given, ok = given or {}, data.facts is not None
     reading = latest_reading(store, data.id)
     shown = reading if reading is not None and reading.state != "done" else None
     jobs = store.jobs(data.id, kinds=_WORK, limit=_LISTED)
-    options = data.options if reading is None else reading.settings
-    files = files_of(store, data)
-    if data.kind != "synthetic":
-        facts = {**facts, "columns": columns_of(source_of(store, data))}
+    options, files = options_of(store, data), files_of(store, data)
+    facts = facts_with_rows(store, data, options)
     forms = {
         name: _form(asking, data, facts, given, options)
         for name, asking in FORMS.items()
         if _offered(name, data)
     }
+    if "mapping" in forms and (undecided(facts) or (data.facts is None and reading is None)):
+        forms["mapping"] = replace(forms["mapping"], open=True)
     for job in (shown, _to_change(store, data, given)):
         if job is not None and job.state == "failed" and FORM_OF[job.kind] in forms:
             forms[FORM_OF[job.kind]] = _failed(forms[FORM_OF[job.kind]], job, files)
@@ -65,9 +75,12 @@ def data_page(
         id=data.id,
         kind_text=KINDS[data.kind],
         ok=ok,
+        undecided=undecided(facts),
         reading=None if shown is None else job_view(shown, files),
         intro=_intro(data, shown),
         figures=[Figure.of(each.to_dict()) for each in figures_of(facts)] if ok else (),
+        rows=rows_table(facts["preview"]),
+        most=most_upload,
         columns=_columns(facts, options),
         histogram=_histogram(facts) if ok else None,
         per_user=spread_of(facts) if ok else None,
@@ -84,7 +97,9 @@ def _offered(name: str, data: DataRow) -> bool:
     """Whether data have a form: none before they were read, no release of too few people."""
     if name == "mapping":
         return data.kind != "synthetic"
-    return data.facts is not None and (name == "attack" or data.facts["users"] >= FEWEST)
+    if data.facts is None or undecided(data.facts):
+        return False
+    return bool(name == "attack" or data.facts["users"] >= FEWEST)
 
 
 def _form(
@@ -123,10 +138,12 @@ def _failed(form: Form, job: JobRow, files: Mapping[str, str]) -> Form:
 
 def _intro(data: DataRow, reading: JobRow | None) -> str:
     if data.facts is None:
-        if reading is None or reading.state in ("queued", "running"):
+        if reading is not None and reading.state in ("queued", "running"):
             return "The ratings are being read. What was found appears here by itself."
-        if reading.state == "failed":
+        if reading is not None and reading.state == "failed":
             return "The ratings could not be read. The message says why; below you can say how."
+        if reading is None:
+            return "Nothing was read yet. Say which column is what."
         return "The ratings were not read to the end. Start it again."
     return f"{shape_of(data)}. Check that this is what you meant before you go on."
 
@@ -134,7 +151,13 @@ def _intro(data: DataRow, reading: JobRow | None) -> str:
 def _next(data: DataRow, reading: JobRow | None, jobs: tuple[JobRow, ...]) -> tuple[Next, ...]:
     if reading is not None and reading.state == "failed":
         return after_failure(reading)
-    return () if data.facts is None else with_data(data, jobs)
+    if data.facts is None:
+        return ()
+    if again := undecided(data.facts):
+        what = counted(again, "rating is", "ratings are")
+        why = f"{what} of an item that the same person had rated before. Which one counts?"
+        return (Next(why, Link("Decide", f"/data/{data.id}#mapping")),)
+    return with_data(data, jobs)
 
 
 def _columns(facts: Facts, options: Mapping[str, Any]) -> Table | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from types import SimpleNamespace as Shown
+from typing import Any
 
 from starshade._version import __version__
 from starshade.plain import counted
@@ -11,7 +12,7 @@ from starshade.report.page import size
 from starshade.server.ask.asking import form
 from starshade.server.ask.attack import attack_title
 from starshade.server.ask.compare import compare_title
-from starshade.server.ask.data import PATH, SYNTHETIC
+from starshade.server.ask.data import PATH, SYNTHETIC, undecided
 from starshade.server.ask.release import release_title
 from starshade.server.forms import Form
 from starshade.server.jobs.store import DataRow, JobRow, Store
@@ -27,6 +28,7 @@ __all__ = [
     "frame",
     "job_line",
     "latest_reading",
+    "options_of",
     "shape_of",
     "title_of",
 ]
@@ -111,6 +113,12 @@ def latest_reading(store: Store, data_id: int) -> JobRow | None:
     return jobs[0] if jobs else None
 
 
+def options_of(store: Store, data: DataRow) -> dict[str, Any]:
+    """Return how a data set was read last, or is to be."""
+    reading = latest_reading(store, data.id)
+    return data.options if reading is None else reading.settings
+
+
 def data_line(data: DataRow, reading: JobRow | None) -> Shown:
     """Return a data set as a line of a list."""
     return Shown(
@@ -129,10 +137,10 @@ def _data_state(data: DataRow, reading: JobRow | None) -> str:
     if reading is not None and reading.state in ("queued", "running"):
         return "being read" if reading.state == "running" else "waiting to be read"
     if data.facts is not None:
-        return "read"
+        return "read; one question is open" if undecided(data.facts) else "read"
     if reading is not None and reading.state == "failed":
         return "could not be read: say which column is what"
-    return "not read yet"
+    return "not read yet: say which column is what"
 
 
 _LISTED = 50  # data sets

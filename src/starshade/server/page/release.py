@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starshade.figure import Table
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.report.page import figure, size
 from starshade.server.ask.labels import address, form_values
 from starshade.server.jobs.store import DataRow, JobRow, Store
 from starshade.server.page.frame import HOME, Shown, frame, title_of
-from starshade.server.parts import Figure, Link, Next, interval
+from starshade.server.page.repeat import command_of
+from starshade.server.parts import Figure, Link, Next, Picture, interval
 
 Result = Mapping[str, Any]
 
@@ -37,22 +38,79 @@ def release_page(store: Store, job: JobRow) -> Shown:
         passed=passed,
         word=str(verdict.get("word") or ("PASS" if passed else "FAIL")),
         answered=bool(verdict.get("answered", passed)),
-        questions=_questions(result),
+        answers=[*map(_answer, result.get("questions") or ())],
         headline=str(verdict.get("headline") or ""),
         paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
-        claims=_claims(result),
         findings=[
             f"{'Yes' if one['passed'] else 'No'}: {one['text']}"
             for one in result.get("findings") or ()
         ],
         warnings=[*map(str, result.get("warnings") or ())],
-        figures=_figures(result),
-        attacks=_attacks(result),
-        files=_files(result),
+        remains=_remains(result),
+        attacked=_attacked(result),
+        rows=_rows(result.get("examples")),
+        rule=str((result.get("examples") or {}).get("rule") or ""),
+        tables=[each for each in _tables(result) if each is not None],
         **links,
-        publish=_publish(passed, whole is not None),
+        command=command_of(store, data, job),
+        publish=_publish(passed, bool(verdict.get("answered", passed)), whole is not None),
         keep=_KEEP,
-        next=_next(data, job, passed, whole is not None, verdict),
+        next=_next(data, job, passed, whole is not None, verdict, result.get("warnings") or ()),
+    )
+
+
+def _answer(question: Result) -> Figure:
+    """Return one of the three questions and its answer, with the figure that decides it."""
+    one = question["decisive"]
+    found = f"{one['title']}: {interval(one['rate'])}; guessing: {percent(one['guessing'])}; "
+    return Figure(question["question"], question["answer"].capitalize(), f"{found}limit: "
+                  f"{one['limit_text']}.")  # fmt: skip
+
+
+def _remains(result: Result) -> Picture:
+    """Return the bar of what becomes of each rating, or how to get it."""
+    remains, svg = result.get("remains") or {}, (result.get("pictures") or {}).get("remains", "")
+    text = remains.get("text") or result.get("remains_how") or "Make the release again to see it."
+    return Picture("What remains of the ratings", str(text), svg, str(remains.get("meaning") or ""))
+
+
+_MARKS = (
+    "A circle is in the ratings, a diamond in the release, each with its interval. The long tick "
+    "is the limit by the model, 1 in k; the short one is guessing."
+)
+
+
+def _attacked(result: Result) -> Picture | None:
+    svg = (result.get("pictures") or {}).get("attacks", "")
+    worst = [_worst(result.get("attacks") or (), when) for when in ("before", "after")]
+    text = " ".join(f"{one.label}: {one.value}." for one in worst if one is not None)
+    return Picture("The same attacks, before and after", text, svg, _MARKS) if svg else None
+
+
+def _rows(examples: Result | None) -> list[Table]:
+    """Return example classes, item by item: what people gave beside what is released."""
+    tables = []
+    for one in (examples or {}).get("classes", ()):
+        more = f", {one['more']} more not shown" if one["more"] else ""
+        title = f"A class of {counted(one['size'], 'person', 'people')}{more}"
+        columns = {"Item": (examples or {})["items"]}
+        if one["real"]:
+            given = zip(*one["real"], strict=True)
+            columns["In the ratings"] = [", ".join(item) for item in given]
+        columns["In the release"] = one["released"]
+        rows = tuple(zip(*columns.values(), strict=True))
+        tables.append(Table(title, tuple(columns), rows))
+    return tables
+
+
+def _tables(result: Result) -> tuple[Table | None, ...]:
+    figures = [(each.label, each.value, each.meaning) for each in _figures(result)]
+    return (
+        *_questions(result),
+        _table("What it came to", ("Figure", "Value", "What it means"), figures),
+        _claims(result),
+        _attacks(result),
+        _files(result),
     )
 
 
@@ -72,19 +130,26 @@ _KEEP = (
 )
 
 
-def _publish(passed: bool, whole: bool) -> tuple[str, ...]:
+def _publish(passed: bool, answered: bool, whole: bool) -> tuple[str, ...]:
     if not whole:
         return ("The files of this release are gone from the work folder; make it again.",)
     if not passed:
         return ("Nothing yet: this release did not pass. You may download it to look at it.",)
+    decide = "Whether they may be published is not decided: that is for you."
     return (
+        *(() if answered else (decide,)),
         "The release, as it is: its files belong together, and its README says what it is.",
         "The report to publish: nothing in it is about a single person.",
     )
 
 
 def _next(
-    data: DataRow, job: JobRow, passed: bool, whole: bool, verdict: Result
+    data: DataRow,
+    job: JobRow,
+    passed: bool,
+    whole: bool,
+    verdict: Result,
+    warnings: Sequence[str],
 ) -> tuple[Next, ...]:
     report = Link("Read the report", f"/releases/{job.id}/report")
     settings = form_values("release", job.settings)
@@ -92,7 +157,8 @@ def _next(
         again = address(data.id, "release", settings)
         return (Next("Its files are gone.", Link("Make it again", again)),)
     if passed:
-        why = "Read the report for the owner and the warnings below. If you agree, sign it, and "
+        beside = " and the warnings below" * bool(warnings)
+        why = f"Read the report for the owner{beside}. If you agree, sign it, and "
         return (Next(f"{why}publish the downloaded files as they are.", report),)
     k = 2 * int(settings.get("k") or 5)
     larger = address(data.id, "release", {**settings, "k": k})
@@ -128,7 +194,7 @@ def _questions(result: Result) -> list[Table]:
     ]
 
 
-def _table(caption: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table | None:
+def _table(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table | None:
     return Table(caption, head, tuple(rows)) if rows else None
 
 

@@ -95,7 +95,9 @@
     }
   }
 
-  function send(form, file) {
+  // the files one after the other: `place` is the data set's address, empty before there is one
+  function send(form, files, place) {
+    const [{ role, file }, ...rest] = files;
     const button = form.querySelector("[type=submit]");
     const stop = form.querySelector(".stop");
     const sending = form.querySelector(".sending");
@@ -122,7 +124,10 @@
     request.onload = () => {
       end();
       const told = answer(request);
-      if (request.status < 400 && told.location) return location.assign(told.location);
+      if (request.status < 400 && told.location) {
+        if (rest.length) return send(form, rest, told.location);
+        return location.assign(told.location);
+      }
       const error = told.error || {};
       refuse(form, error.message || "The file was refused.", error.advice);
     };
@@ -135,28 +140,34 @@
       refuse(form, "Sending was stopped.", "Nothing was kept.");
     };
     stop.onclick = () => request.abort();
-    request.open("POST", form.dataset.upload + "?name=" + encodeURIComponent(file.name));
+    const query = new URLSearchParams({ name: file.name, more: rest.length > 0 });
+    if (role) query.set("role", role);
+    request.open("POST", (role ? place + "/beside?" : form.dataset.upload + "?") + query);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.setRequestHeader("Accept", "application/json");
     request.send(file);
   }
 
   function uploads(form) {
-    const input = form.querySelector("input[type=file]");
+    const inputs = [...form.querySelectorAll("input[type=file]")];
     form.hidden = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const file = input.files[0];
-      if (!file) return refuse(form, "No file was chosen.", "Choose one, or drop it here.");
-      if (file.size > Number(form.dataset.most)) {
-        const size = (file.size / MEGA).toFixed(0);
-        return refuse(
-          form,
-          `${file.name} has ${size} MB; at most ${form.dataset.mostText} can be sent.`,
-          "Name its path on this machine instead: then nothing has to be sent.",
-        );
+      const files = inputs.flatMap((i) => [...i.files].map((file) => ({ role: i.dataset.role, file })));
+      if (!files.length) return refuse(form, "No file was chosen.", "Choose one, or drop it here.");
+      const most = Number(form.dataset.most);
+      for (const { file } of files) {
+        const size = `${file.name} has ${(file.size / MEGA).toFixed(0)} MB`;
+        if (file.size > most) {
+          return refuse(
+            form,
+            `${size}; at most ${(most / MEGA).toFixed(0)} MB can be sent.`,
+            "Name its path on this machine instead: then nothing has to be sent.",
+          );
+        }
+        if (!file.size) return refuse(form, `${file.name} is empty.`, "Export it again, and look whether it has rows.");
       }
-      send(form, file);
+      send(form, files, form.dataset.upload);
     });
     const over = (on) => (event) => {
       form.classList.toggle("over", on);
@@ -168,7 +179,7 @@
     form.addEventListener("drop", (event) => {
       event.preventDefault();
       form.classList.remove("over");
-      if (event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+      if (event.dataTransfer.files.length) inputs[0].files = event.dataTransfer.files;
     });
   }
 
@@ -224,6 +235,8 @@
   // side by side where there is room, else one below the other; legends move below
   function fitted(spec, room) {
     const narrow = room < 620;
+    // one view fills its card, its axes included
+    const alone = typeof spec.width !== "undefined" && !spec.facet && !spec.encoding?.column && !spec.encoding?.row;
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const fit = (node) => {
       if (dark && typeof node === "string") return IN_THE_DARK[node] || node;
@@ -233,7 +246,7 @@
       for (const [key, value] of Object.entries(node)) {
         if (key === "data" || key === "datasets") out[key] = value;
         else if (key === "hconcat" && narrow) out.vconcat = fit(value);
-        else if (key === "width" && value === "container") out.width = Math.min(room - 80, 560);
+        else if (key === "width" && (alone || value === "container")) out.width = alone ? room : room - 80;
         else if (key === "width" && typeof value === "number") out.width = narrow ? Math.max(180, room - 80) : value;
         else out[key] = fit(value);
       }
@@ -245,7 +258,8 @@
     const look = looks();
     for (const part of ["axis", "legend", "title"]) look[part] = { ...own[part], ...look[part] };
     if (narrow) Object.assign(look.legend, { orient: "bottom", columns: 2, labelLimit: 140 });
-    return { ...fit(rest), config: { ...own, ...look, mark: { ...look.mark, ...own.mark } } };
+    const autosize = alone ? { autosize: { type: "fit-x", contains: "padding" } } : {};
+    return { ...fit(rest), ...autosize, config: { ...own, ...look, mark: { ...look.mark, ...own.mark } } };
   }
 
   async function draw(box) {
@@ -297,6 +311,14 @@
       else choose(form);
     }
     for (const hint of root.querySelectorAll(".only")) hint.hidden = true;
+    for (const button of root.querySelectorAll("[data-copy]")) {
+      button.hidden = false;
+      button.onclick = () =>
+        navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent).then(
+          () => announce((button.textContent = "Copied")),
+          () => announce((button.textContent = "Not allowed here: select the text and copy it")),
+        );
+    }
     drawAll(false);
   }
 

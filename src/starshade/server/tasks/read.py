@@ -1,7 +1,8 @@
 """Read what somebody brought, and keep it as a store.
 
 Facts of a data set, and the result of the job: what `starshade.ratings.describe.Description`
-finds, the ``job`` that read it, and how many ``seconds`` that took.
+finds, the ``job`` that read it, how many ``seconds`` that took, and what is ``undecided``: of how
+many ratings nobody said which counts (``on_duplicate``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from starshade.errors import ConfigError, InputError
+from starshade.errors import ConfigError
 from starshade.progress import task
 from starshade.server.jobs.database import flush
 from starshade.server.settings import checked
@@ -30,6 +31,8 @@ def perform(order: Order) -> Done:
     ratings = _made_up(order, options) if order.data.kind == "synthetic" else _read(order, options)
     with task("looking at the ratings"):
         described = describe(ratings).to_dict()
+    if (again := described["duplicates_merged"]) and "on_duplicate" not in options:
+        described["undecided"] = {"on_duplicate": again}
     place = order.places.data(order.data.id)
     place.mkdir(mode=0o700, exist_ok=True)
     with task("keeping the ratings"):
@@ -59,25 +62,11 @@ def _read(order: Order, options: dict[str, Any]) -> Ratings:
     for name in ("return", "source", "show_values"):
         del hints[name]
     hints |= dict.fromkeys(("users", "item_names"), str)
-    settings = checked("reading", options, hints)
+    # nobody works with these before it was said which of them count
+    settings = {"on_duplicate": "last", **checked("reading", options, hints)}
     if order.data.kind == "upload":
         return read_ratings(order.places.upload(order.data.id) / order.data.source, **settings)
-    source = Path(order.data.source).expanduser()
-    before = _as_it_is(source)
-    ratings = read_ratings(source, **settings)
-    if _as_it_is(source) != before:
-        raise InputError(
-            f"{source}: was changed while it was read",
-            advice="Wait until nothing writes to it any more, then read it again.",
-        )
-    return ratings
-
-
-def _as_it_is(source: Path) -> list[tuple[str, int, int, int]]:
-    """Return what shows that a file, or one in a folder, was written to or replaced."""
-    files = sorted(source.iterdir()) if source.is_dir() else [source]
-    stats = [(path.name, path.stat()) for path in files if path.exists()]
-    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in stats]
+    return read_ratings(Path(order.data.source).expanduser(), **settings)
 
 
 def _made_up(order: Order, options: dict[str, Any]) -> Ratings:

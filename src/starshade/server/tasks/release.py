@@ -7,7 +7,9 @@ Result::
     text       a paragraph on it
     passed     whether it may be published
     zip_bytes
-    verdict, claims, findings, warnings, attacks, disclosure, losses, method, files
+    pictures   SVG: ``remains``, ``attacks``, as the report for the owner draws them
+    verdict, questions, claims, findings, warnings, attacks, disclosure, examples, remains,
+    remains_how, losses, method, files
                as in a `Dossier`, for its owner
 
 Files: see `starshade.server.jobs.database`.
@@ -44,6 +46,7 @@ _SETTINGS = {
     "held_out": float,
     "seed": int | None,
 }
+_DRAWN = ("remains", "attacks")
 _NO_DATE = (1980, 1, 1, 0, 0, 0)  # a release does not tell when it was made, nor does its wrapping
 _CHUNK = 1 << 20
 #: what the pages say of the judgement; the rest stands in the reports
@@ -55,6 +58,9 @@ _TOLD = (
     "warnings",
     "attacks",
     "disclosure",
+    "examples",
+    "remains",
+    "remains_how",
     "losses",
     "method",
     "files",
@@ -63,18 +69,20 @@ _TOLD = (
 
 def perform(order: Order) -> Done:
     """Make a release and everything that goes with it."""
-    from starshade.anonymize.registry import ENTRIES
+    from starshade.anonymize.registry import DEFAULT, ENTRIES
     from starshade.audit.dossier.dossier import compile_dossier
     from starshade.audit.evidence import knowable, numbers_to_try
     from starshade.audit.make import make_release
     from starshade.audit.verdict import Audit
     from starshade.ratings.select import parse_items
     from starshade.registry import find
+    from starshade.report.dossier_charts import charts
     from starshade.report.page import save_report
+    from starshade.report.picture import inline
     from starshade.rng import resolve_seed
 
     settings = checked("a release", order.settings, _SETTINGS)
-    entry = find(ENTRIES, settings.get("method", "k-likeness"), "method")
+    entry = find(ENTRIES, settings.get("method", DEFAULT), "method")
     items = None if settings.get("items") is None else parse_items(settings["items"])
     method = built(
         entry.load(), f"the method {entry.name}", settings.get("config", {}), items=items
@@ -105,6 +113,7 @@ def perform(order: Order) -> Done:
     size = _pack(release, folder / "release.zip")
     flush(folder.parent)
     judged = dossier.internal()
+    specs = charts(judged)
     return Done(
         {
             "k": int(method.k),
@@ -113,6 +122,7 @@ def perform(order: Order) -> Done:
             "text": str(made),
             "passed": dossier.passed,
             "zip_bytes": size,
+            "pictures": {name: inline(specs[name]) for name in _DRAWN if name in specs},
             **{name: judged[name] for name in _TOLD},
         }
     )

@@ -51,10 +51,11 @@ def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | Non
     rows = Match(release, original).row_of_user
     if rows is None:
         return None
-    lacking = release.n_records - int((rows >= 0).sum())
+    people = release.n_people or 0  # of a release without its receipt there is no link
+    lacking = people - int((rows >= 0).sum())
     unknown = int((original.items.indices(release.classes.items) < 0).sum())
     for count, of, what in (
-        (lacking, release.n_records, "people"),
+        (lacking, people, "people"),
         (unknown, release.classes.n_items, "items"),
     ):
         if count:

@@ -79,7 +79,7 @@ def reproduce_kl(
     ratings: Ratings | None = None,
     *,
     items: ItemSelection | None = None,
-    ks: Sequence[int] = KS,
+    k: int | Sequence[int] = KS,
     runs: int = 5,
     draws: int = 20,
     attribute: str | None = None,
@@ -94,7 +94,7 @@ def reproduce_kl(
         None: made-up ratings of MovieLens 100K's size.
     items : ItemSelection, optional
         Which items to release; None: the paper's ten most rated, all where there are fewer.
-    ks : sequence of int
+    k : int or sequence of int
         Each at least 2; k = 1, the original, stands before them.
     runs : int
         How often everything is done, each time with a seed of its own; at least 1.
@@ -120,11 +120,11 @@ def reproduce_kl(
 
     Notes
     -----
-    KL's queries are asked at k = 2 and, beside it, k = 5, whatever `ks` says.
+    KL's queries are asked at k = 2 and, beside it, k = 5, whatever `k` says.
     """
     if runs < 1 or draws < 1:
         raise ConfigError(f"{called('runs')} {runs}, {called('draws')} {draws}: at least 1 of each")
-    tried, seed = check_ks(ks), resolve_seed(rng)
+    tried, seed = check_ks(k), resolve_seed(rng)
     synthetic = ratings is None
     if ratings is None:
         ratings = synthesize(rng=generator(seed, "made-up ratings"))

@@ -51,7 +51,7 @@ def reproduce_pa(
     *,
     n_users: int | None = None,
     n_items: int | None = None,
-    ks: Sequence[int] = KS,
+    k: int | Sequence[int] = KS,
     runs: int = 5,
     share: float = 0.1,
     parts: Parts | None = None,
@@ -66,7 +66,7 @@ def reproduce_pa(
     n_users, n_items : int, optional
         How many to make up where none are given; None: 2,000 of each. The Netflix Prize's size
         is 480,189 and 17,770.
-    ks : sequence of int
+    k : int or sequence of int
         Least sizes of a group, each at least 2.
     runs : int
         How often everything is done, each time with a seed of its own, at least 1.
@@ -89,7 +89,7 @@ def reproduce_pa(
     """
     if runs < 1:
         raise ConfigError(f"{called('runs')} {runs}: at least 1")
-    tried, seed = check_ks(ks), resolve_seed(rng)
+    tried, seed = check_ks(k), resolve_seed(rng)
     synthetic = ratings is None
     if ratings is None:
         size = {"n_users": n_users or _USERS, "n_items": n_items or _ITEMS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -29,6 +29,8 @@ _INDEX = re.compile(r"__index_level_\d+__")  # how pandas exports its index
 
 class ParquetSource:
     """Parquet files with the same columns, one behind the other."""
+
+    format: ClassVar[str] = "parquet"
 
     def __init__(self, files: Sequence[Input]) -> None:
         self.files = tuple(files)
@@ -57,8 +59,13 @@ class ParquetSource:
                 try:
                     for block in opened.iter_batches(_ROWS, columns=list(columns)):
                         yield block.select(list(columns))
-                except (pa.ArrowException, OSError, ValueError):
+                except (pa.ArrowException, OSError, ValueError) as error:
+                    if file.remote:
+                        with file.remote.bucket.trying(file.shown):
+                            raise error
                     raise _damaged(file) from None
+            if file.remote:
+                file.remote.refuse_changed()
 
     def locate(self, row: int) -> str:
         """Name file and row (from 1)."""
@@ -71,6 +78,8 @@ class ParquetSource:
 
 class FrameSource:
     """Any object that exports Arrow columns (pandas, Polars, PyArrow, DuckDB)."""
+
+    format: ClassVar[str] = "frame"
 
     def __init__(self, frame: Any) -> None:
         import pyarrow as pa
@@ -127,7 +136,7 @@ def _parquet(file: Input) -> Any:
 
     with reading(file):
         try:
-            return pq.ParquetFile(str(file.path))
+            return pq.ParquetFile(file.remote.open() if file.remote else str(file.path))
         except (pa.ArrowException, ValueError):
             raise _damaged(file) from None
 
@@ -151,6 +160,13 @@ class Source(Protocol):
 
     def locate(self, row: int) -> str:
         """Say where a row (from 0, over all files) stands."""
+
+
+class Table(Source, Protocol):
+    """A source whose columns have names and types. `format`: as a report names it."""
+
+    format: ClassVar[str]
+    shown: str
 
 
 def ratings_from_scipy(

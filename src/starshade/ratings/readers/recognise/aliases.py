@@ -14,6 +14,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+#: names of columns that stand in for a person's id where there is none
+MAILS = _names("email emailaddress mail mailaddress useremail usermail customeremail")
 #: role → names, written without case and separators (``User-ID`` is ``userid``)
 ALIASES: dict[str, frozenset[str]] = {
     "user": _names(
@@ -21,7 +23,8 @@ ALIASES: dict[str, frozenset[str]] = {
         "customer customerid customerno cust custid member memberid rater raterid respondent "
         "respondentid subscriber subscriberid person personid participant participantid viewer "
         "viewerid client clientid account accountid"
-    ),
+    )
+    | MAILS,
     "item": _names(
         "item itemid itemno itemidx itemindex iid movie movieid film filmid show showid book "
         "bookid isbn isbn13 asin parentasin product productid sku business businessid song "
@@ -105,8 +108,13 @@ def normalized(name: str) -> str:
 def matching(
     columns: Sequence[str], role: str, aliases: Mapping[str, frozenset[str]] = ALIASES
 ) -> list[str]:
-    """Return the columns whose names are known for a role."""
-    return [name for name in columns if normalized(name) in aliases[role]]
+    """Return the columns whose names are known for a role; one of mail only beside no id.
+
+    >>> matching(["email", "film"], "user"), matching(["email", "user_id"], "user")
+    (['email'], ['user_id'])
+    """
+    names = [name for name in columns if normalized(name) in aliases[role]]
+    return [name for name in names if normalized(name) not in MAILS] or names
 
 
 def title_column(columns: Sequence[str], taken: Sequence[str] = ()) -> str | None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote
 
 from starshade.errors import ConfigError, InputError
 from starshade.naming import named
+from starshade.ratings.readers.addresses.address import is_address, path_of
+from starshade.ratings.readers.addresses.buckets import Bucket
 from starshade.ratings.readers.formats.dialects import FAMILIES
 from starshade.ratings.readers.formats.netflix_files import RATING_FILES, is_tar
 from starshade.ratings.readers.recognise.inputs import (
     Input,
+    as_input,
+    fetched,
     is_parquet,
+    is_workbook,
     reading,
     refuse_special,
     unzip,
@@ -22,6 +29,7 @@ from starshade.ratings.readers.recognise.inputs import (
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TABLES = (".csv", ".tsv")
 _PARQUET = (".parquet", ".pq")
+Keys = Mapping[str, str | None]
 _NETFLIX_SET = (*RATING_FILES, "training_set", "training_set.tar*")
 
 
@@ -31,6 +39,7 @@ class Recognised:
 
     `kind` ({"store", "netflix", "parquet", "text"}). `files`: the ratings. `users`, `names`: the
     attributes and item names that belong to them. `family`: the format, where names settle it.
+    `keys`: for each file what the folders that it lies in say, column → value; empty: nothing.
     """
 
     kind: str
@@ -38,6 +47,7 @@ class Recognised:
     users: Input | None = None
     names: Input | None = None
     family: str | None = None
+    keys: tuple[Keys, ...] = ()
 
 
 def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised:
@@ -53,14 +63,56 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised
     listed = isinstance(source, (list, tuple))
     if not listed and not str(source):
         raise ConfigError("ratings: an empty path", advice="Name a file or a folder.")
-    entries = source if isinstance(source, (list, tuple)) else [source]
-    paths = [path for entry in entries for path in _paths(entry)]
-    if not paths:
+    if is_address(source):
+        return _here(_of_address(source, scratch), scratch)
+    entries = source if isinstance(source, (list, tuple)) else [path_of(source)]
+    items = [item for entry in entries for item in _items(entry)]
+    if not items:
         raise InputError("an empty list of files: no ratings to read")
-    first, *others = items = [Input(path, str(path)) for path in paths]
-    if listed or others:
-        return _alike(items, "the list" if listed else str(source))
+    first, *others = items
+    if listed:
+        return _here(_alike(items, "the list"), scratch)
+    if others:
+        return _partitioned({_below(entries[0], item.path): item for item in items}, str(source))
     return _folder(first) if first.path.is_dir() else _file(first, scratch)
+
+
+def _items(entry: str | Path) -> list[Input]:
+    if is_address(entry):
+        return [as_input(file) for file in Bucket(str(entry)).files()[0]]
+    return [Input(path, str(path)) for path in _paths(entry)]
+
+
+def _of_address(address: str, scratch: Path) -> Recognised:
+    bucket = Bucket(address)
+    files, is_folder = bucket.files()
+    entries = {file.name: as_input(file) for file in files}
+    if is_folder:
+        return _below_folder(entries, bucket.shown)
+    if len(files) > 1:
+        return _partitioned(entries, bucket.shown)
+    item = as_input(files[0])
+    if is_parquet(item):
+        return Recognised("parquet", (item,))
+    here = fetched(item, scratch)
+    family = next((each for each in FAMILIES if bare(here.path.name) == each.ratings), None)
+    for ending in ("", *_PACKED) if family and family.items else ():
+        if names := bucket.beside(files[0], f"{family.items}{ending}"):  # type: ignore[union-attr]
+            fetched(as_input(names), scratch).path.rename(here.path.with_name(names.name))
+            break
+    return _file(here, scratch)
+
+
+def _here(found: Recognised, scratch: Path) -> Recognised:
+    """Copy what is elsewhere to this machine, but for Parquet, of which parts are read."""
+    if found.kind == "parquet":
+        return found
+    return replace(
+        found,
+        files=tuple(fetched(file, scratch) for file in found.files),
+        users=found.users and fetched(found.users, scratch),
+        names=found.names and fetched(found.names, scratch),
+    )
 
 
 def as_format(inputs: Recognised, name: str | None) -> Recognised:
@@ -110,7 +162,8 @@ def _file(item: Input, scratch: Path) -> Recognised:
         return Recognised("parquet", (item,))
     if _is(item, RATING_FILES) or is_tar(item.path):
         return Recognised("netflix", (item,), family="netflix")
-    siblings = {path.name: Input(path, str(path)) for path in _listed(item.path.parent)}
+    place = item.shown.removesuffix(item.path.name)
+    siblings = {path.name: Input(path, f"{place}{path.name}") for path in _listed(item.path.parent)}
     name = bare(item.path.name)
     for family in FAMILIES:
         if name == family.ratings:  # a file alone brings the items' names, not the users
@@ -121,6 +174,11 @@ def _file(item: Input, scratch: Path) -> Recognised:
 
 def _zip(item: Input, scratch: Path) -> Recognised:
     known = {name for family in FAMILIES for name in (family.ratings, family.users, family.items)}
+    if is_workbook(item):
+        raise InputError(
+            f"{item.shown}: this is a workbook (Excel or the like)",
+            advice="Save it as CSV or Parquet.",
+        )
     endings = (".inter", ".user", ".item", *_TABLES, *_PARQUET)
 
     def wanted(name: str) -> bool:
@@ -150,7 +208,70 @@ def _folder(item: Input) -> Recognised:
         raise InputError(f"{item.shown}: an empty folder")
     if any(_is(entry, _NETFLIX_SET) for entry in entries.values()):
         return Recognised("netflix", (item,), family="netflix")
-    return _by_name(entries, item.shown)
+    parts = [path for path in entries.values() if keys_of(f"{path.path.name}/")]
+    for part in parts:
+        with reading(part):
+            for path in sorted(part.path.rglob("*")):
+                entries[str(path.relative_to(item.path))] = Input(path, str(path))
+    return _below_folder(entries, item.shown)
+
+
+def _below_folder(entries: Mapping[str, Input], shown: str) -> Recognised:
+    """Take the tables in a folder, or else in folders of it that say columns (``year=2024``)."""
+    direct = {name: entry for name, entry in entries.items() if "/" not in name}
+    if any(_is(entry, _NETFLIX_SET) for entry in direct.values()):
+        raise InputError(
+            f"{shown}: the Netflix Prize's files are read from a folder on this machine",
+            advice="Copy the folder here.",
+        )
+    parts = {
+        name: entry
+        for name, entry in entries.items()
+        if keys_of(name) and _ends(name, (*_TABLES, *_PARQUET)) and not re.search("(^|/)[._]", name)
+    }
+    if not parts:
+        return _by_name(direct, shown)
+    if beside := [name for name in direct if _ends(name, (*_TABLES, *_PARQUET))]:
+        raise InputError(
+            f"{shown}: {beside[0]} lies beside folders that are parts of a table",
+            advice="Name the file, or give a pattern such as 'folder/*/*.parquet'.",
+        )
+    return _partitioned(parts, shown)
+
+
+def _partitioned(entries: Mapping[str, Input], shown: str) -> Recognised:
+    """Return files of one table, with what their folders say; `entries`: by name below a root."""
+    found = _alike(list(entries.values()), shown)
+    keys = tuple(keys_of(name) for name in entries)
+    first, *others = keys
+    for file, each in zip(found.files[1:], others, strict=True):
+        if each.keys() != first.keys():
+            raise InputError(
+                f"{file.shown}: its folders do not name the columns that those of "
+                f"{found.files[0].shown} do",
+                advice="Name only files of one table.",
+            )
+    return replace(found, keys=keys) if first else found
+
+
+_KEY = re.compile(r"([^\W\d][\w.-]*)=(.*)")
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+def keys_of(name: str) -> Keys:
+    """Return what the folders of a file say, as Hive and Spark write it.
+
+    >>> keys_of("year=2024/city=New%20York/part-0.parquet")
+    {'year': '2024', 'city': 'New York'}
+    """
+    found = (_KEY.fullmatch(part) for part in name.split("/")[:-1])
+    return {each[1]: None if each[2] == _NULL else unquote(each[2]) for each in found if each}
+
+
+def _below(pattern: str | Path, path: Path) -> str:
+    """Return a path below the folder that a pattern begins with."""
+    fixed = re.split(r"[*?\[]", str(pattern), maxsplit=1)[0].rpartition("/")[0]
+    return str(path).removeprefix(fixed).lstrip("/")
 
 
 def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
@@ -177,7 +298,7 @@ def _by_name(entries: Mapping[str, Input], shown: str) -> Recognised:
 
 def _alike(files: list[Input], shown: str) -> Recognised:
     for file in files:
-        if file.path.is_dir():
+        if not file.remote and file.path.is_dir():
             raise InputError(f"{file.shown}: a folder among files", advice="Name files only.")
         if _is(file, RATING_FILES):
             raise InputError(

@@ -13,13 +13,16 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, AnyStr, NamedTuple
 
 from starshade.errors import InputError, StarshadeError
 from starshade.progress import task
+from starshade.ratings.readers.addresses.address import is_address, path_of
+from starshade.ratings.readers.addresses.buckets import Bucket, Remote, changed
 from starshade.scratch import filling
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -44,10 +47,14 @@ _JSON = re.compile(rb"(\[\s*)?\{\s*\"")  # a brace alone may begin an id
 
 
 class Input(NamedTuple):
-    """A file: where it lies now, and what the person who gave it calls it."""
+    """A file: where it lies now, and what the person who gave it calls it.
+
+    `remote`: where it is read from, if it is not on this machine; `path` is then its name alone.
+    """
 
     path: Path
     shown: str
+    remote: Remote | None = None
 
 
 @contextmanager
@@ -81,6 +88,8 @@ def _truncated(item: Input) -> InputError:
 
 def refuse_special(item: Input) -> None:
     """Refuse a pipe or a device: it would be read more than once, and may never end."""
+    if item.remote:
+        return
     with reading(item):
         if not item.path.exists() or item.path.is_file() or item.path.is_dir():
             return
@@ -91,6 +100,18 @@ def refuse_special(item: Input) -> None:
 def is_parquet(item: Input) -> bool:
     """Tell by its first bytes whether a file is Parquet."""
     return _first_bytes(item).startswith(b"PAR1")
+
+
+def is_workbook(item: Input) -> bool:
+    """Tell whether a zip is a workbook of Excel or another office program."""
+    with reading(item), _archive(item.path) as archive:
+        return not {"[Content_Types].xml", "mimetype"}.isdisjoint(archive.namelist())
+
+
+def is_packed(path: Path) -> bool:
+    """Tell by its first bytes whether a file must be unpacked before it can be read."""
+    head = _first_bytes(Input(path, path.name))
+    return head.startswith(b"PK") or opener_of(head) is not None
 
 
 def plain_text(item: Input, scratch: Path) -> Input:
@@ -152,8 +173,54 @@ def _archive(path: Path) -> zipfile.ZipFile:
 
 def _first_bytes(item: Input) -> bytes:
     refuse_special(item)
+    if item.remote:
+        with item.remote.bucket.trying(item.shown), item.remote.open() as far:
+            return bytes(far.read(1 << 16))
     with reading(item), open(item.path, "rb") as file:
         return file.read(1 << 16)
+
+
+def fetched(item: Input, scratch: Path) -> Input:
+    """Return the same file on this machine: one from elsewhere is copied to `scratch`."""
+    if item.remote is None:
+        return item
+    folder = _fresh(scratch)
+    folder.mkdir()
+    target = folder / item.path.name
+    _copy(item.remote.blocks(), target, item.shown)
+    return Input(target, item.shown)
+
+
+@contextmanager
+def unchanged(items: Sequence[Input]) -> Iterator[None]:
+    """Refuse what was read if a file, or one in a folder, was written to or replaced meanwhile."""
+    before = _as_they_are(items)
+    yield
+    if _as_they_are(items) != before:
+        raise changed(items[0].shown)
+
+
+def _as_they_are(items: Sequence[Input]) -> list[tuple[str, int, int, int]]:
+    here = (item.path for item in items if not item.remote)
+    files = chain.from_iterable(sorted(p.iterdir()) if p.is_dir() else [p] for p in here)
+    stats = [(path.name, path.stat()) for path in files if path.exists()]
+    return [(name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in stats]
+
+
+def only_file(source: str | Path, scratch: Path) -> Input:
+    """Return the one file that a path or an address means, on this machine."""
+    if not is_address(source):
+        return Input(Path(path_of(source)), str(source))
+    bucket = Bucket(source)
+    files, is_folder = bucket.files()
+    if is_folder or len(files) > 1:
+        raise InputError(f"{bucket.shown}: several files", advice="Name one.")
+    return fetched(as_input(files[0]), scratch)
+
+
+def as_input(file: Remote) -> Input:
+    """Return a file of a file system, not yet fetched."""
+    return Input(Path(file.name), file.shown, file)
 
 
 def opener_of(head: bytes) -> Callable[[Path], IO[bytes]] | None:

@@ -15,7 +15,7 @@ import click
 
 from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings, RiskSettings
-from starshade.cli.attack_public import attack_with, public
+from starshade.cli.attacking.public import attack_with, public
 from starshade.cli.options.declared import Choosing, declared_options, options_of
 from starshade.cli.options.shared import (
     Command,
@@ -75,7 +75,8 @@ def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> t
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
 _OF_RELEASED = ("inference", "membership")  # know nothing of other items
-_COUNTING = ("link-existence", "padding", "predicate", "tracker")  # attacks that draw no knowledge
+#: attacks that draw no knowledge
+_COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 
 
 @click.command(cls=Choosing, chooser="--attack", room="attack")
@@ -150,7 +151,7 @@ def attack(
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
     started = time.perf_counter()
-    table, truth = _read(data, original, private, reading, settings["earlier"])
+    table, truth = _read(data, original, private, reading, settings["earlier"], name)
     _say_what_is_known(name, table, truth)
     read_seconds = time.perf_counter() - started
     if sensitive:
@@ -202,10 +203,13 @@ def _read(
     private: str | None,
     reading: Reading,
     earlier: Sequence[Release],
+    name: str,
 ) -> tuple[Ratings | Release, Ratings]:
     from starshade.release.folder.read import is_release
 
     if is_release(data):
+        if original is None:
+            raise _without_original(data, name)
         return _release(data, original, private, reading, earlier)
     if Path(data).exists() and (original is not None or private is not None):
         raise ConfigError(
@@ -235,9 +239,20 @@ def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
     return Risk(_DRAWS.checked(_DRAWS.default if draws is None else draws), attack=chosen)
 
 
+def _without_original(data: str, name: str) -> ConfigError:
+    what, instead = "Knowledge is drawn from", " Or give public ratings: --aux FILE."
+    if name in _COUNTING:
+        what, instead = f"What {name} finds is counted in", ""
+    return ConfigError(
+        f"{data}: is a release; --original is missing",
+        advice=f"{what} the original ratings: --original RATINGS, with the options that say how to "
+        f"read them.{instead}",
+    )
+
+
 def _release(
     data: str,
-    original: str | None,
+    original: str,
     private: str | None,
     reading: Reading,
     earlier: Sequence[Release],
@@ -245,12 +260,6 @@ def _release(
     from starshade.release.folder.read import read_release
     from starshade.release.match.match import Match
 
-    if original is None:
-        raise ConfigError(
-            f"{data}: is a release; --original is missing",
-            advice="Knowledge is drawn from the original ratings: --original RATINGS, with the "
-            "options that say how to read them. Or give public ratings: --aux FILE.",
-        )
     release = read_release(data, private=private)
     whole = reading.read(original, select=False)
     items = reading.selection()

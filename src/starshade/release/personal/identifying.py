@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 MOST = 0.5  # of the people may have a value that is theirs alone
 SOME = 0.05  # of the texts look like addresses: then the others are none by accident
 
-_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@.]+")
-_URL = re.compile(r"(?i)\b[a-z][a-z0-9+.-]*://\S|\bwww\.\S+\.\S|^[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S")
+# each takes time linear in the length of a text: no two matches are tried over the same characters
+_EMAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@.]")
+_URL = re.compile(r"(?i)\bwww\.\S+\.\S|^[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S")
+_EMERHCS = re.compile(r"(?i)\S//:[a-z0-9+.-]*[a-z]\b")  # of a text read backwards
 _DIALLED = re.compile(r"[+(]?[0-9][0-9 ()./\u00a0\u2010-\u2015-]*[0-9]")
 _THOUSANDS = re.compile(r"[0-9]{1,3}([ .\u00a0][0-9]{3})+")
 
@@ -102,7 +104,8 @@ def is_address(text: str) -> bool:
     [False, False, False, False]
     """
     text = text.strip()
-    return bool(_EMAIL.search(text) or _URL.search(text)) or _is_telephone(text)
+    found = _EMAIL.search(text) or _URL.search(text) or _EMERHCS.search(text[::-1])
+    return found is not None or _is_telephone(text)
 
 
 def _is_telephone(text: str) -> bool:

@@ -1,0 +1,1 @@
+"""Fake edges: which cells of a simple profile were invented? (starshade's own)."""

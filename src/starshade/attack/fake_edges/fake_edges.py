@@ -1,0 +1,241 @@
+"""Fake edges: which cells of a `simple` profile did (b, l)-diversity invent? (starshade's own)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from math import comb
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.fake_edges.rankings import by_hindsight, fitting, places, rankings
+from starshade.attack.fake_edges.result import FakeEdgesResult, OfRanking, SetsLeft
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.padding.auc import among_top, auc, auc_interval
+from starshade.attack.padding.padding import PaddedCells, padded_cells
+from starshade.attack.settings import FakeEdgesAttackSettings
+from starshade.attack.targets import Attack, Request
+from starshade.attack.view import Roles, roles_of, truth_on
+from starshade.errors import ConfigError
+from starshade.kernels.predictive.diversity_repair import bits_of_levels
+from starshade.kernels.predictive.rated_sets import count_sets, rated_table
+from starshade.naming import named
+from starshade.progress import task
+from starshade.ratings.table import Ratings
+from starshade.release.folder.receipt import digest_of
+from starshade.release.profiles import Profiles, refuse_large
+from starshade.release.table import Release
+from starshade.rng import resolve_seed
+from starshade.stats import wilson
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+_ARRAYS = 48  # float64 of the size of groups x items, held together
+_ALL = "all rankings together"
+_SETS = 10**9  # sets of one person's items, added up, that are counted
+
+
+@dataclass(frozen=True)
+class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
+    """Tell which filled cells of a `simple` release nobody rated.
+
+    (b, l)-diversity adds cells to groups none of whose members rated the item (of whom fewer rated
+    it than `min_raters`, where that is asked for). The adversary has the release alone. A value
+    that is no mean of as many ratings as a group has members, or of fewer, is struck with
+    certainty. Other cells they rank by how likely they are invented, in several ways.
+
+    Raises
+    ------
+    ConfigError
+        The release is not of simple profiles, there is no link, or too little memory.
+
+    Notes
+    -----
+    Certain: r members who rate on a scale of steps give a mean that is one of few values, for r
+    from `min_raters` to the size of the group, quantized as the release is. On a real scale there
+    is no such strike. Ranked by: the residual of a low-rank fit to the values and to what is shown
+    at all, distance from the item's mean, the value, how many numbers of raters fit it, how many
+    groups show the item, how much its values differ, how many items the group shows, how often they
+    stand beside this one, how many pairs it keeps at exactly l groups; and the mean of the places
+    in all of these. Each is taken in the direction that does better, and the best is told: chosen
+    with hindsight, an upper bound in favour of the adversary. `fitted` has weights that fit the
+    truth on half of the items, for the other half: what no adversary has who lacks it.
+
+    (b, l) is counted again, with whoever reads the release no longer believing what was struck.
+    Knowledge is of no influence, and no targets are chosen. `rng` draws the intervals.
+    """
+
+    name: ClassVar[str] = "fake-edges"
+
+    def _run(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request
+    ) -> FakeEdgesResult:
+        request.refuse_targets(
+            "fake edges are of groups, not of single users", f"Leave {named('targets')} out."
+        )
+        started, seed = perf_counter(), resolve_seed(request.rng)
+        profiles = _simple(data)
+        assert isinstance(data, Release)
+        roles = roles_of(data, request.original, request.link)
+        if roles.credit == "compatible":
+            raise ConfigError(
+                "fake edges: without a link nobody can say whose group rated what",
+                advice="Give the private receipt.",
+            )
+        linked = int((roles.row_of_user >= 0).sum())
+        if not linked or not roles.original.n_ratings:
+            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+        n_groups, n_items = profiles.levels.shape
+        needed = 8 * (_ARRAYS * n_groups * n_items + n_items**2)
+        refuse_large(f"fake edges of {n_groups:,} groups x {n_items:,} items", needed, 0)
+        found = _Found(data, profiles, roles, seed)
+        with task("looking for fake edges") as step:
+            figures = found.figures(step)
+        return FakeEdgesResult(
+            attack=self.name,
+            records=profiles.n_records,
+            groups=n_groups,
+            targets=linked,
+            ineligible=roles.original.n_users - linked,
+            **figures,
+            seconds=perf_counter() - started,
+            postings_per_second=found.cells.shown.size / max(perf_counter() - started, 1e-9),
+            config=asdict(self),
+            seed=seed,
+            digest=digest_of(roles.original),
+        )
+
+
+def _simple(data: Ratings | Release) -> Profiles:
+    if isinstance(data, Ratings):
+        raise ConfigError(
+            "fake edges are of releases, and these are ratings: nobody invented any of them",
+            advice="Attack a release of simple profiles.",
+        )
+    if not isinstance(data.classes, Profiles) or data.manifest.profile != "simple":
+        what = data.manifest.profile or data.manifest.layout
+        raise ConfigError(
+            f"fake edges: the release is {what!r}, to which no method adds any",
+            advice="Attack a release of simple profiles (starshade anonymize --method predictive "
+            "--profile simple --l 3).",
+        )
+    return data.classes
+
+
+class _Found:
+    """What is found out, and what of it is right."""
+
+    def __init__(self, release: Release, profiles: Profiles, roles: Roles, seed: int) -> None:
+        self.profiles, self.roles, self.seed = profiles, roles, seed
+        self.least = max(1, int(release.manifest.config.get("min_raters", 1)))
+        self.asked = (0, 0)  # b and l
+        for claim in release.manifest.claims:
+            if claim.model == "diversity":
+                self.asked = int(str(claim.parameters["b"])), int(str(claim.parameters["l"]))
+        rows = np.arange(profiles.n_groups)
+        self.cells: PaddedCells = padded_cells(profiles, roles, rows, profiles.sizes)
+        judged = profiles.levels[:, self.cells.known] > 0
+        self.filled = judged.ravel()
+        self.fake = (self.cells.raters < self.least)[self.filled]
+        self.item, self.group = self.cells.item[self.filled], self.cells.group[self.filled]
+
+    def of(self, table: NDArray[np.float64 | np.int64]) -> Floats:
+        """Return a table's numbers of the filled cells that are judged."""
+        return np.ascontiguousarray(table[:, self.cells.known].ravel()[self.filled], np.float64)
+
+    def figures(self, step: Callable[[float], None]) -> dict[str, Any]:
+        """Strike, rank, and count sets again."""
+        fits, profiles = self.fits(), self.profiles
+        certain = np.zeros(len(self.fake), np.bool_)
+        if fits is not None:
+            certain = self.of(fits) == 0
+        n = int(self.fake.sum())
+        scores = {
+            name: self.of(score)
+            for name, score in rankings(
+                self.cells.shown,
+                profiles.sizes,
+                profiles.n_rated(),
+                fits,
+                self.asked[1],
+            )
+        }
+        step(1)
+        told = {
+            "cells": len(self.fake),
+            "fakes": n,
+            "certain": int(certain.sum()),
+            "certain_share": wilson(int((certain & self.fake).sum()), n) if n else None,
+            "certain_wrong": int((certain & ~self.fake).sum()),
+            **self.ranked(scores),
+        }
+        step(1)
+        return {**told, **self.again(certain)}
+
+    def fits(self) -> NDArray[np.int64] | None:
+        """Return how many numbers of raters fit each cell."""
+        profiles = self.profiles
+        table = fitting(profiles.scale, profiles.step, int(profiles.sizes.max()), self.least)
+        return None if table is None else table[profiles.sizes[:, None], profiles.levels]
+
+    def ranked(self, scores: dict[str, Floats]) -> dict[str, Any]:
+        """Say how well each ranking does among all cells, and within items."""
+        fake, real = self.fake.astype(float), (~self.fake).astype(float)
+        nothing = {"auc": None, "best": None, "top": None}
+        nothing |= {f"{name}_within_items": None for name in ("auc", "best", "fitted")}
+        if not self.fake.any() or self.fake.all():
+            return {**nothing, "by_ranking": ()}
+        both: list[dict[str, Floats]] = []
+        rates: list[dict[str, float | None]] = []
+        for among in (np.zeros_like(self.item), self.item):
+            turned, done = {}, {}
+            for name, score in scores.items():
+                rate = auc(score, fake, real, among)
+                turned[name] = -score if rate is not None and rate < 0.5 else score
+                done[name] = None if rate is None else max(rate, 1 - rate)
+            placed = np.column_stack([places(score, among) for score in turned.values()])
+            turned[_ALL] = placed.mean(axis=1)
+            done[_ALL] = auc(turned[_ALL], fake, real, among)
+            both.append(turned)
+            rates.append(done)
+        best, within = (max(done, key=lambda name: done[name] or 0.0) for done in rates)
+        fitted = by_hindsight(placed, self.fake, self.item)
+        none = np.zeros_like(self.item)
+        return {
+            "auc": auc_interval(both[0][best], fake, real, none, self.group, seed=self.seed),
+            "best": best,
+            "auc_within_items": auc_interval(
+                both[1][within], fake, real, self.item, self.group, seed=self.seed
+            ),
+            "best_within_items": within,
+            "fitted_within_items": auc_interval(
+                fitted, fake, real, self.item, self.group, seed=self.seed
+            ),
+            "top": among_top(both[0][best], fake, float(self.fake.mean())),
+            "by_ranking": tuple(
+                OfRanking(name, rate, rates[1][name]) for name, rate in rates[0].items()
+            ),
+        }
+
+    def again(self, certain: Bools) -> dict[str, Any]:
+        """Count sets without the cells that were struck, and without all that are fake."""
+        ratings, (b, l) = self.roles.original, self.asked  # noqa: E741
+        work = sum(comb(int(n), size) for n in ratings.user_support for size in range(1, b + 1))
+        if not b or work > _SETS:
+            return {"left_certain": None, "left_all": None}
+        return {"left_certain": self.left(certain, b, l), "left_all": self.left(self.fake, b, l)}
+
+    def left(self, struck: Bools, b: int, l: int) -> SetsLeft:  # noqa: E741
+        """Count sets that fewer than l of the profiles show, equal ones being one."""
+        levels = self.profiles.levels[:, self.cells.known].copy()
+        cells = np.flatnonzero(self.filled)[struck]
+        levels.ravel()[cells] = 0
+        known = self.profiles.items.take(np.flatnonzero(self.cells.known))
+        item_of = known.indices(self.roles.original.items).astype(np.int32)
+        truth = truth_on(self.roles.original, known, item_of)
+        table = rated_table(truth.indptr, truth.columns, bits_of_levels(np.unique(levels, axis=0)))
+        counted = count_sets(table, b, l)
+        return SetsLeft(int(counted.sets.sum()), int(counted.short.sum()))

@@ -1,0 +1,1 @@
+"""``starshade attack``: by what it knows of people, and by public ratings."""

@@ -1,0 +1,99 @@
+"""``starshade forget``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.running.run import Run, running
+from starshade.cli.show import columns, page, words
+from starshade.errors import ConfigError
+from starshade.plain import counted
+
+if TYPE_CHECKING:
+    from starshade.release.folder.forget import Forgotten
+
+_SHOWN = 10  # lines listed
+
+
+@click.command()
+@click.argument("users", metavar="USERS")
+@click.argument("receipts", metavar="RECEIPT...", nargs=-1, required=True)
+@click.option(
+    "--release",
+    "releases",
+    metavar="DIR",
+    multiple=True,
+    help="A release of one of the receipts, to be told what of these people is published in it.",
+)
+@click.option("--dry-run", is_flag=True, help="Only tell which receipts hold them.")
+@running()
+def forget(
+    users: str,
+    receipts: tuple[str, ...],
+    releases: tuple[str, ...],
+    dry_run: bool,
+    run: Run,
+) -> None:
+    """Take the people whose ids stand in USERS, one a line, out of receipts.
+
+    USERS is a file, or - for standard input: an id on a command line stays in its history. The next
+    release that continues one of these treats them as having left.
+    """
+    from starshade.release.folder.forget import forget as take_out
+
+    ids = _lines(users)
+    found = take_out(list(ids.values()), receipts, releases=releases, dry_run=dry_run)
+    lines = [list(ids)[place - 1] for place in found.unknown]
+    told = found.to_dict() | {"unknown": lines}
+    run.emit({**told, "seconds": run.seconds}, lambda: _summary(found, lines, dry_run))
+
+
+def _lines(users: str) -> dict[int, str]:
+    """Return the ids by their lines; blank lines are none, all else on a line is the id."""
+    try:
+        raw = sys.stdin.buffer.read() if users == "-" else Path(users).read_bytes()
+        content = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{users}: not UTF-8 (byte {error.start})") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{users}: cannot be read ({getattr(error, 'strerror', None) or error})",
+            advice="Give a file with one id a line, as they stand in the ratings, or - for "
+            "standard input.",
+        ) from None
+    lines = content.replace("\r\n", "\n").split("\n")
+    return {number: line for number, line in enumerate(lines, 1) if line.strip()}
+
+
+def _summary(found: Forgotten, unknown: list[int], dry_run: bool) -> Any:
+    holding = [held for held in found.receipts if held.records or held.gone]
+    done = "would be" if dry_run else "was" if len(holding) == 1 else "were"
+    people = counted(found.people, "person", "people")
+    said = (
+        f"{people} to be forgotten: {len(holding)} of {counted(len(found.receipts), 'receipt')} "
+        f"held any of them, and {done} rewritten without."
+        if holding
+        else "No receipt holds any of these people; nothing was written."
+    )
+    listed = ", ".join(map(str, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
+    several = "s" * (len(unknown) > 1)
+    lost = f" In no receipt: the id{several} of line{several} {listed}." if unknown else ""
+    rows = [
+        (held.receipt, f"{held.records:,}", f"{held.gone:,}", ", ".join(held.folders) or "-")
+        for held in found.receipts
+    ]
+    return page(
+        words(said + lost),
+        columns(("receipt", "records", "had left", "release"), rows, names=True),
+        words(
+            "What is published cannot be called back: their records stay in the releases, as "
+            "nobody's. Take their ratings out of the data too, or the next release has them as "
+            "newcomers; and remember backups, and copies of the receipts."
+        )
+        if holding
+        else None,
+    )

@@ -1,0 +1,172 @@
+"""``starshade init``, ``run``, ``check-config``: a project file and its job."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from starshade.cli.options.shared import Reading, ensure_free, reading
+from starshade.cli.options.spelling import Whole
+from starshade.cli.running.errors import wrote
+from starshade.cli.running.run import Run, running
+from starshade.cli.show import command, page, words
+from starshade.errors import ConfigError, InputError
+from starshade.plain import counted, visible
+from starshade.progress import note
+from starshade.ratings.readers.addresses.address import has_secret, hidden
+from starshade.ratings.settings import ReadingSettings
+from starshade.setting import settings_of
+
+if TYPE_CHECKING:
+    from starshade.project.run import Ran
+    from starshade.ratings.table import Ratings
+
+
+@click.command("init")
+@click.argument("ratings", metavar="RATINGS")
+@click.option("--yes", is_flag=True, help="Ask nothing: take what is recognised, and say it.")
+@reading(items=False, dates=True)
+@running()
+def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
+    """Write `starshade.toml` for RATINGS: what was recognised in them, and what is usual.
+
+    On a terminal it asks what to do; `starshade run` does it.
+    """
+    from starshade.project.file import NAME
+    from starshade.project.write import project_text, suggested
+    from starshade.ratings.places.atomic import atomic_file
+
+    if has_secret(ratings):
+        raise ConfigError(
+            f"{hidden(ratings)}: {NAME} would hold the password",
+            advice="Leave it out, and put it in PGPASSWORD, ~/.pgpass, AWS_SECRET_ACCESS_KEY or "
+            "the like.",
+        )
+    asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
+    if not (yes or asks):
+        raise ConfigError(
+            "no terminal to ask on", advice="Take what is recognised, and look at the file: --yes"
+        )
+    place = ensure_free(NAME, option="")
+    table, reading = _read(ratings, reading, run, asks=asks)
+    release = suggested(table)
+    if asks:
+        release = _asked(table, release, run)
+    said = {
+        setting.name: value
+        for setting in settings_of(ReadingSettings)
+        if (value := getattr(reading, setting.name)) != setting.default
+    }
+    from rich.text import Text
+
+    text = project_text(table, ratings, said, release)
+    with atomic_file(place, 0o666) as path:
+        path.write_text(text, encoding="utf-8")
+    wrote(place)
+    run.emit(
+        {"file": NAME, "text": text, "seconds": run.seconds},
+        lambda: page(
+            Text(text.rstrip()),
+            words(f"{NAME} is written; change it as you like. Next, to hear what would be done:"),
+            command("starshade", "run", "--dry-run"),
+        ),
+    )
+
+
+def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Ratings, Reading]:
+    """Read; what was rated twice is decided here, and told, as nobody can have thought of it."""
+    try:
+        return reading.read(ratings), reading
+    except InputError as error:
+        if error.setting != "on_duplicate":
+            raise
+        click.echo(visible(error.message), err=True)
+    choices = ("first", "last", "mean")
+    chosen: Any = "last"
+    if asks:
+        run.terminal.close()  # no bar while somebody is to answer
+        chosen = click.prompt(
+            "Which of them counts", type=click.Choice(choices), default="last", err=True
+        )
+    else:
+        note('the last of them counts; to take another: on-duplicate = "first" or "mean"')
+    decided = replace(reading, on_duplicate=chosen)
+    return decided.read(ratings), decided
+
+
+def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
+    """Show what was read, and ask what to do with it."""
+    people = counted(table.n_users, "person", "people")
+    run.terminal.close()
+    click.echo(
+        f"{people}, {counted(table.n_items, 'item')}, {counted(table.n_ratings, 'rating')}, "
+        f"scale {table.scale}.",
+        err=True,
+    )
+    k = click.prompt(
+        "Everybody hides among at least (k)", type=Whole(2), default=usual["k"], err=True
+    )
+    items = click.prompt(
+        "Items: a number of the most rated, or all",
+        default=usual.get("items", "all").removeprefix("top:"),
+        err=True,
+    )
+    chosen = {} if items == "all" else {"items": f"top:{items}" if items.isdigit() else items}
+    return {"method": usual["method"], "k": k} | chosen
+
+
+@click.command("run")
+@click.option("--dry-run", is_flag=True, help="Read the data and say what would be done.")
+@running(seed=True)
+@click.pass_context
+def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
+    """Do the job of `starshade.toml`: read, anonymize, audit, report, publish.
+
+    The release continues those that are out, is judged beside them, and goes to its published
+    place only if the verdict allows it. A second run without changes does nothing; one that was
+    cut short goes on. Exit 0: published. Exit 1: it should not be.
+    """
+    from starshade.project.file import NAME, read_project
+    from starshade.project.run import run as do
+
+    project = read_project()
+    if project is None:
+        raise ConfigError(
+            f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
+        )
+    ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
+    run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
+    context.exit(1 if ran.passed is False else 0)
+
+
+def _summary(ran: Ran) -> Any:
+    return page(words(str(ran)), *(words(f"· {reason}") for reason in ran.reasons))
+
+
+@click.command("check-config")
+@running()
+@click.pass_context
+def check_config(context: click.Context, run: Run) -> None:
+    """Say what is wrong in `starshade.toml`, by line. Exit 2: something is."""
+    from starshade.project.file import NAME, problems_of
+
+    problems = problems_of()
+    found = [{"line": p.line, "problem": p.text, "advice": p.advice} for p in problems]
+    run.emit(
+        {"file": NAME, "problems": found, "seconds": run.seconds},
+        lambda: (
+            page(
+                *(
+                    words(f"{each}\n  {each.advice}" if each.advice else str(each))
+                    for each in problems
+                )
+            )
+            if problems
+            else words(f"{NAME}: nothing is wrong with it.")
+        ),
+    )
+    context.exit(2 if problems else 0)

@@ -1,0 +1,309 @@
+"""`starshade.toml`: read, checked by line, and what an environment says instead."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from starshade.anonymize.registry import ENTRIES
+from starshade.audit.settings import AuditSettings
+from starshade.errors import ConfigError
+from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
+from starshade.registry import find
+from starshade.setting import Setting, settings_of, shown
+
+NAME = "starshade.toml"
+VERSION = 1
+ENVIRONMENT = "STARSHADE_SET_"
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a project file says, and the environment instead: by section, each as its kind has it.
+
+    Attributes
+    ----------
+    data, release, audit, publish : mapping of str to value
+        By the settings' names, those that are said alone.
+    overridden : tuple of str
+        The variables of the environment that were taken.
+    """
+
+    data: Values
+    release: Values
+    audit: Values
+    publish: Values
+    overridden: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> str:
+        """The method that makes the release."""
+        return str(self.release.get("method", ReleaseSettings().method))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong in a project file, and what to do. `line` from 1; 0: not in the file."""
+
+    line: int
+    text: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        where = f"{NAME}, line {self.line}" if self.line else NAME
+        return f"{where}: {self.text}"
+
+
+def sections(method: str) -> dict[str, dict[str, Setting]]:
+    """Return what each section may say, by the keys of the file.
+
+    Examples
+    --------
+    >>> list(sections("mondrian")), sections("mondrian")["data"]["user-col"].label
+    (['data', 'release', 'audit', 'publish'], 'Column of the people')
+    """
+    own = settings_of(find(ENTRIES, method, "method").declaration())
+    return {
+        "data": _by_key(settings_of(DataSettings)),
+        "release": _by_key(own) | _by_key(settings_of(ReleaseSettings)),
+        "audit": _by_key(settings_of(AuditSettings)),
+        "publish": _by_key(settings_of(PublishSettings)),
+    }
+
+
+def read_project(folder: Path = Path()) -> Project | None:
+    """Read the project file of a folder; None where there is none.
+
+    Raises
+    ------
+    ConfigError
+        Something is wrong in it: the first thing, by line; `problems_of` returns all.
+    """
+    path = folder / NAME
+    if not os.path.lexists(path):
+        return None
+    text = _text(path)
+    project, problems = parse_project(text, os.environ)
+    if problems:
+        more = len(problems) - 1
+        also = f" ({more} more: starshade check-config)" if more else ""
+        raise ConfigError(f"{problems[0]}{also}", advice=problems[0].advice)
+    return project
+
+
+def problems_of(folder: Path = Path()) -> list[Problem]:
+    """Return everything that is wrong in a folder's project file, in the order of its lines."""
+    return parse_project(_text(folder / NAME), os.environ)[1]
+
+
+def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, list[Problem]]:
+    r"""Read the text of a project file; what is wrong is left out, and said.
+
+    Examples
+    --------
+    >>> project, wrong = parse_project("[data]\nratings = 'u.csv'\n[release]\nk = 1", {})
+    >>> dict(project.data), [str(each) for each in wrong]
+    ({'ratings': 'u.csv'}, ['starshade.toml, line 4: k = 1: must be a whole number, 2 or more'])
+    """
+    try:
+        said: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Project({}, {}, {}, {}), [_no_toml(error)]
+    lines = _Lines(text)
+    problems = list(_version(said, lines))
+    taken = _override(said, environment, problems)
+    method, wrong = _method(said, lines)
+    problems += wrong
+    kept: dict[str, dict[str, Any]] = {}
+    for section, known in sections(method).items():
+        kept[section] = {}
+        for key, value in _table(said, section, lines, problems).items():
+            setting = known.get(key)
+            line = 0 if (section, key) in taken else lines.of(section, key)
+            if setting is None:
+                problems.append(_unknown(key, known, line, section, method))
+            elif key == "method":
+                kept[section]["method"] = method
+            elif problem := _checked(setting, taken.get((section, key), key), value):
+                problems.append(Problem(line, *problem))
+            else:
+                kept[section][setting.name] = _kept(setting, value)
+    for section in said.keys() - kept.keys() - {"version"}:
+        near = _near(section, kept)
+        problems.append(
+            Problem(
+                lines.of(section), f"[{section}]: there is no such section",
+                f"Sections are {', '.join(kept)}.{near}",
+            )
+        )  # fmt: skip
+    problems += _lacking(sections(method)["release"], said.get("release"), lines)
+    problems.sort(key=lambda problem: problem.line)
+    return Project(**kept, overridden=tuple(taken.values())), problems
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 (byte {error.start})") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: {os.strerror(error.errno or 0)}",
+            advice="`starshade init RATINGS` writes one.",
+        ) from None
+
+
+def _by_key(settings: tuple[Setting, ...]) -> dict[str, Setting]:
+    return {key_of(setting.name): setting for setting in settings}
+
+
+def key_of(name: str) -> str:
+    """Spell a setting as the file does."""
+    return name.replace("_", "-")
+
+
+def _no_toml(error: tomllib.TOMLDecodeError) -> Problem:
+    found = re.search(r"\(at line (\d+), column \d+\)", str(error))
+    what = str(error).partition(" (at ")[0]
+    advice = 'Texts stand in quotes, lists in brackets: items = "top:50", known = [2, 4].'
+    return Problem(int(found[1]) if found else 0, f"no TOML: {what[0].lower()}{what[1:]}", advice)
+
+
+def _version(said: Mapping[str, Any], lines: _Lines) -> Iterator[Problem]:
+    version = said.get("version", VERSION)
+    if version != VERSION or isinstance(version, bool):
+        yield Problem(
+            lines.of("", "version"),
+            f"version = {shown(version)}: this starshade reads version {VERSION}",
+            "Use the starshade that it was written for, or write it anew: starshade init.",
+        )
+
+
+def _override(
+    said: dict[str, Any], environment: Mapping[str, str], problems: list[Problem]
+) -> dict[tuple[str, str], str]:
+    """Take what the environment says instead of the file; return the variable of each key."""
+    taken = {}
+    for variable in sorted(environment):
+        if not variable.startswith(ENVIRONMENT):
+            continue
+        section, _, key = variable.removeprefix(ENVIRONMENT).lower().partition("_")
+        if section not in ("data", "release", "audit", "publish") or not key:
+            problems.append(
+                Problem(0, f"{variable}: no setting is called so",
+                        f"It reads like {ENVIRONMENT}RELEASE_K=5.")
+            )  # fmt: skip
+            continue
+        table = said.setdefault(section, {})
+        if isinstance(table, dict):
+            table[key_of(key)] = _value(environment[variable])
+            taken[section, key_of(key)] = variable
+    return taken
+
+
+def _value(text: str) -> Any:
+    """Read what TOML reads; anything else is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _method(said: Mapping[str, Any], lines: _Lines) -> tuple[str, list[Problem]]:
+    usual = ReleaseSettings().method
+    table = said.get("release", {})
+    chosen = table.get("method", usual) if isinstance(table, dict) else usual
+    try:
+        return find(ENTRIES, str(chosen), "method").name, []
+    except ConfigError as error:
+        problem = Problem(lines.of("release", "method"), error.message, error.advice)
+        return usual, [problem]
+
+
+def _table(
+    said: Mapping[str, Any], section: str, lines: _Lines, problems: list[Problem]
+) -> Mapping[str, Any]:
+    table = said.get(section, {})
+    if isinstance(table, dict):
+        return table
+    advice = f"Begin it with a line [{section}]."
+    problems.append(Problem(lines.of("", section), f"{section}: is a section", advice))
+    return {}
+
+
+def _unknown(
+    key: str, known: Mapping[str, Setting], line: int, section: str, method: str
+) -> Problem:
+    where = f"[release] with the method {method}" if section == "release" else f"[{section}]"
+    near = _near(key.replace("_", "-"), known)
+    listed = f"It has {', '.join(sorted(known))}."
+    name = key if key.isprintable() else shown(key)
+    return Problem(line, f"{name}: {where} has no such setting", near.strip() or listed)
+
+
+def _near(name: str, known: Mapping[str, Any]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]}?" if close else ""
+
+
+def _checked(setting: Setting, key: str, value: Any) -> tuple[str, str] | None:
+    """Say what is wrong with a value, and what to do."""
+    advice = setting.advice
+    if setting.kind == "file":  # in Python an object too
+        fits = isinstance(value, str)
+    elif setting.kind == "files":
+        fits = isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    else:
+        try:
+            setting.checked(value)
+            fits = True
+        except ConfigError as error:
+            fits, advice = False, error.advice
+    if fits:
+        return None
+    must = "a text" if setting.kind == "file" else setting.allowed
+    return f"{key} = {setting.value_text(value)}: must be {must}", advice
+
+
+def _kept(setting: Setting, value: Any) -> Any:
+    return value if setting.kind in ("file", "files") else setting.checked(value)
+
+
+def _lacking(known: Mapping[str, Setting], said: Any, lines: _Lines) -> Iterator[Problem]:
+    for key, setting in known.items():
+        if setting.default is MISSING and key not in (said if isinstance(said, dict) else ()):
+            yield Problem(
+                lines.of("release"), f"[release] lacks {key}: {setting.help}",
+                f"Add {key} = {setting.usual or 'VALUE'}, for example.",
+            )  # fmt: skip
+
+
+class _Lines:
+    """In which line of a text each key stands."""
+
+    _SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
+    _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
+
+    def __init__(self, text: str) -> None:
+        self.first: dict[tuple[str, str], int] = {}
+        section = ""
+        for number, line in enumerate(text.split("\n"), 1):
+            if found := self._SECTION.match(line):
+                section = found[1].strip("\"'")
+                self.first.setdefault((section, ""), number)
+            elif found := self._KEY.match(line):
+                key = found[1] or found[2] or found[3]
+                self.first.setdefault((section, key), number)
+
+    def of(self, section: str, key: str = "") -> int:
+        """Return the line of a key, or else of its section; 0: it stands in no line."""
+        places = (section, key), (f"{section}.{key}", ""), (section, "")
+        return next((self.first[place] for place in places if place in self.first), 0)

@@ -1,0 +1,46 @@
+"""What only a project file says: where the ratings are, and where releases go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starshade.anonymize.registry import DEFAULT
+from starshade.ratings.settings import ReadingSettings
+from starshade.setting import settable
+
+
+@dataclass(frozen=True)
+class DataSettings(ReadingSettings):
+    """Of the section ``data``."""
+
+    ratings: str | None = settable(
+        "Ratings", "The ratings: a file, a pattern, a folder or an address.", default=None
+    )
+
+
+@dataclass(frozen=True)
+class ReleaseSettings:
+    """Of the section ``release``, beside what the method declares."""
+
+    method: str = settable("Method", "Which method makes the release.", default=DEFAULT)
+    items: str | None = settable(
+        "Items", "The N most rated items, or a file of item ids.", default=None, usual="top:N|FILE"
+    )
+
+
+@dataclass(frozen=True)
+class PublishSettings:
+    """Of the section ``publish``."""
+
+    to: str = settable(
+        "Published place", "The folder that releases are moved to.", default="published"
+    )
+    earlier: Sequence[str] = settable(
+        "Published before",
+        "Releases that were published before there was this file.",
+        default=(),
+    )
+    earlier_private: Sequence[str] = settable(
+        "Receipts of these", "The receipts of those releases.", default=()
+    )

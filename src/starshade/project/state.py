@@ -1,0 +1,197 @@
+"""What a project's runs keep beside its file, in a folder for its owner alone.
+
+::
+
+    .starshade/
+    ├── state.json          the last run, and what is out
+    ├── receipts/NAME.json  of each release that is out
+    ├── reports/NAME.html   and NAME-public.html
+    └── work/               what a run has finished, until its release leaves or another run begins
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from starshade.checksum import parse, with_checksum, without_checksum
+from starshade.errors import ConfigError, OutputError
+from starshade.ratings.places.atomic import flush
+from starshade.ratings.places.place import output_error
+
+FOLDER = ".starshade"
+_STATE = "state.json"
+_FORMAT = 1
+_WITHIN = ("receipts", "reports", "work")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release that is out. `release`: the SHA-256 of its ``release.json``, as receipts say it."""
+
+    name: str
+    folder: str
+    release: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run that ended with a verdict. `job`: of what, see `starshade.project.run.job_of`."""
+
+    job: str
+    passed: bool
+    headline: str
+    name: str
+    folder: str  # where its release lies
+    reasons: tuple[str, ...] = ()  # why it must not be published
+
+
+@dataclass(frozen=True)
+class State:
+    """What is out, the last run, and a release that was on its way when this was written."""
+
+    published: tuple[Published, ...] = ()
+    last: Done | None = None
+    leaving: Published | None = None
+    seeds: dict[str, int] = field(default_factory=dict)
+
+
+def _done(facts: dict[str, Any]) -> Done:
+    return Done(**{**facts, "reasons": tuple(facts["reasons"])})
+
+
+class Keep:
+    """The folder, held by one run at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.receipts, self.reports, self.work = (folder / name for name in _WITHIN)
+
+    def receipt(self, name: str) -> Path:
+        """Say where the receipt of a release that is out lies."""
+        return self.receipts / f"{name}.json"
+
+    def read(self) -> State:
+        """Read the state; nothing is known where there is none.
+
+        Raises
+        ------
+        ConfigError
+            It is damaged, or of another version.
+        """
+        place = self.folder / _STATE
+        try:
+            facts = without_checksum(parse(place.read_bytes()))
+            if facts.pop("format") != _FORMAT:
+                raise ConfigError(
+                    f"{place}: of another version of starshade", advice="Use that version here."
+                )
+            return State(
+                published=tuple(Published(**each) for each in facts["published"]),
+                last=None if facts["last"] is None else _done(facts["last"]),
+                leaving=None if facts["leaving"] is None else Published(**facts["leaving"]),
+                seeds=facts["seeds"],
+            )
+        except FileNotFoundError:
+            return State()
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError(
+                f"{place}: damaged; what is out, and beside what the next release must stand, is "
+                "not known without it",
+                advice="Put a backup of it back.",
+            ) from None
+
+    def write(self, state: State) -> None:
+        """Replace the state, whole or not at all."""
+        place, part = self.folder / _STATE, self.folder / f"{_STATE}.part"
+        facts: dict[str, Any] = {"format": _FORMAT, **asdict(state)}
+        try:
+            part.unlink(missing_ok=True)
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                json.dump(with_checksum(facts), file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, place)
+            flush(self.folder)
+        except OSError as error:
+            raise output_error(error, place) from error
+
+    def clear(self, but: str = "") -> None:
+        """Remove what earlier runs left unfinished, but for one."""
+        for path in self.work.iterdir():
+            if path.name == but:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+@contextmanager
+def kept(project: Path) -> Iterator[Keep]:
+    """Hold the folder of a project; refuse where another run is at work, or it is not the owner's.
+
+    Raises
+    ------
+    OutputError
+        Another run is at work there, or it cannot be written.
+    """
+    folder = project / FOLDER
+    try:
+        for path in (folder, *(folder / name for name in _WITHIN)):
+            _own(path)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise output_error(error, folder) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield Keep(folder)
+    except BlockingIOError:
+        raise OutputError(
+            f"{folder}: another run is at work there", advice="Wait until it ends."
+        ) from None
+    finally:
+        os.close(handle)
+
+
+def _own(path: Path) -> None:
+    """Make a folder that only its owner may look into, unless it is there."""
+    if path.is_symlink():
+        raise OutputError(
+            f"{path}: is a link, and what a project keeps is to stay here",
+            advice="Put a folder in its place.",
+        )
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        raise OutputError(f"{path}: is no folder", advice="Move it away.") from None
+    path.chmod(0o700)
+
+
+def move(source: Path, place: Path) -> None:
+    """Give a folder another place by one rename, on another disk by a copy that is renamed."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            source.rename(place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            copy = place.with_name(f".{place.name}.part")
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(source, copy)
+            copy.rename(place)
+            shutil.rmtree(source)
+        flush(place.parent)
+    except OSError as error:
+        raise output_error(error, place) from error

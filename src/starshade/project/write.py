@@ -1,0 +1,134 @@
+"""A project file for ratings that were read: what was recognised, said so that it stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starshade.plain import counted
+from starshade.project.file import VERSION, key_of
+from starshade.project.settings import PublishSettings, ReleaseSettings
+from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.table import Ratings
+from starshade.setting import settings_of
+
+K, ITEMS = 5, 10
+_MANY = 3 * ITEMS  # of so many items or fewer all are released
+_FEWEST = 2
+
+
+def suggested(ratings: Ratings) -> dict[str, Any]:
+    """Return the usual ``method``, ``k`` and ``items`` for these ratings, as far as they have them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from starshade.ratings.read import read_ratings
+    >>> few = {"user": ["a", "b", "c"], "item": [1, 1, 2], "rating": [4, 5, 3]}
+    >>> suggested(read_ratings(pa.table(few)))
+    {'method': 'k-exchange', 'k': 3}
+    """
+    chosen: dict[str, Any] = {
+        "method": ReleaseSettings().method,
+        "k": max(_FEWEST, min(K, ratings.n_users)),
+    }
+    return chosen | ({"items": f"top:{ITEMS}"} if ratings.n_items > _MANY else {})
+
+
+def project_text(
+    ratings: Ratings, source: str, said: Mapping[str, Any], release: Mapping[str, Any]
+) -> str:
+    """Write a project file.
+
+    `said`: what was said of how to read them, by setting; what was recognised besides is written
+    down too: the columns by name and the scale, so that the next export is read alike. `release`:
+    as `suggested` returns it.
+    """
+    data = {"ratings": source, **said, **_recognised(ratings, said)}
+    names = ["ratings", *(setting.name for setting in settings_of(ReadingSettings))]
+    data = {name: data[name] for name in names if data.get(name) not in (None, ())}
+    return "\n".join(
+        [
+            "# What is done with these ratings: `starshade run` does it, every command reads it.",
+            f"version = {VERSION}",
+            "",
+            "[data]",
+            *_about(ratings),
+            *_lines(data),
+            "",
+            "[release]",
+            *_lines(release),
+            *_attributes(ratings),
+            "",
+            "[audit]",
+            "# Largest shares that you allow; without any, only what k promises is judged:",
+            '# limit = ["record=0.2", "class=0.5"]',
+            '# judge = "all"  # publish only what is answered in full',
+            "",
+            "[publish]",
+            *_lines({"to": PublishSettings().to}),
+            "# Releases of these people that are out already, and their receipts:",
+            '# earlier = ["FOLDER"]',
+            '# earlier-private = ["FILE"]',
+            "",
+        ]
+    )  # fmt: skip
+
+
+def _recognised(ratings: Ratings, said: Mapping[str, Any]) -> dict[str, Any]:
+    report = ratings.report
+    columns = {
+        f"{role}_col": name
+        for role, name in report.mapping.items()
+        if role in ("user", "item", "rating", "day") and not name.startswith("column ")
+    }
+    fixed = report.format not in (
+        "csv",
+        "parquet",
+        "wide",
+        "sqlite",
+        "postgresql",
+    )  # the format says its columns
+    found = {} if fixed else columns
+    return {"scale": str(ratings.scale)} | {n: v for n, v in found.items() if n not in said}
+
+
+def _about(ratings: Ratings) -> list[str]:
+    about = [
+        f"# {counted(ratings.n_users, 'person', 'people')}, {counted(ratings.n_items, 'item')}, "
+        f"{counted(ratings.n_ratings, 'rating')} ({ratings.report.format})"
+    ]
+    merged = ratings.report.merged_duplicates
+    if merged:
+        about.append(
+            f"# {counted(merged, 'rating')} of an item that the same person had rated before"
+        )
+    if ratings.report.scale_inferred:
+        about.append("# The scale is what was found: its ends may be one person's rating each.")
+    return about
+
+
+def _attributes(ratings: Ratings) -> list[str]:
+    if ratings.attributes is None:
+        return []
+    names = ratings.attributes.column_names
+    return [
+        f"# Personal attributes ({', '.join(map(_toml, names))}) are not released.",
+        "# To release what k people share of some, name them, and how coarsely at least (a release",
+        "# with attributes cannot be continued by another):",
+        '# attributes = "generalized"',
+        f"# quasi-identifiers = {_toml(names)}",
+        f'# attribute-hierarchies = {{ {_toml(names[0])} = "bands:10" }}',
+    ]
+
+
+def _lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"{key_of(name)} = {_toml(value)}" for name, value in values.items()]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(map(_toml, value))}]"
+    # JSON's texts, numbers and flags are TOML's
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,1 @@
+"""Sources that have an address: object stores and other file systems, and databases."""

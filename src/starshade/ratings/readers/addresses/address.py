@@ -1,0 +1,161 @@
+"""Addresses of data, and what of them may be shown.
+
+An address may hold a password. It is shown by `hidden` alone; what a library says of it goes
+through `without_secrets`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TypeGuard
+from urllib.parse import parse_qsl, unquote
+
+from starshade.errors import ConfigError
+
+#: what PyArrow's file systems read
+FILE_SYSTEMS = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
+POSTGRES = ("postgresql", "postgres")
+DATABASES = (*POSTGRES, "sqlite")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+_WHOLE = re.compile(r"(?:([^@/?]*)@)?([^@?/]*)(/[^?]*)?(?:\?([^@]*))?", re.DOTALL)
+_HOST = re.compile(r"([^:]*|\[[0-9A-Fa-f:.]+\])(:\d*)?(,[^:]*(:\d*)?)*")
+_HARMLESS = {"region", "scheme", "endpoint_override", "sslmode", "connect_timeout"}
+_HIDDEN = "***"
+_TABLE = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)?")
+
+
+def is_address(source: object) -> TypeGuard[str]:
+    """Tell whether a text is an address, and no path; ``file://`` says a path.
+
+    >>> is_address("s3://bucket/ratings.csv"), is_address("ratings.csv"), is_address("c:/r.csv")
+    (True, False, False)
+    """
+    return isinstance(source, str) and scheme_of(source) not in ("", "file")
+
+
+def path_of(source: Path | str) -> Path | str:
+    """Return the path that an address of a file of this machine says; anything else as it is.
+
+    >>> path_of("file:///data/my%20ratings.csv")
+    '/data/my ratings.csv'
+    """
+    found = _ADDRESS.match(source) if isinstance(source, str) else None
+    return unquote(found[2]) if found and found[1].lower() == "file" else source
+
+
+def scheme_of(address: str) -> str:
+    """Return what an address begins with, in small letters."""
+    found = _ADDRESS.match(address)
+    return found[1].lower() if found else ""
+
+
+def hidden(source: object) -> str:
+    """Return a source as it may be shown: of an address neither user, password nor key.
+
+    An address that can be read in more than one way may have its password anywhere: only its
+    beginning is shown. What is no address is shown as it is.
+
+    >>> hidden("postgresql://eve:pa55@db.example/shop?sslmode=require&password=pa55")
+    'postgresql://***@db.example/shop?sslmode=require&password=***'
+    >>> hidden("postgresql://eve:p@55/@db.example/shop"), hidden("ratings@home.csv")
+    ('postgresql://***', 'ratings@home.csv')
+    """
+    if not is_address(source):
+        return str(source)
+    scheme, parts = scheme_of(source), _parts(source)
+    if parts is None:
+        return f"{scheme}://{_HIDDEN}"
+    user, host, path, query = parts
+    shown = [f"{scheme}://", "" if user is None else f"{_HIDDEN}@", host, path or ""]
+    if query is not None:
+        shown.append("?" + "&".join(_pair(pair) for pair in query.split("&")))
+    return "".join(shown)
+
+
+def hidden_in(text: str) -> str:
+    """Return a text with every address in it as it may be shown.
+
+    >>> hidden_in("no such thing: s3://key:pa55@bucket/x")
+    'no such thing: s3://***@bucket/x'
+    """
+    return re.sub(r"[A-Za-z][A-Za-z0-9+.-]*://\S+", lambda found: hidden(found[0]), text)
+
+
+def is_table(query: str) -> bool:
+    """Tell whether a query is the name of a table.
+
+    >>> is_table("shop.ratings"), is_table("SELECT * FROM ratings")
+    (True, False)
+    """
+    return _TABLE.fullmatch(query.strip()) is not None
+
+
+def without_secrets(text: str, address: str) -> str:
+    """Return what a library said of an address, without what `hidden` hides."""
+    text = text.replace(address, hidden(address))
+    for secret in sorted(_secrets(address), key=len, reverse=True):
+        text = text.replace(secret, _HIDDEN)
+    return text
+
+
+def has_secret(source: object) -> bool:
+    """Tell whether a source is an address that holds a password or a key.
+
+    >>> has_secret("postgresql://eve@db/shop"), has_secret("postgresql://eve:pa55@db/shop")
+    (False, True)
+    """
+    if not is_address(source):
+        return False
+    parts = _parts(source)
+    if parts is None:
+        return True
+    user, _, _, query = parts
+    return ":" in (user or "") or _HIDDEN in "".join(map(_pair, (query or "").split("&")))
+
+
+def refuse_unclear(address: str) -> None:
+    """Refuse an address of which nobody can say where its password ends."""
+    if _parts(address) is None:
+        raise ConfigError(
+            f"{hidden(address)}: this address can be read in more than one way",
+            advice="In a name, a password or a key write @ as %40, / as %2F and ? as %3F.",
+        )
+
+
+def _parts(address: str) -> tuple[str | None, str, str | None, str | None] | None:
+    """Return user, host, path and query; None: a password may be anywhere in it."""
+    found = _ADDRESS.match(address)
+    scheme = scheme_of(address)
+    if found and scheme == "sqlite":
+        return None, "", found[2], None
+    whole = _WHOLE.fullmatch(found[2]) if found else None
+    if whole is None:
+        return None
+    user, host, path, query = whole.groups()
+    # before a slash in a password, its user would be the host
+    if not _HOST.fullmatch(host) or (scheme not in FILE_SYSTEMS and re.search("[@#]", path or "")):
+        return None
+    if "@" in (path or "") and (user is not None or ":" in host):
+        return None
+    return user, host, path, query
+
+
+def _pair(pair: str) -> str:
+    name, equals, _ = pair.partition("=")
+    return pair if name in _HARMLESS or not pair else f"{name}={_HIDDEN}" if equals else _HIDDEN
+
+
+def _secrets(address: str) -> set[str]:
+    parts = _parts(address)
+    found = _ADDRESS.match(address)
+    if parts is None or found is None:
+        return {found[2]} if found and found[2] else set()
+    user, _, _, query = parts
+    secrets = set((user or "").split(":", 1)[1:]) | ({user} if user and ":" in user else set())
+    if scheme_of(address) not in DATABASES and user:
+        secrets |= set(user.split(":", 1))
+    for name, value in parse_qsl(query or ""):
+        if name not in _HARMLESS:
+            secrets.add(value)
+    return {each for secret in secrets for each in (secret, unquote(secret)) if each}

@@ -1,0 +1,149 @@
+"""Bars in parts: what remains of the ratings, and what the cells of a release say.
+
+Both draw what a dossier has, so that a report and a page show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starshade.chart import Spec, encoded, marks
+from starshade.plain import percent
+from starshade.report.picture import (
+    AFTER,
+    BEFORE,
+    GRID,
+    INK,
+    LIMIT,
+    PERHAPS,
+    WIDE,
+    WIDTH,
+    picture_of,
+)
+
+Kinds = Sequence[Mapping[str, Any]]
+
+_BAR = 46  # height of a bar with its title
+_LINE = 19  # of a line of text
+_COLOURS = {
+    "exact": BEFORE,
+    "near": AFTER,
+    "farther": WIDE,
+    "open": LIMIT,
+    "perhaps": PERHAPS,
+    "gone": INK,
+    "left-out": GRID,
+}
+_OF_PROFILES = {"half": AFTER, "near": WIDE, "farther": PERHAPS, "gone": INK, "left-out": GRID}
+_OF_CELLS = {
+    "one_rating": AFTER,
+    "several_ratings": WIDE,
+    "perhaps_rated": PERHAPS,
+    "no_rating": GRID,
+}
+_SQUARE: Spec = {"size": 110, "xOffset": 6, "opacity": 1, "filled": True}
+_SQUARE |= {"stroke": LIMIT, "strokeWidth": 0.5}
+
+
+@dataclass(frozen=True)
+class _Bar:
+    title: str
+    parts: tuple[tuple[float, str], ...]  # share, colour; from left to right
+
+
+def remains_bar(remains: Mapping[str, Any]) -> Spec:
+    """Draw what becomes of each rating above what a list of item averages tells, and the skill.
+
+    `remains`: as `starshade.audit.dossier.remains.remains_section` returns it.
+    """
+    kinds, skill = remains["kinds"], remains["skill"]
+    colours = _OF_PROFILES if any(kind["name"] == "half" for kind in kinds) else _COLOURS
+    near, base = remains["within_step"], remains["averages_within_step"]
+    bars = [
+        _bar(f"This release: {percent(near)} within one step", kinds, colours),
+        _Bar(
+            f"A list of item averages: {percent(base)} within one step",
+            ((base, colours["near"]), (1 - base, colours["farther"])),
+        ),
+    ]
+    worth = "not measured" if skill is None else f"{skill:.2f}".replace("-", "−")
+    notes = [f"Skill over that list: {worth} (1 exact, 0 no better, below 0 worse)"]
+    said = f"What remains of all ratings. {_listed(kinds)}. {remains['text']}"
+    return _drawn(said, bars, _legend(kinds, colours), notes, at=base)
+
+
+def cells_bar(kinds: Kinds) -> Spec:
+    """Draw what the cells of a release say: ``name``, ``label`` and ``share`` of each kind."""
+    bar = _bar("Of all cells of the release", kinds, _OF_CELLS)
+    said = f"What the cells of the release say. {_listed(kinds)}."
+    return _drawn(said, [bar], _legend(kinds, _OF_CELLS), [])
+
+
+def _bar(title: str, kinds: Kinds, colours: Mapping[str, str]) -> _Bar:
+    return _Bar(title, tuple((kind["share"], colours.get(kind["name"], GRID)) for kind in kinds))
+
+
+def _legend(kinds: Kinds, colours: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    return [
+        (kind["label"], percent(kind["share"]), colours.get(kind["name"], GRID)) for kind in kinds
+    ]
+
+
+def _listed(kinds: Kinds) -> str:
+    return ", ".join(f"{kind['label']}: {percent(kind['share'])}" for kind in kinds)
+
+
+def _drawn(
+    said: str,
+    bars: Sequence[_Bar],
+    legend: Sequence[tuple[str, str, str]],
+    notes: Sequence[str],
+    at: float | None = None,
+) -> Spec:
+    """Draw bars, what their colours mean, and notes below; `at`: a line through each."""
+    titles = [_text(bar.title, _BAR * i + 8) for i, bar in enumerate(bars)]
+    parts = [part for i, bar in enumerate(bars) for part in _parts(bar, _BAR * i + 18)]
+    top = _BAR * len(bars) + 10
+    ends = top + _LINE * len(legend)
+    rows = [
+        {"label": label, "share": share, "y": top + _LINE * i, "colour": colour}
+        for i, (label, share, colour) in enumerate(legend)
+    ]
+    titles += [_text(note, ends + 4 + _LINE * i) for i, note in enumerate(notes)]
+    x, y = encoded("x", scale={"domain": [0, 1], "nice": False}, axis=None), _pixels("y")
+    fill = {"field": "colour", "type": "nominal", "scale": None, "legend": None}
+    across = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "color": fill}
+    place, far = ({"x": {"value": x_}, "y": y} for x_ in (0, WIDTH - 30))
+    layers = [
+        marks("rect", across, parts, stroke=LIMIT, strokeWidth=0.5),
+        marks("text", place | {"text": {"field": "text"}}, titles, align="left", color=INK),
+        marks("square", place | {"color": fill}, rows, **_SQUARE),
+        marks("text", place | {"text": {"field": "label"}}, rows, align="left", dx=20, color=INK),
+        marks("text", far | {"text": {"field": "share"}}, rows, align="right", color=INK),
+    ]
+    if at is not None:
+        line = {"x": x, "y": y, "y2": {"field": "y2"}}
+        mark = [{"x": at, "y": _BAR * i + 16, "y2": _BAR * i + 40} for i in range(len(bars))]
+        layers.append(marks("rule", line, mark, color=INK, strokeDash=[4, 3], strokeWidth=1.5))
+    height = ends + _LINE * len(notes) + 4
+    return picture_of(said, {"height": height, "layer": layers})
+
+
+def _text(text: str, y: int) -> dict[str, Any]:
+    return {"text": text, "y": y}
+
+
+def _parts(bar: _Bar, top: int) -> list[dict[str, Any]]:
+    found, start = [], 0.0
+    for share, colour in bar.parts:
+        if share > 0:
+            found.append({"x": start, "x2": start + share, "colour": colour, "y": top})
+        start += share
+    return [part | {"y2": top + 18} for part in found]
+
+
+def _pixels(field: str) -> Spec:
+    """Place by pixels from the top."""
+    return {"field": field, "type": "quantitative", "scale": None, "axis": None}

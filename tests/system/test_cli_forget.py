@@ -1,0 +1,97 @@
+"""`starshade forget`: people who ask to be forgotten, to the audit of what follows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from starshade.cli import main
+from tests.system.conftest import Made, call, refused, told
+
+
+@pytest.fixture
+def own(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The release's receipt, to be rewritten, and a list of three, of whom one is in none."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(made.receipt, tmp_path / "receipt.json")
+    (tmp_path / "ids").write_text("7\n\nsecret-name\r\n12\n")
+    return tmp_path
+
+
+def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
+    found = told("forget", "ids", "receipt.json", "--release", made.folder)
+    assert (found["people"], found["unknown"], found["rewritten"]) == (3, [3], True)
+    [held] = found["receipts"]
+    assert (held["receipt"], held["records"], held["gone"]) == ("receipt.json", 2, 0)
+    assert held["folders"] == [str(made.folder)]
+    users = json.loads((own / "receipt.json").read_text())["users"]
+    assert not {"7", "12"} & set(users)
+    head, *lines = ratings_csv.read_text().splitlines()
+    rest = [line for line in lines if line.split(",")[0] not in {"7", "12"}]
+    (own / "next.csv").write_text("\n".join([head, *rest]) + "\n")
+    again = told(
+        *("anonymize", "next.csv", "--k", 4, "--after", made.folder, "--seed", 2),
+        *("--after-private", "receipt.json", "--out", "out", "--private", "private.json"),
+    )
+    assert again["invented_records"] == 2
+    assert not {"7", "12"} & set(json.loads((own / "private.json").read_text())["chain"]["gone"])
+    options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--rounds", 1]
+    earlier = ["--earlier", made.folder, "--earlier-private", "receipt.json"]
+    verdict = call(
+        *("audit", "next.csv", "out", "--private", "private.json", *earlier, *options, "--json")
+    )
+    assert verdict.exit_code == 0, verdict.stdout
+    measured = {
+        each["name"]: each
+        for question in json.loads(verdict.stdout)["questions"]
+        for each in question["measured"]
+    }
+    assert measured["joint-class"]["rate"]["rate"] == 0  # nobody hides among fewer than k
+    for ratings in (ratings_csv, "next.csv"):  # the first one, by ratings with and without them
+        alone = call("audit", ratings, made.folder, "--private", "receipt.json", *options)
+        assert alone.exit_code in (0, 1), alone.stderr
+
+
+def test_what_is_said_names_nobody(own: Path) -> None:
+    result = call("forget", "ids", "receipt.json", "--dry-run")
+    assert result.exit_code == 0, result.stderr
+    for text in ("would be rewritten", "the id of line 3.", "cannot be called back"):
+        assert text in " ".join(result.stdout.split())
+    assert "secret-name" not in result.stdout + result.stderr
+    assert "7" in json.loads((own / "receipt.json").read_text())["users"]
+    (own / "ids").write_text("secret-name\n")
+    assert "No receipt holds" in call("forget", "ids", "receipt.json").stdout
+
+
+def test_ids_from_standard_input(own: Path) -> None:
+    words = ["forget", "-", "receipt.json", "--json"]
+    result = CliRunner().invoke(main, words, input="7\n")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["receipts"][0]["records"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("nowhere receipt.json", "nowhere: cannot be read"),
+        ("empty receipt.json", "nobody is named"),
+        ("binary receipt.json", "not UTF-8"),
+        ("ids receipt.json receipt.json", "one twice"),
+        ("ids receipt.json nowhere", "cannot be read"),
+        ("ids receipt.json ids", "no private receipt"),
+        ("ids receipt.json --release .", "is no release"),
+        ("ids", "RECEIPT"),
+    ],
+)
+def test_what_is_refused(words: str, message: str, own: Path) -> None:
+    (own / "empty").write_text("\n\n")
+    (own / "binary").write_bytes(b"7\n\xff")
+    before = (own / "receipt.json").read_bytes()
+    said = refused("forget", *words.split())
+    assert message in said
+    assert "secret-name" not in said
+    assert (own / "receipt.json").read_bytes() == before

@@ -1,0 +1,308 @@
+"""A project from its first file to a nightly release, and what is refused on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from starshade.project import run as job
+from starshade.project.state import FOLDER
+from tests.system.conftest import call, refused, told
+
+ITEMS = 12
+
+
+def snapshot(place: Path, people: range) -> None:
+    """Write what some people rated, each by an own seed, so that they rate alike every time."""
+    lines = ["email,film,stars,day"]
+    for person in people:
+        rng = np.random.default_rng(person)
+        rated = rng.random(ITEMS) < 0.5
+        stars = 1 + rng.integers(0, 9, ITEMS) / 2
+        days = rng.integers(1, 28, ITEMS)
+        lines += [
+            f"p{person}@example.org,film {i},{stars[i]:g},2025-01-{days[i]:02d}"
+            for i in np.flatnonzero(rated)
+        ]
+    place.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    snapshot(tmp_path / "ratings.csv", range(60))
+    return tmp_path
+
+
+PROJECT = """\
+version = 1
+[data]
+ratings = "ratings.csv"
+user-col = "email"
+item-col = "film"
+rating-col = "stars"
+day-col = "day"
+scale = "1:5:0.5"
+[release]
+k = 5
+[audit]
+rounds = 0
+targets = 20
+known = [2]
+"""
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    (home / "starshade.toml").write_text(PROJECT)
+    return home
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_init_writes_what_run_does(home: Path) -> None:
+    columns = ("--user-col", "email", "--rating-col", "stars")
+    with (home / "ratings.csv").open("a") as file:
+        file.write("p1@example.org,film 0,3,2025-02-01\n" * 3)
+    said = call("init", "ratings.csv", "--yes", *columns)
+    assert said.exit_code == 0, said.stderr
+    text = (home / "starshade.toml").read_text()
+    assert 'on-duplicate = "last"' in text
+    assert "rate an item for a second time" in said.stderr
+    assert told("check-config")["problems"] == []
+    assert "60 people" in call("run", "--dry-run").stdout
+    assert not (home / "published").exists()
+    assert "starshade.toml" in refused("init", "ratings.csv", "--yes")
+    assert (home / "starshade.toml").read_text() == text
+
+
+def test_init_asks_only_on_a_terminal(home: Path) -> None:
+    assert "--yes" in refused("init", "ratings.csv")
+    assert not (home / "starshade.toml").exists()
+
+
+def test_every_command_reads_it(project: Path) -> None:
+    assert told("data", "describe")["users"] == 60
+    made = told("anonymize", "--out", "made", "--private", "made.json")
+    assert (made["method"], made["k"]) == ("k-exchange", 5)
+    assert told("anonymize", "--out", "other", "--k", 6)["k"] == 6  # flags win
+    found = told("audit", "made", "--private", "made.json", "--rounds", 0)
+    assert found["config"]["targets"] == 20
+    assert "starshade.toml" in call("data", "describe").stderr
+    told("measure", "made", "--private", "made.json")
+
+
+def test_the_environment_wins(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STARSHADE_SET_RELEASE_K", "7")
+    assert told("anonymize", "--out", "made")["k"] == 7
+
+
+def test_other_ratings_are_read_in_their_own_way(project: Path) -> None:
+    (project / "other.csv").write_text("user,item,rating\na,x,1\nb,x,2\n")
+    assert told("data", "describe", "other.csv")["users"] == 2
+
+
+def test_settings_of_another_method_are_not_those_of_the_chosen(project: Path) -> None:
+    (project / "starshade.toml").write_text(
+        PROJECT.replace("k = 5", "k = 5\ndisclosure-weight = 1")
+    )
+    assert told("anonymize", "--method", "mondrian", "--out", "made")["method"] == "mondrian"
+
+
+def test_a_wrong_file_stops_every_command_that_reads_it(project: Path) -> None:
+    (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "kk = 5"))
+    assert "starshade.toml, line 9: [release] lacks k" in refused("anonymize", "--out", "made")
+    result = call("check-config", "--json")
+    assert result.exit_code == 2
+    assert [each["line"] for each in json.loads(result.stdout)["problems"]] == [9, 10]
+    assert call("anonymize", "--help").exit_code == 0
+    told("list", "methods")
+
+
+def test_nights(project: Path) -> None:
+    """Two snapshots, one that must not be published, and one that may again."""
+    snapshot(project / "ratings.csv", range(240))
+    first = told("run", "--seed", 1)
+    assert (first["release"], first["pass"], first["again"]) == ("release-1", True, False)
+    again = told("run", "--seed", 2)
+    assert (again["release"], again["again"]) == ("release-1", True)
+
+    snapshot(project / "ratings.csv", range(12, 252))
+    second = told("run")
+    assert (second["release"], second["pass"]) == ("release-2", True)
+
+    out = everything(project / "published")
+    snapshot(project / "ratings.csv", range(12, 252, 3))  # two thirds have left
+    said = call("run")
+    assert said.exit_code == 1
+    assert "who stayed" in said.stderr
+    assert everything(project / "published") == out
+
+    snapshot(project / "ratings.csv", range(15, 260))
+    assert told("run")["release"] == "release-3"
+    assert everything(project / "published").items() >= out.items()
+    receipts = sorted(path.name for path in (project / FOLDER / "receipts").iterdir())
+    assert receipts == [f"release-{n}.json" for n in (1, 2, 3)]
+    assert list((project / FOLDER / "work").iterdir()) == []
+    for path in (project / FOLDER, *(project / FOLDER).rglob("*.json")):
+        assert not stat.S_IMODE(path.stat().st_mode) & 0o077
+
+
+def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
+    text = PROJECT.replace("[audit]", '[audit]\nlimit = ["class=0"]')
+    (project / "starshade.toml").write_text(text)
+    first = told("run", code=1)
+    assert first["pass"] is False
+    assert first["reasons"]
+    assert Path(first["out"], "release.json").exists()
+    assert not (project / "published").exists()
+    again = told("run", code=1)
+    assert again["again"]
+    assert again["reasons"] == first["reasons"]
+    (project / "starshade.toml").write_text(PROJECT)
+    assert told("run")["pass"]
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def _die(*_args: Any, **_kwargs: Any) -> Any:
+    raise Killed
+
+
+@pytest.mark.parametrize(
+    "stage", ["make_release", "gather", "save_report", "_ended", "move", "_left"]
+)
+@pytest.mark.parametrize("after", [False, True])
+def test_a_run_that_was_cut_short_goes_on_to_the_same_bytes(
+    stage: str, after: bool, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told("run", "--seed", 5)
+    whole = everything(project / "published")
+    shutil.rmtree(project / FOLDER)
+    shutil.rmtree(project / "published")
+    real = getattr(job, stage)
+
+    def then_die(*args: Any, **kwargs: Any) -> Any:
+        real(*args, **kwargs)
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job, stage, then_die if after else _die)
+        result = call("run", "--seed", 5)
+    assert result.exit_code != 0
+    assert told("run", "--seed", 77)["release"] == "release-1"  # the seed of the job counts
+    assert everything(project / "published") == whole
+    assert told("run")["again"]
+
+
+def test_two_at_once(project: Path) -> None:
+    from starshade.project.state import kept
+
+    with kept(project):
+        assert "another run is at work" in refused("run")
+
+
+def test_a_place_that_is_taken(project: Path) -> None:
+    (project / "published" / "release-1").mkdir(parents=True)
+    (project / "published" / "release-1" / "mine").write_text("x")
+    assert "did not publish" in refused("run")
+    assert (project / "published" / "release-1" / "mine").read_text() == "x"
+
+
+@pytest.mark.parametrize("to", [".", "..", ".starshade/out", "/"])
+def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> None:
+    text = f'{PROJECT}[publish]\nto = "{to}"\n'
+    (project / "starshade.toml").write_text(text)
+    assert "receipts" in refused("run")
+
+
+def test_what_is_out_is_watched(project: Path) -> None:
+    told("run")
+    snapshot(project / "ratings.csv", range(2, 64))
+    moved = project / "moved"
+    os.rename(project / "published" / "release-1", moved)
+    assert "is not there" in refused("run")
+    shutil.copytree(moved, project / "published" / "release-1")
+    manifest = project / "published" / "release-1" / "release.json"
+    manifest.write_text(manifest.read_text() + " ")
+    assert "is not what this project published" in refused("run")
+
+
+def test_a_damaged_state_is_told(project: Path) -> None:
+    told("run")
+    state = project / FOLDER / "state.json"
+    state.write_text(state.read_text().replace("release-1", "release-9", 1))
+    assert "damaged" in refused("run")
+
+
+def test_a_link_in_place_of_the_folder(project: Path, tmp_path: Path) -> None:
+    (project / "elsewhere").mkdir()
+    (project / FOLDER).symlink_to(project / "elsewhere")
+    assert "is a link" in refused("run")
+
+
+@pytest.mark.parametrize("name", ["work", "receipts", "reports"])
+def test_a_link_in_the_folder_leads_nowhere(name: str, project: Path) -> None:
+    (project / "mine" / "deep").mkdir(parents=True)
+    (project / "mine" / "deep" / "file").write_text("x")
+    (project / FOLDER).mkdir()
+    (project / FOLDER / name).symlink_to(project / "mine")
+    assert "is a link" in refused("run")
+    assert (project / "mine" / "deep" / "file").read_text() == "x"
+
+
+def test_what_others_left_in_the_folder_is_removed(project: Path) -> None:
+    (project / FOLDER / "work").mkdir(parents=True)
+    (project / FOLDER / "work" / "stray").write_text("x")
+    assert told("run")["pass"]
+
+
+def test_nothing_is_published_inside_a_release(project: Path) -> None:
+    told("run")
+    to = '[publish]\nto = "published/release-1"\n'
+    (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "k = 6") + to)
+    assert "inside the release" in refused("run")
+    assert told("data", "describe", "published/release-1")
+
+
+def test_files_that_settings_name_count_by_what_is_in_them(project: Path) -> None:
+    items = project / "items.txt"
+    items.write_text("film 1\nfilm 2\nfilm 3\n")
+    (project / "starshade.toml").write_text(PROJECT.replace("k = 5", 'k = 5\nitems = "items.txt"'))
+    told("run", "--dry-run")
+    assert told("run")["again"] is False
+    assert told("run")["again"] is True
+    items.write_text("film 1\nfilm 2\nfilm 4\n")
+    assert call("run").exit_code != 0  # the first release has other items
+
+
+def test_names_of_columns_write_no_settings(project: Path) -> None:
+    (project / "starshade.toml").unlink()
+    name = '"age\nslack = 7\n[audit]\n#"'
+    rows = "".join(f"p{person}@example.org,{person}\n" for person in range(60))
+    (project / "people.csv").write_text(f"email,{name}\n{rows}")
+    columns = ("--user-col", "email", "--rating-col", "stars")
+    result = call("init", "ratings.csv", "--yes", "--users", "people.csv", *columns)
+    assert result.exit_code == 0, result.stderr
+    assert told("check-config")["problems"] == []
+    assert "\nslack = 7" not in (project / "starshade.toml").read_text()
+
+
+def test_run_without_a_file(home: Path) -> None:
+    assert "starshade init" in refused("run")

@@ -1,0 +1,55 @@
+"""A chain is judged as a whole, in the order in which it was published, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.composition.composed import composition_of
+from starshade.audit.result import Finding
+from starshade.audit.to_know import judge_earlier
+from starshade.errors import ConfigError
+from starshade.ratings.synth.synth import synthesize
+from starshade.release.folder.read import read_release
+
+RATINGS = synthesize(n_users=60, n_items=4, rng=0)
+
+
+@pytest.mark.parametrize("alike", [False, True], ids=["other bytes", "the same bytes"])
+def test_a_chain_out_of_order_is_not_measured(tmp_path: Path, alike: bool) -> None:
+    places = [(tmp_path / str(year), tmp_path / f"{year}.json") for year in range(3)]
+    last = None
+    for year, (folder, receipt) in enumerate(places):
+        stay = range(1, 60) if alike and year else range(year, 40 + 10 * year)
+        table = RATINGS.keep_users(np.array(stay))
+        KLikeness(k=3).anonymize(table, rng=0, after=last).save(folder, private=receipt)
+        last = read_release(folder, private=receipt)
+    names = [read_release(place[0]).manifest.files["cells.parquet"] for place in places]
+    assert (names[1] == names[2]) == alike
+    assert last is not None
+
+    def judged(*order: int) -> Finding:
+        folders = [places[year][0] for year in order]
+        receipts = [places[year][1] for year in order]
+        found = judge_earlier(last, folders, table, receipts)
+        assert found is not None
+        return found.finding
+
+    assert judged(0, 1).passed
+    assert "are releases of the same people, in which who hides together" in judged(0, 1).text
+    first, second = (read_release(folder, private=own) for folder, own in places[:2])
+    with pytest.raises(ConfigError, match="stands before the one that it continues"):
+        composition_of([second, first, last], table, "revised")
+    assert not judged(2).passed
+    swapped = judged(1, 0)
+    assert not swapped.passed
+    assert "the oldest first" in swapped.text
+    assert "among fewer than" not in swapped.text
+    unread = read_release(places[2][0])
+    for earlier in ([], [places[2][0]]):
+        alone = judge_earlier(unread, earlier, table)
+        assert alone is not None
+        assert not alone.finding.passed

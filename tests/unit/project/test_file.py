@@ -1,0 +1,140 @@
+"""What a project file may say, and by which line it is told what it may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from starshade.errors import ConfigError
+from starshade.project.file import NAME, parse_project, problems_of, read_project
+
+WHOLE = """\
+version = 1
+[data]
+ratings = "r.csv"
+user-col = "email"
+null-values = ["99"]
+dates = false
+[release]
+method = "k-exchange"
+k = 7
+items = "top:20"
+disclosure-weight = 0.2
+[audit]
+known = [2, 4]
+limit = ["class=0.5"]
+[publish]
+to = "out"
+"""
+
+
+def wrong(text: str, **environment: str) -> list[str]:
+    return [str(problem) for problem in parse_project(text, environment)[1]]
+
+
+def test_what_is_said_is_kept_as_settings_are() -> None:
+    project, problems = parse_project(WHOLE, {})
+    assert problems == []
+    assert project.data["user_col"] == "email"
+    assert project.data["null_values"] == ("99",)
+    assert project.data["dates"] is False
+    assert dict(project.release) == {
+        "method": "k-exchange", "k": 7, "items": "top:20", "disclosure_weight": 0.2
+    }  # fmt: skip
+    assert project.audit["known"] == (2, 4)
+    assert project.publish["to"] == "out"
+
+
+@pytest.mark.parametrize(
+    ("line", "bad", "says"),
+    [
+        (1, 'version = 2', "version = 2: this starshade reads version 1"),
+        (1, 'version = true', "version = True"),
+        (3, "ratings = 7", "ratings = 7: must be a text"),
+        (4, 'usr-col = "email"', "usr-col: [data] has no such setting"),
+        (4, 'user_col = "email"', "user_col: [data] has no such setting"),
+        (5, 'null-values = "99"', "null-values = '99': must be a list of texts"),
+        (6, 'dates = "no"', "dates = 'no': must be True or False"),
+        (7, "[relese]", "[relese]: there is no such section"),
+        (8, 'method = "k-best"', "method 'k-best': there is none of this name"),
+        (8, 'method = "mondrian"', "disclosure-weight: [release] with the method mondrian"),
+        (9, "k = 1", "k = 1: must be a whole number, 2 or more"),
+        (9, 'k = "7"', "k = '7': must be a whole number"),
+        (9, "", "[release] lacks k"),
+        (13, "known = 2", "known = 2: must be one or more whole numbers"),
+        (13, "known = [0]", "known = 0: must be"),
+        (9, "k = 7 7", "no TOML"),
+        (10, "k = 8", "no TOML"),
+        (9, "k = " + "9" * 400, "k = a number beyond"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_by_its_line(line: int, bad: str, says: str) -> None:
+    lines = WHOLE.split("\n")
+    lines[line - 1] = bad
+    found = wrong("\n".join(lines))
+    at = {9: (7, 9), 8: (8, 11)}.get(line, (line,))
+    assert any(says in each for each in found), found
+    assert any(f"{NAME}, line {n}: " in each for each in found for n in at), found
+
+
+def test_everything_that_is_wrong_is_told_in_the_order_of_the_lines() -> None:
+    text = "[x]\n[release]\nkk = 3\n[data]\nratings = 3\n"
+    assert [each.split(":")[0].split()[-1] for each in wrong(text)] == ["1", "2", "3", "5"]
+
+
+def test_a_section_is_no_value() -> None:
+    assert wrong("data = 3\n[release]\nk = 5")[0] == f"{NAME}, line 1: data: is a section"
+
+
+def test_the_environment_wins() -> None:
+    said = {"STARSHADE_SET_RELEASE_K": "9", "STARSHADE_SET_DATA_USER_COL": "mail", "OTHER": "1"}
+    project, problems = parse_project(WHOLE, said)
+    assert problems == []
+    assert (project.release["k"], project.data["user_col"]) == (9, "mail")
+    assert project.overridden == ("STARSHADE_SET_DATA_USER_COL", "STARSHADE_SET_RELEASE_K")
+
+
+@pytest.mark.parametrize("variable", ["STARSHADE_SET_K", "STARSHADE_SET_RELEASE", "STARSHADE_SET_"])
+def test_a_variable_without_a_setting_is_told(variable: str) -> None:
+    assert f"{variable}: no setting is called so" in wrong(WHOLE, **{variable: "1"})[0]
+
+
+def test_a_variable_of_a_wrong_value_is_told_by_its_name() -> None:
+    (found,) = wrong(WHOLE, STARSHADE_SET_RELEASE_K="many")
+    assert "STARSHADE_SET_RELEASE_K" in found
+
+
+def test_there_need_be_none(tmp_path: Path) -> None:
+    assert read_project(tmp_path) is None
+    with pytest.raises(ConfigError, match="starshade init"):
+        problems_of(tmp_path)
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        read_project(tmp_path)
+    (tmp_path / NAME).unlink()
+    (tmp_path / NAME).mkdir()
+    with pytest.raises(ConfigError):
+        read_project(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'attribute-hierarchies = { zip = "prefix:3", age = "bands:10" }',
+        '[release.attribute-hierarchies]\nzip = "prefix:3"\nage = "bands:10"',
+        'attribute-hierarchies.zip = "prefix:3"\nattribute-hierarchies.age = "bands:10"',
+    ],
+)
+def test_recipes_stand_in_the_file_as_a_table(said: str) -> None:
+    whole = f'[data]\nratings = "r.csv"\n[release]\nk = 5\nattributes = "generalized"\n{said}\n'
+    project, problems = parse_project(whole, {})
+    assert problems == []
+    told = {"zip": "prefix:3", "age": "bands:10"}
+    assert project.release["attribute_hierarchies"] == told
+    assert wrong(whole.replace('"bands:10"', "10")) == [
+        f"{NAME}, line 6: attribute-hierarchies = a dict: must be a text for each name"
+    ]

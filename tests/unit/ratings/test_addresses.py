@@ -1,0 +1,74 @@
+"""Addresses as they are shown: whatever the password, it is not in what `hidden` returns."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from starshade.errors import ConfigError
+from starshade.ratings.read import read_ratings
+from starshade.ratings.readers.addresses.address import (
+    has_secret,
+    hidden,
+    hidden_in,
+    without_secrets,
+)
+from starshade.ratings.readers.addresses.buckets import _matches
+
+PASSWORDS = st.text("aZ9@:/?#%&=+ ü", min_size=1, max_size=9).map(lambda text: f"Kiwi{text}Fig")
+SCHEMES = st.sampled_from(["postgresql", "postgres", "s3", "gs", "mysql", "https", "redis"])
+
+
+@given(SCHEMES, PASSWORDS, st.booleans())
+def test_no_password_is_shown(scheme: str, password: str, written_well: bool) -> None:
+    secret = quote(password, safe="") if written_well else password
+    address = f"{scheme}://eve:{secret}@place/folder/file"
+    shown = hidden(address)
+    assert "Kiwi" not in shown
+    assert "Fig" not in shown
+    assert has_secret(address)
+    assert hidden(shown) == shown
+    if written_well:
+        assert shown == f"{scheme}://***@place/folder/file"
+        said = f"bad {address}, {secret}, {password}"
+        assert "Kiwi" not in without_secrets(said, address)
+    assert "Fig" not in hidden_in(f"x {address.replace(' ', '')}: y")
+
+
+@given(PASSWORDS)
+def test_no_key_of_a_query_is_shown(secret: str) -> None:
+    shown = hidden(f"s3://bucket/x?region=here&secret_key={quote(secret, safe='')}")
+    assert shown == "s3://bucket/x?region=here&secret_key=***"
+    assert "Kiwi" not in hidden(f"postgresql://host/db?password={secret}")
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://eve:fig@host/x.csv", "https://***@host/x.csv: addresses that begin with https"),
+        ("mysql://host/x", "are not read"),
+        ("postgresql://eve:f/g@host/x", "can be read in more than one way"),
+        ("s3://eve:f/g@host/x", "can be read in more than one way"),
+    ],
+)
+def test_addresses_that_are_not_read(address: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected.replace("*", r"\*")):
+        read_ratings(address)
+
+
+PLACES = ["a.csv", "b.csv", "y=1/a.csv", "y=1/z/a.csv", "y=2/b.parquet", "other/a.csv"]
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "*/*.csv", "**/*.csv", "y=*/**/a.csv", "**/z/*", "*"])
+def test_patterns_match_as_those_of_files(tmp_path: Path, pattern: str) -> None:
+    for place in PLACES:
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).touch()
+    found = glob.glob(pattern, root_dir=tmp_path, recursive=True)
+    expected = {place for place in found if (tmp_path / place).is_file()}
+    assert {p for p in PLACES if _matches(p.split("/"), pattern.split("/"))} == expected
