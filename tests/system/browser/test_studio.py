@@ -42,7 +42,7 @@ def fill(page: Any, form: str, **values: str) -> None:
     for name, value in values.items():
         control = page.locator(f"#{form}-{name}")
         if not control.is_visible():
-            page.locator(f"#{form} details.more > summary").click()
+            control.locator("xpath=ancestor::details").locator("> summary").click()
         control.fill(value)
 
 

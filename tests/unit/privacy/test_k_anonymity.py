@@ -31,6 +31,7 @@ def release_of(cells: Cells, attributes: str = "none", people: pa.Table | None =
         items=cells.n_items,
         classes=cells.n_groups,
         attributes=attributes,
+        audience="query" if attributes == "exact" else "publish",
         attribute_columns=() if people is None else tuple(people.column_names),
         quasi_identifiers=tuple(people.column_names) if attributes == "generalized" else (),
     )
