@@ -41,8 +41,9 @@ def fill(page: Any, form: str, **values: str) -> None:
     """Fill the controls of a form in, unfolding what is folded."""
     for name, value in values.items():
         control = page.locator(f"#{form}-{name}")
-        if not control.is_visible():
-            control.locator("xpath=ancestor::details").locator("> summary").click()
+        folded = control.locator("xpath=ancestor::details[not(@open)]")  # outermost first
+        while folded.count():
+            folded.first.locator("> summary").click()
         control.fill(value)
 
 
