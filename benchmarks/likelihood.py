@@ -6,9 +6,9 @@ them; medians over the rounds. Seconds are the processors' own; the ratio is the
     python benchmarks/likelihood.py                     # up to 10 million ratings, synthetic
     python benchmarks/likelihood.py --largest 101       # also Netflix's size, 100 million
     python benchmarks/likelihood.py --data ratings/     # these ratings instead
-    python benchmarks/likelihood.py --figures           # how often the best guess is right, and
-                                                        # the right class of k-likeness releases
-                                                        # (MovieLens 100K, five seeds)
+    python benchmarks/likelihood.py --figures           # how often the best guess is right (five
+                                                        # seeds), and the right class of ten
+                                                        # k-likeness releases (MovieLens 100K)
     python benchmarks/likelihood.py --list              # 300 names matched at once
 
 Peak memory is the process's, pages of the store that it looked at included.
@@ -51,6 +51,7 @@ ATTACKS: dict[str, Any] = {
     "informed": ss.Likelihood(),
 }
 SEEDS = 5
+RELEASES = 10  # one seed each: few people rated eight of ten items, and groups matter to them
 GUESSED = {
     "2 exact, days ±14": ss.Knowledge(known=2, day_error=14),
     "4 exact, no days": ss.Knowledge(known=4, dates=False),
@@ -125,16 +126,18 @@ def figures(path: str | None) -> None:
     for known, knowledge in GUESSED.items():
         shares = [mean_of(attack, ratings, knowledge) for attack in ATTACKS.values()]
         print(f"{known:42}" + "".join(f"{share:15.1%}" for share in shares), flush=True)
-    print("\nthe right class of k-likeness, k = 5, top 10, named when it must answer")
+    print(
+        f"\nthe right class of k-likeness, k = 5, top 10, named when it must answer: means of "
+        f"{RELEASES} releases, lowest and highest"
+    )
     ratings = ratings.keep_items(np.sort(np.argsort(-ratings.item_support, kind="stable")[:10]))
-    release = ss.KLikeness(k=5).anonymize(ratings, rng=0)
+    releases = [ss.KLikeness(k=5).anonymize(ratings, rng=seed) for seed in range(RELEASES)]
     for known in (2, 4, 6, 8):
         knowledge = ss.Knowledge(known=known, dates=False)
-        found = [classes(release, ratings, knowledge, seed) for seed in range(SEEDS)]
-        means = np.mean(found, axis=0)
-        print(
-            f"{known} known: plain {means[0]:.1%}, informed {means[1]:.1%}, at most {means[2]:.1%}"
-        )
+        found = [classes(release, ratings, knowledge, s) for s, release in enumerate(releases)]
+        rates = {name: [each[name] for each in found] for name in found[0]}
+        told = (f"{n} {np.mean(r):.1%} ({min(r):.1%} to {max(r):.1%})" for n, r in rates.items())
+        print(f"{known} known: " + ", ".join(told), flush=True)
 
 
 def mean_of(attack: Any, ratings: ss.Ratings, knowledge: ss.Knowledge) -> float:
@@ -142,11 +145,18 @@ def mean_of(attack: Any, ratings: ss.Ratings, knowledge: ss.Knowledge) -> float:
     return statistics.mean(found.expected_top1.rate for found in runs)
 
 
-def classes(release: Any, ratings: ss.Ratings, knowledge: ss.Knowledge, seed: int) -> list[float]:
+def classes(
+    release: Any, ratings: ss.Ratings, knowledge: ss.Knowledge, seed: int
+) -> dict[str, float]:
+    """Return how often the right class is named, by one adversary and another."""
     more: dict[str, Any] = {"original": ratings, "rng": seed, "link": release.private.link}
     plain = ATTACKS["plain"].run(release, knowledge, **more)
     informed = ATTACKS["informed"].run(release, knowledge, **more)
-    return [plain.class_found.rate, informed.class_found.rate, informed.ceiling.rate]
+    return {
+        "plain": plain.class_found.rate,
+        "informed": informed.class_found.rate,
+        "at most": informed.ceiling.rate,
+    }
 
 
 def match_list(path: str | None) -> None:

@@ -65,11 +65,14 @@ class Shadow:
         )
 
     def fit(self, facts: Sequence[Fact]) -> float | None:
-        """Mean of these under the best row; None: nothing can be compared."""
+        """Logarithm of their chance from any record, by fact; None: nothing can be compared."""
         compared = sum(item in self.items for item, _ in facts)
         if not compared:
             return None
-        return max(self.log(row, facts) for row in range(len(self.rows))) / compared
+        logs = [self.log(row, facts) for row in range(len(self.rows))]
+        best = max(logs)
+        near = [size * math.exp(log - best) for log, size in zip(logs, self.sizes, strict=True)]
+        return (best + math.log(sum(near) / sum(self.sizes))) / compared
 
 
 def shadow_of(data: Ratings | Release, made_of: Ratings, spread: float | None) -> Shadow:

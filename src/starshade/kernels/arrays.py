@@ -23,6 +23,8 @@ Int32s = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
+UNKNOWN_DAY = 65_535  # the day of a cell that says "no day"
+
 
 def fixed(array: Array) -> Array:
     """Return a read-only view.

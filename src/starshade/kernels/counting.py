@@ -20,11 +20,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Int32s, Ints, Words, cut, places, run
+from starshade.kernels.arrays import (
+    UNKNOWN_DAY,
+    Array,
+    Bools,
+    Int32s,
+    Ints,
+    Words,
+    cut,
+    places,
+    run,
+)
 
 _BUCKETS = 1 << 10
 _PART = 1 << 22  # cells unpacked at once
-_UNKNOWN_DAY = np.uint64(0xFFFF)
+_UNKNOWN_DAY = np.uint64(UNKNOWN_DAY)
 
 
 def pack(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import UNKNOWN_DAY as UNKNOWN_DAY
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
 from starshade.ratings.frames import Framed
 from starshade.ratings.places.place import Where
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from starshade.chart import Chart
-
-UNKNOWN_DAY = 65_535  # the uint16 that says "no day"
 
 
 @dataclass(frozen=True)

@@ -367,6 +367,7 @@ def inference(*gained: tuple[float, float, float] | None) -> InferenceResult:
         # an end at 0.045 is one of four that hold together, and reaches further
         ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.045), 0.05, "yes"),
         (None, (0.01, -0.02, 0.03), 0.05, "no"),
+        (None, (0.5, -0.5, 1.0), 1.0, "no"),  # nothing gains more than all
         ((0.01, -0.02, 0.03), None, 0.05, "no"),
         (None, None, None, "not measured"),  # everybody rated everything, on a scale without steps
         (None, None, 0.05, "not measured"),

@@ -50,11 +50,12 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
     The people are put into ten folds by the seed. In round j a release T is made without fold j
     and its reference without the folds j and j + 1 (modulo 10), both by the method with its
     settings and one seed. Members are fold j + 1, in T and not in the reference; outsiders are
-    fold j, in neither. The fit of a person to a release is the mean logarithm of the chances of
-    those of their known ratings that are of its items, under the class or profile that is best
-    for them (see the likelihood attack; around the cells of profiles by one spread, that of the
-    reference); the score is the fit to T less the fit to the reference, 0 where nothing can be
-    compared. Of 4, 8, 20 and all ratings known, and of as many as the knowledge says.
+    fold j, in neither. The fit of a person to a release is the logarithm of the chance that
+    somebody of any of its classes or profiles, each as likely as it has records, gave those of
+    their known ratings that are of its items, over how many these are (see the likelihood attack;
+    around the cells of profiles by one spread, that of the reference); the score is the fit to T
+    less the fit to the reference, 0 where nothing can be compared. Of 4, 8, 20 and all ratings
+    known, and of as many as the knowledge says.
 
     It is the method at nine tenths of the people that is measured, and an adversary who can make
     the reference; one who cannot knows less. After Shokri, Stronati, Song & Shmatikov (2017), on
@@ -125,14 +126,17 @@ class Scores:
 def membership_scores(release: Seen, reference: Seen, facts: Facts) -> Floats:
     """Return each person's fit to a release less that to its reference, shape (people,).
 
-    A fit is the mean logarithm of the chances of the facts that can be compared, under the row
-    where it is largest. 0 where there is no such fact in one of the two.
+    A fit is the logarithm of the chance of the facts that can be compared, from any record, over
+    how many they are. 0 where there is no such fact in one of the two.
     """
-    (inside, here), (outside, there) = (
-        (logs.max(axis=1, initial=-np.inf) / np.maximum(compared, 1), compared)
-        for logs, compared in (each.fits(facts) for each in (release, reference))
-    )
+    (inside, here), (outside, there) = (_fit(each, facts) for each in (release, reference))
     return np.where((here > 0) & (there > 0), inside - outside, 0.0)
+
+
+def _fit(seen: Seen, facts: Facts) -> tuple[Floats, NDArray[np.int64]]:
+    logs, compared = seen.fits(facts)
+    whole = np.logaddexp.reduce(logs + np.log(seen.sizes / seen.sizes.sum()), axis=1)
+    return whole / np.maximum(compared, 1), compared
 
 
 def summed_up(known: int | None, rounds: Sequence[Scores], seed: int) -> MembershipAt:

@@ -184,13 +184,13 @@ class MembershipResult(ShadowFound):
     def tables(self) -> tuple[Table, ...]:
         """What is achieved with other numbers of known ratings."""
         alarms = [each.alarms for each in self.by_known[-1].found]
-        head = ("known", "AUC", *(f"found at {a:.0%}" for a in alarms), "least ε")
+        head = ("known", "people in it", "AUC", *(f"found at {a:.0%}" for a in alarms), "least ε")
         rows = []
         for at in self.by_known:
             shares = [percent(a.found.rate) if a.found else "–" for a in at.found]
             shares += ["–"] * (len(alarms) - len(shares))
             auc = "–" if at.auc is None else percent(at.auc.rate)
-            rows.append((at.title, auc, *shares, number(at.epsilon)))
+            rows.append((at.title, f"{at.members:,}", auc, *shares, number(at.epsilon)))
         return (Table("How much is known", head, tuple(rows)),)
 
     def plot(self) -> Chart:

@@ -102,7 +102,7 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     # two adversaries asked two kinds of questions
     low = best.rate - _WIDER * (best.rate - best.low)
     high = best.rate + _WIDER * (best.high - best.rate)
-    rate = Rate(best.rate, low, high)
+    rate = Rate(best.rate, max(-1.0, low), min(1.0, high))  # a difference of two shares
     text = (
         f"Who knows {found.known} ratings of somebody is right about their other ratings "
         f"{100 * rate.rate:+.1f} points [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}] more often "

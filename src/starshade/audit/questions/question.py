@@ -104,7 +104,8 @@ class Measured:
 
 def unmeasured(name: str, what: str, why: str, limit: Limit | None) -> Measured:
     """Return that something was not measured, and why."""
-    return Measured(name, f"{what} is not known: {why.rstrip('.')}.", limit=limit)
+    why = why[:1].lower() + why[1:].rstrip(".")
+    return Measured(name, f"{what} is not known: {why}.", limit=limit)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of, run
+from starshade.kernels.arrays import (
+    UNKNOWN_DAY,
+    Array,
+    Bools,
+    Floats,
+    Int32s,
+    Ints,
+    inner,
+    place_of,
+    run,
+)
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
-from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY, UNKNOWN_DAY
+from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY
 from starshade.kernels.warm import announce
 
 CHUNK = 32  # targets that share scratch space

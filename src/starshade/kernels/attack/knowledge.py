@@ -14,8 +14,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, Words, inner, place_after
-from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
+from starshade.kernels.arrays import (
+    UNKNOWN_DAY,
+    Array,
+    Bools,
+    Floats,
+    Int32s,
+    Ints,
+    Words,
+    inner,
+    place_after,
+)
+from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.fingerprint import below, mix, number, uniform
 
 # where each purpose starts counting; the choice of cells starts at 0

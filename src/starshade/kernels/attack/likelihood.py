@@ -17,11 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner, place_of
+from starshade.kernels.arrays import (
+    UNKNOWN_DAY,
+    Array,
+    Bools,
+    Floats,
+    Int32s,
+    Ints,
+    in_chunks,
+    inner,
+    place_of,
+)
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.attack.possible import list_possible
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
-from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
+from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.warm import announce
 
 _SMALL = 2.0**-400  # below it an exponent is set apart

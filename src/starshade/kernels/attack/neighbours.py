@@ -14,8 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, inner, run
-from starshade.kernels.attack.postings import UNKNOWN_DAY
+from starshade.kernels.arrays import UNKNOWN_DAY, Array, Floats, Int32s, Ints, cut, inner, run
 from starshade.kernels.warm import announce
 
 _BLOCK = 32_768  # rows whose words stay in the cache: 256 kB

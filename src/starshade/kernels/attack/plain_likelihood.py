@@ -8,10 +8,18 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
+from starshade.kernels.arrays import (
+    UNKNOWN_DAY,
+    Array,
+    Bools,
+    Floats,
+    Int32s,
+    Ints,
+    in_chunks,
+    inner,
+)
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
-from starshade.kernels.attack.postings import UNKNOWN_DAY
 from starshade.kernels.warm import announce
 
 _NOTHING = 45.0  # so far below the greatest logarithm a chance is less than half a unit of mass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from starshade.kernels.arrays import inner, place_of
-from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
+from starshade.kernels.arrays import UNKNOWN_DAY, inner, place_of
+from starshade.kernels.attack.postings import NO_DAY
 
 
 @inner

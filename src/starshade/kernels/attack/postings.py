@@ -9,13 +9,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Int32s, Ints, fixed, inner, place_of
+from starshade.kernels.arrays import UNKNOWN_DAY, Int32s, Ints, fixed, inner, place_of
 
 WINDOW = 1 << 16  # rows whose numbers differ in their lower 16 bits only
 
 EVERY_ROW = 2**31 - 1  # as `most`: rows of any length are candidates
 NO_DAY = -(2**31)  # the known day that says "not known"
-UNKNOWN_DAY = 65_535  # the released day that says "no day"
 _TOGETHER = 16  # known cells that are priced at once
 _ENTRIES = 1 << 22  # contents priced at once, over these cells
 
