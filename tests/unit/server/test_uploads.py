@@ -80,6 +80,12 @@ def test_files_beside_the_ratings_are_read_with_them(desk: Desk) -> None:
     store.finish(job.id, "done", result={}, facts={})
     assert desk.post("/data/1/beside?role=users&name=new.csv", content=people).status_code == 303
     assert [file.name for file in (folder / "users").iterdir()] == ["new.csv"]
+    # to the page's script where it lies is told, so that it is sent with how to read it all
+    at, script = "/data/1/beside?role=users&name=new.csv&more=true", {"accept": "application/json"}
+    assert desk.post(at, content=people, headers=script).json() == {
+        "location": "/data/1",
+        "path": str(folder / "users" / "new.csv"),
+    }
     assert store.jobs(1)[0].settings["item_names"] == str(folder / "item_names" / "p_q.csv")
     assert without_paths(f"{folder}/users/new.csv, line 2: no age") == "new.csv, line 2: no age"
 
