@@ -73,7 +73,7 @@ def _environment() -> Environment:
 
 
 def go_to(request: Request, place: str, **told: str) -> Response:
-    """Answer that the work was taken on, where it can be seen, and to a script what else is told."""
+    """Answer that the work was taken on, and where it can be seen; `told`: more for a script."""
     if _wants_json(request):
         return JSONResponse({"location": place, **told})
     return RedirectResponse(place, 303)
