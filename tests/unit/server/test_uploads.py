@@ -13,6 +13,7 @@ import pytest
 
 from starshade.errors import InputError
 from starshade.server import uploads
+from starshade.server.page.job import files_of, job_view
 from starshade.server.parts import without_paths
 from starshade.server.uploads import file_name, shown_name
 from tests.unit.server.desk import PORT, TOKEN, Desk
@@ -88,6 +89,16 @@ def test_files_beside_the_ratings_are_read_with_them(desk: Desk) -> None:
     }
     assert store.jobs(1)[0].settings["item_names"] == str(folder / "item_names" / "p_q.csv")
     assert without_paths(f"{folder}/users/new.csv, line 2: no age") == "new.csv, line 2: no age"
+
+
+def test_a_file_beside_that_is_wrong_is_called_by_its_name(desk: Desk) -> None:
+    store = desk.store
+    assert desk.post("/data/upload?name=a.csv&more=true", content=BODY).status_code == 303
+    assert desk.post("/data/1/beside?role=users&name=ages.csv", content=b"x").status_code == 303
+    (job,) = store.jobs(1)
+    store.finish(job.id, "failed", error=f"{job.settings['users']}: no column is known as the user")
+    files = files_of(store, store.data(1))
+    assert job_view(store.job(job.id), files).error == "ages.csv: no column is known as the user"
 
 
 @pytest.mark.parametrize(
