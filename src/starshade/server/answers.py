@@ -72,10 +72,10 @@ def _environment() -> Environment:
     )
 
 
-def go_to(request: Request, place: str) -> Response:
-    """Answer that the work was taken on, and where it can be seen."""
+def go_to(request: Request, place: str, **told: str) -> Response:
+    """Answer that the work was taken on, and where it can be seen; `told`: more for a script."""
     if _wants_json(request):
-        return JSONResponse({"location": place})
+        return JSONResponse({"location": place, **told})
     return RedirectResponse(place, 303)
 
 

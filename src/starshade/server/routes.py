@@ -93,13 +93,13 @@ def data_routes(desk: Desk) -> APIRouter:
         file = file_name(shown_name(name))
         part = await received(request)
         try:
-            await run_in_threadpool(store.add_beside, data_id, role, file, part)
+            kept = await run_in_threadpool(store.add_beside, data_id, role, file, part)
         except StarshadeError:
             part.unlink(missing_ok=True)
             raise
         if not more:
             await run_in_threadpool(begin, desk, store.data(data_id))
-        return go_to(request, f"/data/{data_id}")
+        return go_to(request, f"/data/{data_id}", path=str(kept))
 
     async def received(request: Request) -> Path:
         store.ensure_there()

@@ -12,10 +12,11 @@ import pytest
 
 from starshade.anonymize.k_exchange import KExchange
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.ratings.select import top_items
 from starshade.report.page import save_report
 from starshade.report.picture import PALETTE
 from tests.system.browser.conftest import SCREENS, press_tab, until
-from tests.unit.report.dossiers import small_dossier
+from tests.unit.report.dossiers import half_stars, small_dossier
 
 EDITIONS = ("public", "internal")
 WIDER = "e => e.tabIndex === 0 && e.scrollWidth > e.clientWidth + 1"
@@ -139,25 +140,41 @@ def test_it_prints(opened: Opened) -> None:
         assert len(pages) == 2 if edition == "public" else 5 <= len(pages) <= 12
 
 
+WITH_PEOPLE = KExchange(
+    k=5,
+    items=top_items(10),
+    attributes="generalized",
+    quasi_identifiers=("Age", "Gender"),
+    sensitive_attributes=("Occupation",),
+    l=2,
+    rare_values="blank",
+)
+
+
 @pytest.mark.parametrize(
-    ("method", "most"),
-    [(KExchange(k=5), 1), (PredictiveAnonymizer(k=5, profile="pooled"), 1), (KExchange(k=5), 0)],
-    ids=["classes", "profiles", "fails"],
+    ("method", "limit"),
+    [
+        (KExchange(k=5), ["class=1", "predicate=1", "disclosed=1"]),
+        (KExchange(k=5), ["class=0", "predicate=0", "disclosed=0"]),
+        (KExchange(k=5, items=top_items(10)), []),
+        (WITH_PEOPLE, []),
+        (WITH_PEOPLE, ["class=1", "predicate=1", "disclosed=1"]),
+        (PredictiveAnonymizer(k=5, profile="pooled"), ["class=1"]),
+        (PredictiveAnonymizer(k=5, profile="simple", b=1, l=2), []),
+    ],
+    ids=["holds", "fails", "unset", "people", "people-holds", "pooled", "simple"],
 )
 def test_the_public_edition_fits_two_pages(
-    chromium: Any, tmp_path: Path, method: Any, most: int
+    chromium: Any, tmp_path: Path, method: Any, limit: list[str]
 ) -> None:
-    profiles = isinstance(method, PredictiveAnonymizer)
-    names = ["class"] if profiles else ["class", "predicate", "disclosed"]
-    limit = [f"{name}={most}" for name in names]
-    dossier = small_dossier(tmp_path, limit=limit, method=method)
-    assert dossier.passed == bool(most)
+    dossier = small_dossier(tmp_path, limit=limit, method=method, ratings=half_stars())
+    assert dossier.passed == ("class=0" not in limit)
     file = save_report(dossier, tmp_path / "report.html", public=True)
     page = chromium.new_page()
     page.goto(file.as_uri())
     pdf = page.pdf(prefer_css_page_size=True)
     page.close()
-    assert len(re.findall(rb"/MediaBox", pdf)) <= 2
+    assert len(re.findall(rb"/MediaBox", pdf)) == 2
 
 
 def test_tables_too_wide_are_scrolled_by_keyboard(opened: Opened) -> None:

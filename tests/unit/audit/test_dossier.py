@@ -267,6 +267,22 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     ]
 
 
+def test_a_limit_that_does_not_hold_comes_with_a_remedy_of_its_own(folder: Path) -> None:
+    strict = Audit(
+        known=(4,), targets=60, rounds=0, limit={"class": 0.0, "inference": 0.5}, judge="all"
+    )
+    found = compile_dossier(
+        RATINGS, folder / "out", private=folder / "out.json", audit=strict, rng=0
+    )
+    own = found.internal()
+    failed = {each["name"] for each in own["findings"] if not each["passed"]}
+    assert {"class", "inference", "linked", "inferred"} <= failed
+    less, unknown, unanswered = own["verdict"]["advice"]
+    assert less.startswith("Make a release that tells less")
+    assert unknown.startswith("A limit cannot be shown to hold on what was not measured")
+    assert unanswered.startswith("Read the three questions above")
+
+
 def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
     RATINGS.save(tmp_path / "store")
     stored = read_ratings(tmp_path / "store")

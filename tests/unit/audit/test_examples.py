@@ -42,6 +42,14 @@ def test_rows_are_those_of_the_twin(case):
         assert [_ends(cell) for cell in one["released"]] == twin["released"]
 
 
+def test_items_are_said_to_be_the_most_rated_only_where_that_is_known():
+    original = table([{0: 1.0}, {0: 2.0}], STARS)
+    release = profiled(original, [[2]], [0, 0], 0.5)
+    assert "of such the first:" in example_classes(release)["rule"]
+    assert "of such the most rated:" in example_rows(release, original)["rule"]
+    assert "of such the most rated:" in example_classes(_release([{0: 1.0}, {0: 2.0}]))["rule"]
+
+
 def _value(text):
     return None if text == NOTHING else float(text)
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
 from starshade.audit.make import Anonymizer
 from starshade.audit.verdict import Audit
+from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 
-__all__ = ["COMMAND", "SEED", "Shown", "marked", "people", "small_dossier"]
+__all__ = ["COMMAND", "SEED", "Shown", "half_stars", "marked", "people", "small_dossier"]
 
 SEED = 918_273_645
 COMMAND = "starshade report <ratings> release --private 'the receipt'"
@@ -33,11 +36,22 @@ def people(n: int = 70) -> Ratings:
     )
 
 
+def half_stars(n: int = 70) -> Ratings:
+    """Return the same people, every other rating half a star lower."""
+    ratings, scale = people(n), Scale(0.5, 5, 0.5)
+    codes = ratings.codes * 2 + 1 - (np.arange(ratings.n_ratings) % 2).astype(ratings.codes.dtype)
+    return replace(ratings, scale=scale, levels=scale.levels, codes=codes)
+
+
 def small_dossier(
-    place: Path, *, limit: Sequence[str] = (), method: Anonymizer | None = None
+    place: Path,
+    *,
+    limit: Sequence[str] = (),
+    method: Anonymizer | None = None,
+    ratings: Ratings | None = None,
 ) -> Dossier:
     """Make a release of 70 people in `place`, and judge it."""
-    ratings = people()
+    ratings = ratings or people()
     release = (method or KLikeness(k=5, items=top_items(9))).anonymize(ratings, rng=SEED)
     release.save(place / "release", private=place / "receipt.json")
     return compile_dossier(

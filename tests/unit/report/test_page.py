@@ -149,7 +149,6 @@ def _of_everybody(told: dict[str, Any]) -> list[str]:
         holds["scale"],
         holds["disclosure"]["rows"][0]["meaning"],
         holds["inside"][0]["title"],
-        holds["disclosure"]["text"],
         told["open"][-1],
         told["files"][0]["sha256"],
     ]

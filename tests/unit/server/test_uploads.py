@@ -13,6 +13,7 @@ import pytest
 
 from starshade.errors import InputError
 from starshade.server import uploads
+from starshade.server.page.job import files_of, job_view
 from starshade.server.parts import without_paths
 from starshade.server.uploads import file_name, shown_name
 from tests.unit.server.desk import PORT, TOKEN, Desk
@@ -80,8 +81,24 @@ def test_files_beside_the_ratings_are_read_with_them(desk: Desk) -> None:
     store.finish(job.id, "done", result={}, facts={})
     assert desk.post("/data/1/beside?role=users&name=new.csv", content=people).status_code == 303
     assert [file.name for file in (folder / "users").iterdir()] == ["new.csv"]
+    # to the page's script where it lies is told, so that it is sent with how to read it all
+    at, script = "/data/1/beside?role=users&name=new.csv&more=true", {"accept": "application/json"}
+    assert desk.post(at, content=people, headers=script).json() == {
+        "location": "/data/1",
+        "path": str(folder / "users" / "new.csv"),
+    }
     assert store.jobs(1)[0].settings["item_names"] == str(folder / "item_names" / "p_q.csv")
     assert without_paths(f"{folder}/users/new.csv, line 2: no age") == "new.csv, line 2: no age"
+
+
+def test_a_file_beside_that_is_wrong_is_called_by_its_name(desk: Desk) -> None:
+    store = desk.store
+    assert desk.post("/data/upload?name=a.csv&more=true", content=BODY).status_code == 303
+    assert desk.post("/data/1/beside?role=users&name=ages.csv", content=b"x").status_code == 303
+    (job,) = store.jobs(1)
+    store.finish(job.id, "failed", error=f"{job.settings['users']}: no column is known as the user")
+    files = files_of(store, store.data(1))
+    assert job_view(store.job(job.id), files).error == "ages.csv: no column is known as the user"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class Dossier:
     ``holds``
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
-        disclosure{rows, text}, inside[{title, value, unit, meaning}]}``: what is in the folder;
+        disclosure{rows}, inside[{title, value, unit, meaning}]}``: what is in the folder;
         None where it should not be published. `kinds` are of all cells, `examples` as in the other
         edition, without real rows. The histogram is empty on a scale without steps; `inside` has
         bands.

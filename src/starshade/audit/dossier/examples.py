@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from starshade.ratings.table import Ratings
 from starshade.ratings.write import shortest_decimal
 from starshade.release.match.match import Match
-from starshade.release.readable.examples import NOTHING, released_rows, told_items, typical
+from starshade.release.readable.examples import NOTHING, released_rows, typical
 from starshade.release.table import Release
 
 _PEOPLE = 5  # real rows of a class, at most
@@ -27,8 +27,8 @@ def example_rows(release: Release, original: Ratings) -> dict[str, Any] | None:
     if not len(rows):
         return None
     place_of = original.items.indices(release.classes.items)
-    items = told_items(release, rows, original.item_support[place_of])
-    shown, places = released_rows(release, rows, items), place_of[items]
+    shown, items = released_rows(release, rows, original.item_support[place_of])
+    places = place_of[items]
     if original.item_names:
         shown["items"] = [original.item_names[place] for place in places.tolist()]
     of_user = Match(release, original).row_of_user

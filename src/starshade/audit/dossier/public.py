@@ -133,10 +133,7 @@ def _holds(release: Release) -> dict[str, Any]:
         "classes": _classes(release),
         "cells": _cells(release),
         "examples": example_classes(release),
-        "disclosure": {
-            "rows": disclosure_rows(shares, release),
-            "text": " ".join(shown_of(shares, proximate=_proximate(release))),
-        },
+        "disclosure": {"rows": disclosure_rows(shares, release)},
         "inside": _inside(release),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,10 +10,11 @@ from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.questions.question import head, unset_of
+from starshade.audit.questions.question import Question, head, unset_of
 from starshade.audit.result import AuditResult, Finding, rated_in_words
 from starshade.naming import aside, named
 from starshade.plain import counted, percent
+from starshade.release.promise import QUESTIONS
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
@@ -72,9 +73,20 @@ def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
     return [asdict(finding) for finding in result.findings]
 
 
-def _remedies() -> dict[str, str]:
+def _remedies(questions: Iterable[Question]) -> dict[str, str]:
     larger = f"a larger {named('k')}"
+    less = (
+        f"Make a release that tells less: {larger} or fewer items; or, if what it tells does no "
+        f"harm, decide so and raise the limit{aside('limit')}."
+    )
+    unknown = (
+        "A limit cannot be shown to hold on what was not measured; the verdict says why it was "
+        f"not. Meet that and audit again, or judge without this limit{aside('limit')}."
+    )
+    asked = [each for question in questions for each in question.measured]
     return {
+        **{each.name: unknown if each.rate is None else less for each in asked},
+        **dict.fromkeys(QUESTIONS, f"{_unanswered()}."),
         "claims": "Do not publish these files: what they claim is not what they are. Make the "
         "release again (starshade anonymize), and audit the new one.",
         "attack": f"Make a release that hides people better: {larger}, fewer items"
@@ -89,14 +101,19 @@ def _remedies() -> dict[str, str]:
         f"recipe{aside('attribute_hierarchies')}.",
         "rare-values": "Make the release again with this version, which refuses such values"
         f"{aside('rare_values', 'blank', 'leaves them out')}.",
-        "disclosed": f"Make a release that tells less: {larger} or fewer items; or, if what it "
-        f"tells does no harm, decide so and raise the limit{aside('limit')}.",
         "scale": "Read the ratings with the scale that was declared when the release was made"
         f"{aside('scale')}, or make the release again.",
         "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
         "earlier": "Choose one of the releases of these data. Where an earlier one is out already, "
         "publishing this one too undoes the promise of both.",
     }
+
+
+def _unanswered() -> str:
+    return (
+        "Read the three questions above. Where nobody set a limit, decide what may be: set it "
+        f"before you look at another release{aside('limit')}, and audit again"
+    )
 
 
 _OF_A_MODEL = (
@@ -120,13 +137,11 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
             "there is none, make the release again and keep its receipt"
             f"{aside('private', 'FILE')}."
         )
-    remedies = _remedies()
+    remedies = _remedies(result.questions)
     advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed and not result.answered:
         advice.append(
-            "Read the three questions above. Where nobody set a limit, decide what may be: set it "
-            f"before you look at another release{aside('limit')}, and audit again; "
-            f"{named('judge')} all lets nothing pass that was not judged."
+            f"{_unanswered()}; {named('judge')} all lets nothing pass that was not judged."
         )
     if result.passed:
         advice += [

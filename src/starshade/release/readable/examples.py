@@ -26,7 +26,7 @@ NOTHING = "–"
 _RULE = (
     "Shown are the {classes} at a quarter, half and three quarters of the records, from the one "
     "whose cells leave least open to the one that leaves most, and the items on which these say "
-    "most, of such the most rated: not those that look best."
+    "most, of such {items}: not those that look best."
 )
 
 
@@ -45,19 +45,26 @@ def example_classes(release: Release) -> dict[str, Any] | None:
     >>> [one["size"] for one in shown["classes"]]
     [5, 5, 5]
     """
-    classes = release.classes
-    support = classes.support if isinstance(classes, Cells) else np.zeros(classes.n_items)
     rows = typical(release)
-    return released_rows(release, rows, told_items(release, rows, support)) if len(rows) else None
+    # profiles do not say how many people rated an item
+    support = release.classes.support if isinstance(release.classes, Cells) else None
+    return released_rows(release, rows, support)[0] if len(rows) else None
 
 
-def released_rows(release: Release, rows: Indices, items: Indices) -> dict[str, Any]:
-    """Return what these rows say of these items, as `example_classes` returns it."""
+def released_rows(
+    release: Release, rows: Indices, support: NDArray[Any] | None
+) -> tuple[dict[str, Any], Indices]:
+    """Return what these rows say, as `example_classes` returns it, and of which items.
+
+    `support`: how many people rated each item of the release, where that is known.
+    """
+    items = _told_items(release, rows, support)
     cells = _cells_of(release, rows)
     names, keys, said = release.item_names, release.classes.items, _texts(cells.symbols)
     what = "records" if release.manifest.layout == "record" else "classes"
-    return {
-        "rule": _RULE.format(classes=what),
+    most = "the first" if support is None else "the most rated"
+    shown = {
+        "rule": _RULE.format(classes=what, items=most),
         "items": [names[i] if names else f"item {keys[i]}" for i in items.tolist()],
         "classes": [
             {
@@ -70,6 +77,7 @@ def released_rows(release: Release, rows: Indices, items: Indices) -> dict[str, 
             for row, size in enumerate(cells.sizes.tolist())
         ],
     }
+    return shown, items
 
 
 def _head(profile: ProfileKind | None, size: int) -> str:
@@ -105,9 +113,10 @@ def _cells_of(release: Release, rows: Indices) -> Cells:
     return classes.cells(rows) if isinstance(classes, Profiles) else classes.keep_rows(rows)
 
 
-def told_items(release: Release, rows: Indices, support: NDArray[Any]) -> Indices:
+def _told_items(release: Release, rows: Indices, support: NDArray[Any] | None) -> Indices:
     """Return the items of which most of these rows say something, the most rated first."""
     n = release.classes.n_items
+    support = np.zeros(n) if support is None else support
     said = np.bincount(_cells_of(release, rows).columns, minlength=n)
     chosen = np.lexsort((np.arange(n), -support, -said))[:_ITEMS]
     return np.sort(chosen).astype(np.int64)

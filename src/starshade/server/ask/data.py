@@ -152,6 +152,8 @@ def _asked(field: Setting, looked: Preview | None, facts: Facts) -> Setting:
         return replace(field, suggestions=_SCALES, help=_scale_found(facts) or field.help)
     if looked is None:
         return field
+    if field.name == "query":
+        return replace(field, more=True)
     if field.name in _SURVEY:
         more = "" if field.name in ("wide", "null_values") else " Only of a survey."
         return replace(field, more=True, help=field.help + more, suggestions=looked.columns[:200])

@@ -35,7 +35,10 @@ def job_page(store: Store, job: JobRow) -> Shown:
 
 def files_of(store: Store, data: DataRow) -> dict[str, str]:
     """Return by which name a page calls the files of a data set: path → name."""
-    return {} if data.kind == "synthetic" else {str(source_of(store, data)): data.name}
+    if data.kind == "synthetic":
+        return {}
+    beside = {path: Path(path).name for path in store.beside(data.id).values()}
+    return {str(source_of(store, data)): data.name, **beside}
 
 
 def source_of(store: Store, data: DataRow) -> Path:

@@ -96,22 +96,23 @@
   }
 
   // the files one after the other: `place` is the data set's address, empty before there is one
-  function send(form, files, place) {
+  function send(area, files, place) {
     const [{ role, file }, ...rest] = files;
+    const form = area.closest("form");
     const button = form.querySelector("[type=submit]");
-    const stop = form.querySelector(".stop");
-    const sending = form.querySelector(".sending");
+    const stop = area.querySelector(".stop");
+    const sending = area.querySelector(".sending");
     const bar = sending.querySelector("progress");
     const says = sending.querySelector("span");
     const request = new XMLHttpRequest();
     const began = performance.now();
     const end = () => {
       button.disabled = false;
-      sending.hidden = stop.hidden = true;
+      sending.hidden = true;
     };
-    form.querySelector(".trouble").hidden = true;
+    area.querySelector(".trouble").hidden = true;
     button.disabled = true;
-    sending.hidden = stop.hidden = false;
+    sending.hidden = false;
     says.textContent = "Sending " + file.name;
     request.upload.onprogress = (event) => {
       const share = event.loaded / Math.max(event.total, 1);
@@ -125,60 +126,65 @@
       end();
       const told = answer(request);
       if (request.status < 400 && told.location) {
-        if (rest.length) return send(form, rest, told.location);
-        return location.assign(told.location);
+        const field = role && form.elements[role];
+        if (field) field.value = told.path;
+        if (rest.length) return send(area, rest, told.location);
+        return area === form ? location.assign(told.location) : form.submit();
       }
       const error = told.error || {};
-      refuse(form, error.message || "The file was refused.", error.advice);
+      refuse(area, error.message || "The file was refused.", error.advice);
     };
     request.onerror = () => {
       end();
-      refuse(form, "The file did not arrive.", "Is the studio still running? Nothing was kept; send it again.");
+      refuse(area, "The file did not arrive.", "Is the studio still running? Nothing was kept; send it again.");
     };
     request.onabort = () => {
       end();
-      refuse(form, "Sending was stopped.", "Nothing was kept.");
+      refuse(area, "Sending was stopped.", "Nothing was kept.");
     };
     stop.onclick = () => request.abort();
-    const query = new URLSearchParams({ name: file.name, more: rest.length > 0 });
+    const query = new URLSearchParams({ name: file.name, more: rest.length > 0 || area !== form });
     if (role) query.set("role", role);
-    request.open("POST", (role ? place + "/beside?" : form.dataset.upload + "?") + query);
+    request.open("POST", (role ? place + "/beside?" : area.dataset.upload + "?") + query);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.setRequestHeader("Accept", "application/json");
     request.send(file);
   }
 
-  function uploads(form) {
-    const inputs = [...form.querySelectorAll("input[type=file]")];
-    form.hidden = false;
+  // an area is a form, or lies in one, which is sent after its files
+  function uploads(area) {
+    const form = area.closest("form");
+    const inputs = [...area.querySelectorAll("input[type=file]")];
+    area.hidden = false;
     form.addEventListener("submit", (event) => {
-      event.preventDefault();
       const files = inputs.flatMap((i) => [...i.files].map((file) => ({ role: i.dataset.role, file })));
-      if (!files.length) return refuse(form, "No file was chosen.", "Choose one, or drop it here.");
-      const most = Number(form.dataset.most);
+      if (!files.length && area !== form) return;
+      event.preventDefault();
+      if (!files.length) return refuse(area, "No file was chosen.", "Choose one, or drop it here.");
+      const most = Number(area.dataset.most);
       for (const { file } of files) {
         const size = `${file.name} has ${(file.size / MEGA).toFixed(0)} MB`;
         if (file.size > most) {
           return refuse(
-            form,
+            area,
             `${size}; at most ${(most / MEGA).toFixed(0)} MB can be sent.`,
             "Name its path on this machine instead: then nothing has to be sent.",
           );
         }
-        if (!file.size) return refuse(form, `${file.name} is empty.`, "Export it again, and look whether it has rows.");
+        if (!file.size) return refuse(area, `${file.name} is empty.`, "Export it again, and look whether it has rows.");
       }
-      send(form, files, form.dataset.upload);
+      send(area, files, area.dataset.upload);
     });
     const over = (on) => (event) => {
-      form.classList.toggle("over", on);
+      area.classList.toggle("over", on);
       if (event.type === "drop") return;
       event.preventDefault();
     };
-    form.addEventListener("dragover", over(true));
-    form.addEventListener("dragleave", over(false));
-    form.addEventListener("drop", (event) => {
+    area.addEventListener("dragover", over(true));
+    area.addEventListener("dragleave", over(false));
+    area.addEventListener("drop", (event) => {
       event.preventDefault();
-      form.classList.remove("over");
+      area.classList.remove("over");
       if (event.dataTransfer.files.length) inputs[0].files = event.dataTransfer.files;
     });
   }
@@ -304,11 +310,11 @@
   // ---- begin
 
   function prepare(root) {
-    for (const form of root.querySelectorAll("form")) {
-      if (form.dataset.ready) continue;
-      form.dataset.ready = "yes";
-      if (form.matches("[data-upload]")) uploads(form);
-      else choose(form);
+    for (const part of root.querySelectorAll("form, [data-upload]")) {
+      if (part.dataset.ready) continue;
+      part.dataset.ready = "yes";
+      if (part.matches("[data-upload]")) uploads(part);
+      else choose(part);
     }
     for (const hint of root.querySelectorAll(".only")) hint.hidden = true;
     for (const button of root.querySelectorAll("[data-copy]")) {
