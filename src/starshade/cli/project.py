@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import wrote
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
 
 
-@click.command("init")
+@click.command("init", cls=Explained, example="starshade init ratings.csv --yes")
 @click.argument("ratings", metavar="RATINGS")
 @click.option("--yes", is_flag=True, help="Ask nothing: take what is recognised, and say it.")
 @reading(items=False, dates=True)
 @running()
 def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
-    """Write `starshade.toml` for RATINGS: what was recognised in them, and what is usual.
+    """Write `starshade.toml`, one file for the whole job.
 
-    On a terminal it asks what to do; `starshade run` does it.
+    It says what was recognised in RATINGS, and what is usual. On a terminal it asks what to do;
+    `starshade run` does it.
     """
     from starshade.project.file import NAME
     from starshade.project.write import project_text, suggested
@@ -119,16 +121,17 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     return {"method": usual["method"], "k": k} | chosen
 
 
-@click.command("run")
+@click.command("run", cls=Explained, example="starshade run --dry-run\nstarshade run")
 @click.option("--dry-run", is_flag=True, help="Read the data and say what would be done.")
 @running(seed=True)
 @click.pass_context
 def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
-    """Do the job of `starshade.toml`: read, anonymize, audit, report, publish.
+    """Do the job of `starshade.toml`, and publish if it may be.
 
-    The release continues those that are out, is judged beside them, and goes to its published
-    place only if the verdict allows it. A second run without changes does nothing; one that was
-    cut short goes on. Exit 0: published. Exit 1: it should not be.
+    Read, attack, anonymize, audit, report. The release continues those that are out, is judged
+    beside them, and goes to its published place only if the verdict allows it. A second run without
+    changes does nothing; one that was cut short goes on. Exit 0: published. Exit 1: it should not
+    be.
     """
     from starshade.project.file import NAME, read_project
     from starshade.project.run import run as do
@@ -147,11 +150,14 @@ def _summary(ran: Ran) -> Any:
     return page(words(str(ran)), *(words(f"· {reason}") for reason in ran.reasons))
 
 
-@click.command("check-config")
+@click.command("check-config", cls=Explained, example="starshade check-config")
 @running()
 @click.pass_context
 def check_config(context: click.Context, run: Run) -> None:
-    """Say what is wrong in `starshade.toml`, by line. Exit 2: something is."""
+    """Say what is wrong in `starshade.toml`, by line.
+
+    Exit 2: something is.
+    """
     from starshade.project.file import NAME, problems_of
 
     problems = problems_of()

@@ -19,6 +19,7 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
+from starshade.cli.options.help import RUNNING, grouped
 from starshade.cli.options.project import of_project
 from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import (
@@ -115,7 +116,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 _tell_project()
                 return command(*args, run=Run(as_json, seed, terminal), **kwargs)
 
-        return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
+        return grouped(RUNNING, *options)(wrapper)
 
     options = [*_OPTIONS, *([_SEED] if seed else [])]
     return decorate
