@@ -109,6 +109,10 @@ def test_every_command_reads_it(project: Path) -> None:
 def test_the_environment_wins(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STARSHADE_SET_RELEASE_K", "7")
     assert told("anonymize", "--out", "made")["k"] == 7
+    for words in (["data", "describe"], ["run", "--dry-run"]):
+        said = call(*words).stderr
+        assert "starshade.toml: " in said
+        assert "STARSHADE_SET_RELEASE_K" in said
 
 
 def test_other_ratings_are_read_in_their_own_way(project: Path) -> None:
@@ -306,3 +310,63 @@ def test_names_of_columns_write_no_settings(project: Path) -> None:
 
 def test_run_without_a_file(home: Path) -> None:
     assert "starshade init" in refused("run")
+
+
+def test_init_takes_the_people_s_table_beside(home: Path) -> None:
+    (home / "users.csv").write_text("id,age,zip\n1,2,3\n")  # of others: no column of theirs
+    rows = "".join(
+        f"p{person}@example.org,{20 + person},5310{person % 7}\n" for person in range(60)
+    )
+    (home / "people.tsv").write_text(f"email,age,zip\n{rows}".replace(",", "\t"))
+    said = call("init", "ratings.csv", "--yes", "--user-col", "email", "--rating-col", "stars")
+    assert said.exit_code == 0, said.stderr
+    assert 'users = "people.tsv"' in (home / "starshade.toml").read_text()
+    assert "people.tsv" in said.stderr
+    assert told("data", "describe")["attributes"] == ["age", "zip"]
+
+
+def on_a_terminal(home: Path, answers: list[str], *words: str) -> tuple[int, str]:
+    """Run a command on a pseudo-terminal, and answer what it asks."""
+    import pty
+    import subprocess
+    import sys
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "starshade", *words], stdin=theirs, stdout=subprocess.DEVNULL,
+        stderr=theirs, cwd=home,
+    )  # fmt: skip
+    os.close(theirs)
+    os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    return process.wait(), said.decode()
+
+
+@pytest.mark.parametrize("write", ["y", "n"])
+def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
+    with (home / "ratings.csv").open("a") as file:
+        file.write("p1@example.org,film 0,3,2025-02-01\n" * 3)
+    rows = "".join(f"p{person}@example.org,{20 + person}\n" for person in range(60))
+    (home / "theirs.csv").write_text(f"email,age\n{rows}")
+    code, said = on_a_terminal(
+        home, ["theirs.csv", "mean", "7", "5", write], "init", "ratings.csv",
+    )  # fmt: skip
+    assert "user: email (e-mail addresses" in said
+    assert "k = 7" in said  # the preview
+    assert "p1@" not in said
+    assert (code == 0) == (write == "y")
+    assert (home / "starshade.toml").exists() == (write == "y")
+    if write == "y":
+        text = (home / "starshade.toml").read_text()
+        for line in ('users = "theirs.csv"', 'on-duplicate = "mean"', "k = 7", 'items = "top:5"'):
+            assert line in text
+        assert told("check-config")["problems"] == []

@@ -13,7 +13,7 @@ from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import wrote
-from starshade.cli.running.run import Run, running
+from starshade.cli.running.run import Run, running, tell_project
 from starshade.cli.show import command, page, words
 from starshade.errors import ConfigError, InputError
 from starshade.plain import counted, visible
@@ -54,6 +54,7 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
             "no terminal to ask on", advice="Take what is recognised, and look at the file: --yes"
         )
     place = ensure_free(NAME, option="")
+    reading = _looked(ratings, reading, run, asks=asks)
     table, reading = _read(ratings, reading, run, asks=asks)
     release = suggested(table)
     if asks:
@@ -66,6 +67,9 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
     from rich.text import Text
 
     text = project_text(table, ratings, said, release)
+    if asks:
+        click.echo(f"\n{visible(text)}", err=True)
+        click.confirm(f"Write this as {NAME}", default=True, abort=True, err=True)
     with atomic_file(place, 0o666) as path:
         path.write_text(text, encoding="utf-8")
     wrote(place)
@@ -77,6 +81,28 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
             command("starshade", "run", "--dry-run"),
         ),
     )
+
+
+def _looked(ratings: str, reading: Reading, run: Run, *, asks: bool) -> Reading:
+    """Show which column is taken for what, and settle where the personal attributes are."""
+    from starshade.project.look import look
+
+    looked = look(ratings, reading)
+    people = reading.users or looked.people
+    if asks:
+        run.terminal.close()  # no bar while somebody is to answer
+        for role, column, why in looked.columns:
+            click.echo(visible(f"{role}: {column} ({why})"), err=True)
+        if reading.users is None:
+            said = click.prompt(
+                "A file of personal attributes, a row per person, or none",
+                default=people or "none",
+                err=True,
+            )
+            people = "" if said == "none" else said
+    elif people and reading.users is None:
+        note(f"{people} has their column of people: its attributes are read, and not released")
+    return replace(reading, users=people or None)
 
 
 def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Ratings, Reading]:
@@ -106,7 +132,7 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     run.terminal.close()
     click.echo(
         f"{people}, {counted(table.n_items, 'item')}, {counted(table.n_ratings, 'rating')}, "
-        f"scale {table.scale}.",
+        f"scale {table.scale}; method {usual['method']}.",
         err=True,
     )
     k = click.prompt(
@@ -141,6 +167,8 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
         raise ConfigError(
             f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
         )
+    said = {"data": project.data, "release": project.release, "audit": project.audit}
+    tell_project([name for name, values in said.items() if values])
     ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
     run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
     context.exit(1 if ran.passed is False else 0)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starshade.plain import counted
 from starshade.project.file import VERSION, key_of
 from starshade.project.settings import PublishSettings, ReleaseSettings
 from starshade.ratings.settings import ReadingSettings
-from starshade.ratings.table import Ratings
 from starshade.setting import settings_of
+
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
 
 K, ITEMS = 5, 10
 _MANY = 3 * ITEMS  # of so many items or fewer all are released
@@ -46,22 +48,45 @@ def project_text(
     as `suggested` returns it.
     """
     data = {"ratings": source, **said, **_recognised(ratings, said)}
+    return text_of(data, release, about=_about(ratings), beside=_attributes(ratings))
+
+
+def text_of(
+    data: Mapping[str, Any],
+    release: Mapping[str, Any],
+    audit: Mapping[str, Any] | None = None,
+    *,
+    about: Sequence[str] = (),
+    beside: Sequence[str] = (),
+) -> str:
+    r"""Write a project file that says these values of settings.
+
+    `about`, `beside`: lines above the data's, and below the release's.
+
+    Examples
+    --------
+    >>> text = text_of({"ratings": "u.csv"}, {"method": "mondrian", "k": 3}, {"known": [2]})
+    >>> from starshade.project.file import parse_project
+    >>> parse_project(text, {})[0].release
+    {'method': 'mondrian', 'k': 3}
+    """
     names = ["ratings", *(setting.name for setting in settings_of(ReadingSettings))]
-    data = {name: data[name] for name in names if data.get(name) not in (None, ())}
+    data = {name: data[name] for name in names if data.get(name) not in (None, (), [])}
     return "\n".join(
         [
             "# What is done with these ratings: `starshade run` does it, every command reads it.",
             f"version = {VERSION}",
             "",
             "[data]",
-            *_about(ratings),
+            *about,
             *_lines(data),
             "",
             "[release]",
             *_lines(release),
-            *_attributes(ratings),
+            *beside,
             "",
             "[audit]",
+            *_lines(audit or {}),
             "# Largest shares that you allow; without any, only what k promises is judged:",
             '# limit = ["record=0.2", "class=0.5"]',
             '# judge = "all"  # publish only what is answered in full',
@@ -128,6 +153,9 @@ def _lines(values: Mapping[str, Any]) -> list[str]:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{_toml(name)} = {_toml(each)}" for name, each in value.items())
+        return f"{{ {pairs} }}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(map(_toml, value))}]"
     # JSON's texts, numbers and flags are TOML's

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -158,8 +158,15 @@ def _use() -> str:
 def _tell_project() -> None:
     taken = of_project(click.get_current_context())
     if taken:
-        words = sorted(as_option(name).removeprefix("--") for name in taken)
-        progress.note(f"starshade.toml: {', '.join(words)}")
+        tell_project(sorted(as_option(name).removeprefix("--") for name in taken))
+
+
+def tell_project(words: Sequence[str]) -> None:
+    """Note what is taken from the project file, and that the environment overrules it."""
+    from starshade.project.file import ENVIRONMENT, NAME
+
+    variables = sorted(name for name in os.environ if name.startswith(ENVIRONMENT))
+    progress.note("; ".join(filter(None, [f"{NAME}: {', '.join(words)}", ", ".join(variables)])))
 
 
 @contextmanager
