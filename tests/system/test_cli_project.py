@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from starshade.project import run as job
-from starshade.project.state import FOLDER
+from starshade.project.file import FOLDER
 from tests.system.conftest import call, refused, told
 
 ITEMS = 12
@@ -181,38 +183,53 @@ def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
     assert told("run")["pass"]
 
 
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-def _die(*_args: Any, **_kwargs: Any) -> Any:
-    raise Killed
+#: kills the process with a signal that nothing hears, before a stage, or after
+KILLED = """
+import os, signal, sys
+from starshade.project import run as job
+from starshade.cli import main
+stage, after = sys.argv[1], sys.argv[2] == "after"
+real = getattr(job, stage)
+def killed(*args, **kwargs):
+    if after:
+        real(*args, **kwargs)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(job, stage, killed)
+main(["run", "--seed", "5"])
+"""
 
 
 @pytest.mark.parametrize(
-    "stage", ["make_release", "gather", "save_report", "_ended", "move", "_left"]
+    ("stage", "when"),
+    [
+        ("read_ratings", "after"),
+        ("make_release", "before"),
+        ("make_release", "after"),
+        ("gather", "after"),
+        ("save_report", "after"),
+        ("_ended", "before"),
+        ("move", "before"),
+        ("move", "after"),
+        ("_left", "after"),
+    ],
 )
-@pytest.mark.parametrize("after", [False, True])
-def test_a_run_that_was_cut_short_goes_on_to_the_same_bytes(
-    stage: str, after: bool, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
+    stage: str, when: str, project: Path
 ) -> None:
     told("run", "--seed", 5)
     whole = everything(project / "published")
     shutil.rmtree(project / FOLDER)
     shutil.rmtree(project / "published")
-    real = getattr(job, stage)
-
-    def then_die(*args: Any, **kwargs: Any) -> Any:
-        real(*args, **kwargs)
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(job, stage, then_die if after else _die)
-        result = call("run", "--seed", 5)
-    assert result.exit_code != 0
-    assert told("run", "--seed", 77)["release"] == "release-1"  # the seed of the job counts
-    assert everything(project / "published") == whole
+    words = [sys.executable, "-c", KILLED, stage, when]
+    assert subprocess.run(words, cwd=project, capture_output=True).returncode == -signal.SIGKILL
+    out = project / "published"
+    assert not out.exists() or everything(out) == whole  # all of it or nothing
+    # what was drawn for the job counts; before it was drawn nothing was
+    seed = 5 if stage == "read_ratings" else 77
+    assert told("run", "--seed", seed)["release"] == "release-1"
+    assert everything(out) == whole
     assert told("run")["again"]
+    assert list((project / FOLDER / "work").iterdir()) == []
 
 
 def test_two_at_once(project: Path) -> None:
@@ -233,7 +250,8 @@ def test_a_place_that_is_taken(project: Path) -> None:
 def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> None:
     text = f'{PROJECT}[publish]\nto = "{to}"\n'
     (project / "starshade.toml").write_text(text)
-    assert "receipts" in refused("run")
+    assert "line 16: to = " in refused("run")
+    assert "receipts" in call("check-config").stdout
 
 
 def test_what_is_out_is_watched(project: Path) -> None:
@@ -327,10 +345,6 @@ def test_init_takes_the_people_s_table_beside(home: Path) -> None:
 
 def on_a_terminal(home: Path, answers: list[str], *words: str) -> tuple[int, str]:
     """Run a command on a pseudo-terminal, and answer what it asks."""
-    import pty
-    import subprocess
-    import sys
-
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "starshade", *words], stdin=theirs, stdout=subprocess.DEVNULL,
