@@ -156,6 +156,7 @@ def test_nights(project: Path) -> None:
     said = call("run")
     assert said.exit_code == 1
     assert "who stayed" in said.stderr
+    assert "(slack = 2)" in said.stderr  # as the file has it
     assert everything(project / "published") == out
 
     snapshot(project / "ratings.csv", range(15, 260))

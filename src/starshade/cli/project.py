@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ import click
 
 from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import Reading, ensure_free, reading
-from starshade.cli.options.spelling import Whole
+from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running, tell_project
 from starshade.cli.show import command, page, words
 from starshade.errors import ConfigError, InputError
+from starshade.naming import Value, speak
 from starshade.plain import counted, visible
 from starshade.progress import note
 from starshade.ratings.readers.addresses.address import has_secret, hidden
@@ -169,9 +171,21 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
         )
     said = {"data": project.data, "release": project.release, "audit": project.audit}
     tell_project([name for name, values in said.items() if values])
-    ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
-    run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
+    with speak(partial(_as_key, project.method), between=", "):
+        ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
+        run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
     context.exit(1 if ran.passed is False else 0)
+
+
+def _as_key(method: str, setting: str, value: Value = None) -> str:
+    """Write a setting as the project file has it; what it does not have is an option."""
+    from starshade.project.file import key_of, sections
+    from starshade.project.write import toml
+
+    key = key_of(setting)
+    if not any(key in keys for keys in sections(method).values()):
+        return as_option(setting, value)
+    return key if value is None else f"{key} = {toml(value)}"
 
 
 def _summary(ran: Ran) -> Any:

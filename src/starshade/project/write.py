@@ -139,24 +139,29 @@ def _attributes(ratings: Ratings) -> list[str]:
         return []
     names = ratings.attributes.column_names
     return [
-        f"# Personal attributes ({', '.join(map(_toml, names))}) are not released.",
+        f"# Personal attributes ({', '.join(map(toml, names))}) are not released.",
         "# To release what k people share of some, name them, and how coarsely at least (a release",
         "# with attributes cannot be continued by another):",
         '# attributes = "generalized"',
-        f"# quasi-identifiers = {_toml(names)}",
-        f'# attribute-hierarchies = {{ {_toml(names[0])} = "bands:10" }}',
+        f"# quasi-identifiers = {toml(names)}",
+        f'# attribute-hierarchies = {{ {toml(names[0])} = "bands:10" }}',
     ]
 
 
 def _lines(values: Mapping[str, Any]) -> list[str]:
-    return [f"{key_of(name)} = {_toml(value)}" for name, value in values.items()]
+    return [f"{key_of(name)} = {toml(value)}" for name, value in values.items()]
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """Write a value as a project file has it.
+
+    >>> toml({"zip": "prefix:3"}), toml(["a", 2]), toml(True)
+    ('{ "zip" = "prefix:3" }', '["a", 2]', 'true')
+    """
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{_toml(name)} = {_toml(each)}" for name, each in value.items())
+        pairs = ", ".join(f"{toml(name)} = {toml(each)}" for name, each in value.items())
         return f"{{ {pairs} }}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(toml, value))}]"
     # JSON's texts, numbers and flags are TOML's
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
