@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from starshade.project import run as job
-from starshade.project.state import FOLDER
+from starshade.project.file import FOLDER
 from tests.system.conftest import call, refused, told
 
 ITEMS = 12
@@ -109,6 +111,10 @@ def test_every_command_reads_it(project: Path) -> None:
 def test_the_environment_wins(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STARSHADE_SET_RELEASE_K", "7")
     assert told("anonymize", "--out", "made")["k"] == 7
+    for words in (["data", "describe"], ["run", "--dry-run"]):
+        said = call(*words).stderr
+        assert "starshade.toml: " in said
+        assert "STARSHADE_SET_RELEASE_K" in said
 
 
 def test_other_ratings_are_read_in_their_own_way(project: Path) -> None:
@@ -150,6 +156,7 @@ def test_nights(project: Path) -> None:
     said = call("run")
     assert said.exit_code == 1
     assert "who stayed" in said.stderr
+    assert "(slack = 2)" in said.stderr  # as the file has it
     assert everything(project / "published") == out
 
     snapshot(project / "ratings.csv", range(15, 260))
@@ -177,38 +184,53 @@ def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
     assert told("run")["pass"]
 
 
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-def _die(*_args: Any, **_kwargs: Any) -> Any:
-    raise Killed
+#: kills the process with a signal that nothing hears, before a stage, or after
+KILLED = """
+import os, signal, sys
+from starshade.project import run as job
+from starshade.cli import main
+stage, after = sys.argv[1], sys.argv[2] == "after"
+real = getattr(job, stage)
+def killed(*args, **kwargs):
+    if after:
+        real(*args, **kwargs)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(job, stage, killed)
+main(["run", "--seed", "5"])
+"""
 
 
 @pytest.mark.parametrize(
-    "stage", ["make_release", "gather", "save_report", "_ended", "move", "_left"]
+    ("stage", "when"),
+    [
+        ("read_ratings", "after"),
+        ("make_release", "before"),
+        ("make_release", "after"),
+        ("gather", "after"),
+        ("save_report", "after"),
+        ("_ended", "before"),
+        ("move", "before"),
+        ("move", "after"),
+        ("_left", "after"),
+    ],
 )
-@pytest.mark.parametrize("after", [False, True])
-def test_a_run_that_was_cut_short_goes_on_to_the_same_bytes(
-    stage: str, after: bool, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
+    stage: str, when: str, project: Path
 ) -> None:
     told("run", "--seed", 5)
     whole = everything(project / "published")
     shutil.rmtree(project / FOLDER)
     shutil.rmtree(project / "published")
-    real = getattr(job, stage)
-
-    def then_die(*args: Any, **kwargs: Any) -> Any:
-        real(*args, **kwargs)
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(job, stage, then_die if after else _die)
-        result = call("run", "--seed", 5)
-    assert result.exit_code != 0
-    assert told("run", "--seed", 77)["release"] == "release-1"  # the seed of the job counts
-    assert everything(project / "published") == whole
+    words = [sys.executable, "-c", KILLED, stage, when]
+    assert subprocess.run(words, cwd=project, capture_output=True).returncode == -signal.SIGKILL
+    out = project / "published"
+    assert not out.exists() or everything(out) == whole  # all of it or nothing
+    # what was drawn for the job counts; before it was drawn nothing was
+    seed = 5 if stage == "read_ratings" else 77
+    assert told("run", "--seed", seed)["release"] == "release-1"
+    assert everything(out) == whole
     assert told("run")["again"]
+    assert list((project / FOLDER / "work").iterdir()) == []
 
 
 def test_two_at_once(project: Path) -> None:
@@ -229,7 +251,8 @@ def test_a_place_that_is_taken(project: Path) -> None:
 def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> None:
     text = f'{PROJECT}[publish]\nto = "{to}"\n'
     (project / "starshade.toml").write_text(text)
-    assert "receipts" in refused("run")
+    assert "line 16: to = " in refused("run")
+    assert "receipts" in call("check-config").stdout
 
 
 def test_what_is_out_is_watched(project: Path) -> None:
@@ -306,3 +329,59 @@ def test_names_of_columns_write_no_settings(project: Path) -> None:
 
 def test_run_without_a_file(home: Path) -> None:
     assert "starshade init" in refused("run")
+
+
+def test_init_takes_the_people_s_table_beside(home: Path) -> None:
+    (home / "users.csv").write_text("id,age,zip\n1,2,3\n")  # of others: no column of theirs
+    rows = "".join(
+        f"p{person}@example.org,{20 + person},5310{person % 7}\n" for person in range(60)
+    )
+    (home / "people.tsv").write_text(f"email,age,zip\n{rows}".replace(",", "\t"))
+    said = call("init", "ratings.csv", "--yes", "--user-col", "email", "--rating-col", "stars")
+    assert said.exit_code == 0, said.stderr
+    assert 'users = "people.tsv"' in (home / "starshade.toml").read_text()
+    assert "people.tsv" in said.stderr
+    assert told("data", "describe")["attributes"] == ["age", "zip"]
+
+
+def on_a_terminal(home: Path, answers: list[str], *words: str) -> tuple[int, str]:
+    """Run a command on a pseudo-terminal, and answer what it asks."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "starshade", *words], stdin=theirs, stdout=subprocess.DEVNULL,
+        stderr=theirs, cwd=home,
+    )  # fmt: skip
+    os.close(theirs)
+    os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
+    said = b""
+    while True:
+        try:
+            part = os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        said += part
+    os.close(ours)
+    return process.wait(), said.decode()
+
+
+@pytest.mark.parametrize("write", ["y", "n"])
+def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
+    with (home / "ratings.csv").open("a") as file:
+        file.write("p1@example.org,film 0,3,2025-02-01\n" * 3)
+    rows = "".join(f"p{person}@example.org,{20 + person}\n" for person in range(60))
+    (home / "theirs.csv").write_text(f"email,age\n{rows}")
+    code, said = on_a_terminal(
+        home, ["theirs.csv", "mean", "7", "5", write], "init", "ratings.csv",
+    )  # fmt: skip
+    assert "user: email (e-mail addresses" in said
+    assert "k = 7" in said  # the preview
+    assert "p1@" not in said
+    assert (code == 0) == (write == "y")
+    assert (home / "starshade.toml").exists() == (write == "y")
+    if write == "y":
+        text = (home / "starshade.toml").read_text()
+        for line in ('users = "theirs.csv"', 'on-duplicate = "mean"', "k = 7", 'items = "top:5"'):
+            assert line in text
+        assert told("check-config")["problems"] == []

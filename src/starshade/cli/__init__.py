@@ -14,11 +14,15 @@ from typing import Any
 import click
 
 from starshade._version import __version__
+from starshade.cli.options.help import Explained
 from starshade.cli.options.project import Defaults
 from starshade.cli.running.errors import exit_code_of
 
+#: spellings that are understood too
+_ALSO = {"anonymise": "anonymize"}
 
-class LazyGroup(click.Group):
+
+class LazyGroup(Explained, click.Group):
     """A click group over a table: command name → "module:attribute"."""
 
     def __init__(self, *args: Any, table: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -31,6 +35,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
+        cmd_name = _ALSO.get(cmd_name, cmd_name)
         if cmd_name not in self.table:
             return None
         module, _, attribute = self.table[cmd_name].partition(":")
@@ -86,7 +91,9 @@ class Door(LazyGroup):
         "reproduce": "starshade.cli.reproduce:reproduce",
         "list": "starshade.cli.listing:listing",
         "doctor": "starshade.cli.listing:doctor",
+        "completion": "starshade.cli.listing:completion",
     },
+    example="starshade demo\nstarshade init ratings.csv --yes\nstarshade run --dry-run",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "--version", prog_name="starshade")

@@ -9,6 +9,7 @@ import click
 
 from starshade.anonymize.registry import DEFAULT, ENTRIES
 from starshade.cli.options.declared import Choosing, declared_options
+from starshade.cli.options.help import BEFORE, WRITTEN, grouped
 from starshade.cli.options.shared import (
     Reading,
     configured,
@@ -30,31 +31,45 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
-@click.command(cls=Choosing, chooser="--method", room="anonymize")
+@click.command(
+    cls=Choosing,
+    chooser="--method",
+    room="anonymize",
+    example="starshade anonymize ratings.csv --k 5 --items top:10 --out release/ "
+    "--private receipt.json",
+)
 @click.argument("ratings", metavar="RATINGS")
 @click.option("--method", default=DEFAULT, show_default=True, help="See `list methods`.")
 @partial(gathered, options=declared_options(ENTRIES, besides=("items",)), name="settings")
-@click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist.")
-@click.option("--private", metavar="FILE", help="Write the owner's receipt here; keep it secret.")
-@click.option(
-    "--no-receipt",
-    is_flag=True,
-    help="Write none, though no audit of this method's releases can pass without.",
+@grouped(
+    WRITTEN,
+    click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist."),
+    click.option(
+        "--private", metavar="FILE", help="Write the owner's receipt here; keep it secret."
+    ),
+    click.option(
+        "--no-receipt",
+        is_flag=True,
+        help="Write none, though no audit of this method's releases can pass without.",
+    ),
 )
-@click.option(
-    "--after",
-    metavar="RELEASE",
-    help="The last release of the same people: who hid together goes on to, so that whoever holds "
-    "both finds nobody among fewer than k.",
-)
-@click.option("--after-private", metavar="FILE", help="The receipt of that release.")
-@click.option(
-    "--shortfall",
-    type=click.Choice(["invent", "withhold"]),
-    default="invent",
-    show_default=True,
-    help="With --after: what becomes of a group of which fewer than k are left: records of nobody "
-    "fill it up, or its people are left out. Below half of k they always are.",
+@grouped(
+    BEFORE,
+    click.option(
+        "--after",
+        metavar="RELEASE",
+        help="The last release of the same people: who hid together goes on to, so that whoever "
+        "holds both finds nobody among fewer than k.",
+    ),
+    click.option("--after-private", metavar="FILE", help="The receipt of that release."),
+    click.option(
+        "--shortfall",
+        type=click.Choice(["invent", "withhold"]),
+        default="invent",
+        show_default=True,
+        help="With --after: what becomes of a group of which fewer than k are left: records of "
+        "nobody fill it up, or its people are left out. Below half of k they always are.",
+    ),
 )
 @reading(dates=True)
 @running(seed=True)
@@ -71,7 +86,7 @@ def anonymize(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Make a release of RATINGS in which everybody hides among at least k.
+    """Make a release of RATINGS: everybody hides among at least k.
 
     `starshade list methods` names the methods; a setting belongs to those that have it.
     """

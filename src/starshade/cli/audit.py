@@ -13,6 +13,7 @@ import click
 from starshade.audit.questions.limits import limits_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
 from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shared import Reading, gathered, reading, said
 from starshade.cli.report import place_for, repeated, write
@@ -26,25 +27,42 @@ if TYPE_CHECKING:
     from starshade.audit.result import AuditResult
 
 
-@click.command(cls=OfRatings)
+@click.command(
+    cls=OfRatings,
+    example="starshade audit ratings.csv release/ --private receipt.json",
+)
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
-@click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
-@partial(gathered, options=options_of(AuditSettings), name="limits")
-@click.option(
-    "--earlier",
-    metavar="RELEASE",
-    multiple=True,
-    help="A release published before; if together they leave fewer than k alike, or nobody can "
-    "tell, the audit fails. Repeatable.",
+@grouped(
+    OWNER,
+    click.option("--private", metavar="FILE", help="The owner's receipt: who is which record."),
 )
-@click.option(
-    "--earlier-private",
-    metavar="FILE",
-    multiple=True,
-    help="The receipt of an earlier release, in any order. Repeatable.",
+@partial(
+    gathered,
+    options=options_of(AuditSettings),
+    name="limits",
+    title=JUDGED,
 )
-@click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML).")
+@grouped(
+    BEFORE,
+    click.option(
+        "--earlier",
+        metavar="RELEASE",
+        multiple=True,
+        help="A release published before; if together they leave fewer than k alike, or nobody can "
+        "tell, the audit fails. Repeatable.",
+    ),
+    click.option(
+        "--earlier-private",
+        metavar="FILE",
+        multiple=True,
+        help="The receipt of an earlier release, in any order. Repeatable.",
+    ),
+)
+@grouped(
+    WRITTEN,
+    click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML)."),
+)
 @reading(items=False, dates=True)
 @running(seed=True)
 @click.pass_context
@@ -60,7 +78,7 @@ def audit(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Say whether RELEASE, made of RATINGS, may be published, and why.
+    """Say whether RELEASE, made of RATINGS, may be published.
 
     Claims are counted again on the files, the data are attacked before and after, what is still
     disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.

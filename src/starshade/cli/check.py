@@ -37,7 +37,12 @@ _OF_VALUES = ("alpha-k", "l-diversity", "t-closeness")
 _K = 5  # what is usual, where a model does not name one
 
 
-@click.command(cls=Choosing, chooser="--model", room="privacy")
+@click.command(
+    cls=Choosing,
+    chooser="--model",
+    room="privacy",
+    example="starshade check release/\nstarshade check ratings.csv --model k-anonymity --k 5",
+)
 @click.argument("data", metavar="DATA")
 @click.option("--model", help="See `list models`. [default: as claimed; k-anonymity on ratings]")
 @partial(gathered, options=declared_options(ENTRIES), name="parameters")
@@ -65,7 +70,7 @@ def check(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Check DATA (ratings, or a release) against a privacy model.
+    """Check ratings, or a release, against a privacy model.
 
     Of a release all models that it claims are checked, unless one is named.
     """

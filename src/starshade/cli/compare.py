@@ -10,6 +10,7 @@ import click
 
 from starshade.audit.compare.settings import CompareSettings
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import WRITTEN, Explained, grouped
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, words
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
     from starshade.figure import Figure
 
 
-@click.command()
+@click.command(
+    cls=Explained,
+    example="starshade compare ratings.csv --methods k-exchange,mondrian --k 3,5 --items top:10",
+)
 @click.argument("ratings", metavar="RATINGS")
-@partial(gathered, options=options_of(CompareSettings), name="values")
-@click.option(
-    "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
+@partial(
+    gathered, options=options_of(CompareSettings), name="values", title="What is compared, and how"
+)
+@grouped(
+    WRITTEN,
+    click.option(
+        "--out", metavar="DIR", help="Write JSON, CSV, the frontier plot and a page to this folder."
+    ),
 )
 @reading()
 @running(seed=True)
@@ -36,7 +45,7 @@ def compare(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Make a release of RATINGS by every method at every k, and compare them.
+    """Compare methods: a release of RATINGS by each, at each k.
 
     What each loses, how wrong queries on it are, what an attack still finds, how long it took;
     and which releases no other one beats. Nothing is published: the releases are not kept.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli import LazyGroup
+from starshade.cli.options.help import WRITTEN, Explained, grouped
 from starshade.cli.options.shared import Reading, ensure_free, is_release, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import wrote
@@ -34,17 +35,22 @@ _BARS = 30  # shown at most
         "split": "starshade.cli.data:split",
         "synth": "starshade.cli.data:synth",
     },
+    example="starshade data describe ratings.csv",
 )
 def data() -> None:
     """Look at ratings, convert or split them, or make some up."""
 
 
-_to_option = click.option(
-    "--to",
-    "kind",
-    metavar="NAME",
-    help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
-    "without one a store]",
+_written = grouped(
+    WRITTEN,
+    click.option("--out", required=True, metavar="PATH", help="Where to write."),
+    click.option(
+        "--to",
+        "kind",
+        metavar="NAME",
+        help="store, csv, tsv, parquet, recbole, wide, movielens-…  [default: by the ending, "
+        "without one a store]",
+    ),
 )
 
 
@@ -59,18 +65,18 @@ def _format_of(out: str, kind: str | None) -> str:
     return kind
 
 
-@click.command()
+@click.command(cls=Explained, example="starshade data convert ratings.csv --out store/")
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--out", required=True, metavar="PATH", help="Where to write.")
-@_to_option
+@_written
 @reading(dates=True)
 @running()
 def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run) -> None:
-    """Write RATINGS in another format; a store opens at once, whatever its size.
+    """Write RATINGS, or a release, in another format.
 
-    A release is written as a table, .csv or .parquet: what each cell may be, in words and numbers.
-    Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
-    all that a cell may be is equally likely, no rating being one of it.
+    A store opens at once, whatever its size. A release is written as a table, .csv or .parquet:
+    what each cell may be, in words and numbers. Or as RecBole's .inter: the rating to be expected
+    of each class and item, and its weight, where all that a cell may be is equally likely, no
+    rating being one of it.
     """
     place = ensure_free(out)
     if is_release(ratings):
@@ -141,14 +147,15 @@ def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> N
     )
 
 
-@click.command()
+@click.command(cls=Explained, example="starshade data describe ratings.csv --users people.csv")
 @click.argument("ratings", metavar="RATINGS")
 @reading(dates=True)
 @running()
 def describe(ratings: str, reading: Reading, run: Run) -> None:
-    """Shape, scale, sparsity and long tail of RATINGS (a file, a folder or an archive).
+    """Say what RATINGS are like: shape, scale and long tail.
 
-    Of a release: what it is and promises, and what its cells say.
+    RATINGS may be a file, a folder or an archive. Of a release: what it is and promises, and what
+    its cells say.
     """
     if is_release(ratings):
         reading.refuse_for_release(ratings)
@@ -180,15 +187,21 @@ def _summary(description: Description) -> Any:
 _PLACE = "Where to write: a store, or by the ending .csv, .parquet, .inter."
 
 
-@click.command()
+@click.command(
+    cls=Explained,
+    example="starshade data split ratings.csv --out train.csv --probe probe.csv",
+)
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--out", required=True, metavar="PATH", help=f"The ratings kept. {_PLACE}")
-@click.option("--probe", required=True, metavar="PATH", help="Those set aside; likewise.")
+@grouped(
+    WRITTEN,
+    click.option("--out", required=True, metavar="PATH", help=f"The ratings kept. {_PLACE}"),
+    click.option("--probe", required=True, metavar="PATH", help="Those set aside; likewise."),
+)
 @click.option("--share", type=float, default=0.1, show_default=True, help="How many are set aside.")
 @reading()
 @running(seed=True)
 def split(ratings: str, out: str, probe: str, share: float, reading: Reading, run: Run) -> None:
-    """Set a share of RATINGS aside, to test on what nothing has learned from."""
+    """Set a share of RATINGS aside, to test on later."""
     places = ensure_free(out), ensure_free(probe, option="--probe")
     if places[0] == places[1]:
         raise OutputError(f"--probe {probe}: the same place as --out", advice="Choose another.")
@@ -223,7 +236,11 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
     )
 
 
-@click.command()
+@click.command(
+    cls=Explained,
+    example="starshade data synth --like movielens-100k --n-users 200 --n-items 100 "
+    "--n-ratings 4000 --out made-up.csv",
+)
 @click.option(
     "--like",
     type=click.Choice(LIKES),
@@ -236,13 +253,7 @@ def split(ratings: str, out: str, probe: str, share: float, reading: Reading, ru
 )
 @click.option("--n-items", type=Whole(1), help="Items, questions. [default: likewise]")
 @click.option("--n-ratings", type=Whole(1), help="Ratings; not of a survey. [default: likewise]")
-@click.option(
-    "--out",
-    required=True,
-    metavar="PATH",
-    help="Where to write.",
-)
-@_to_option
+@_written
 @running(seed=True)
 def synth(
     like: Like,
@@ -253,9 +264,10 @@ def synth(
     kind: str | None,
     run: Run,
 ) -> None:
-    """Make up ratings that behave like real ones: long tails, tastes, dates, attributes.
+    """Make up ratings that behave like real ones.
 
-    Or a survey: answers from 1 to 6, correlated, some left open; s01, s02 … are sensitive.
+    They have long tails, tastes, dates and attributes. Or a survey: answers from 1 to 6,
+    correlated, some left open; s01, s02 … are sensitive.
     """
     place = ensure_free(out)
     from starshade.ratings.synth.synth import synthesize

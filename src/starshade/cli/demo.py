@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import ensure_free
 from starshade.cli.report import can_report, place_for, write
 from starshade.cli.running.errors import wrote
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _EDITIONS = ("", "-public")
 
 
-@click.command()
+@click.command(cls=Explained, example="starshade demo --out demo/")
 @click.option(
     "--out",
     default="starshade-demo",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.help import Explained
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, page, words
 from starshade.errors import ConfigError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _SHOWN = 10  # lines listed
 
 
-@click.command()
+@click.command(cls=Explained, example="starshade forget ids.txt receipt.json --dry-run")
 @click.argument("users", metavar="USERS")
 @click.argument("receipts", metavar="RECEIPT...", nargs=-1, required=True)
 @click.option(
@@ -38,10 +39,11 @@ def forget(
     dry_run: bool,
     run: Run,
 ) -> None:
-    """Take the people whose ids stand in USERS, one a line, out of receipts.
+    """Take people out of receipts, as they asked for it.
 
-    USERS is a file, or - for standard input: an id on a command line stays in its history. The next
-    release that continues one of these treats them as having left.
+    Their ids stand in USERS, one a line, which is a file, or - for standard input: an id on a
+    command line stays in its history. The next release that continues one of these treats them as
+    having left.
     """
     from starshade.release.folder.forget import forget as take_out
 

@@ -1,4 +1,4 @@
-"""``starshade list`` and ``starshade doctor``: what there is, and on what it runs."""
+"""``starshade list``, ``doctor`` and ``completion``: what there is, for people, us and shells."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from starshade import budget
 from starshade._version import __version__
 from starshade.cli.options.declared import option_of
+from starshade.cli.options.help import Explained
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page
 from starshade.registry import Entry
@@ -26,13 +28,13 @@ _ROOMS = {
 _WITHOUT_OPTIONS = {"measures"}
 
 
-@click.command(name="list")
+@click.command(name="list", cls=Explained, example="starshade list methods")
 @click.argument("kind", type=click.Choice([*_ROOMS, "settings"]))
 @running()
 def listing(kind: str, run: Run) -> None:
-    """Show what there is: attacks, privacy models, methods, measures, or what can be set.
+    """Show what there is: attacks, models, methods, measures.
 
-    With --json the settings of each are a JSON Schema.
+    Or all that can be set of them.     With --json the settings of each are a JSON Schema.
     """
     if kind == "settings":
         _list_settings(run)
@@ -101,10 +103,13 @@ _EXTRAS = {  # extra → a module of each package in it
 }
 
 
-@click.command()
+@click.command(cls=Explained, example="starshade doctor")
 @running()
 def doctor(run: Run) -> None:
-    """Versions, threads, kernel cache and memory: what to send with a bug report."""
+    """Say on what it runs: what to send with a bug report.
+
+    Versions, threads, kernel cache and memory.
+    """
     import platform
     from importlib import metadata, util
 
@@ -180,3 +185,20 @@ def _facts(facts: dict[str, Any]) -> Any:
         ("memory planned with", f"{facts['memory_planned'] / 1e9:.1f} GB"),
     ]
     return page(figures(rows))
+
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(cls=Explained, example="starshade completion bash > starshade.bash")
+@click.argument("shell", type=click.Choice(_SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what lets a shell complete commands, options and files.
+
+    Load it where the shell starts: source starshade.bash in ~/.bashrc or ~/.zshrc; fish finds it as
+    ~/.config/fish/completions/starshade.fish.
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(context.find_root().command, {}, "starshade", "_STARSHADE_COMPLETE").source())

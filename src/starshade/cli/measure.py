@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
-@click.command(cls=OfRatings)
+@click.command(
+    cls=OfRatings,
+    example="starshade measure ratings.csv release/",
+)
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
 @click.option("--private", metavar="FILE", help="The owner's receipt of this release.")

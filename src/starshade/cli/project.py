@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import Reading, ensure_free, reading
-from starshade.cli.options.spelling import Whole
+from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import wrote
-from starshade.cli.running.run import Run, running
+from starshade.cli.running.run import Run, running, tell_project
 from starshade.cli.show import command, page, words
 from starshade.errors import ConfigError, InputError
+from starshade.naming import Value, speak
 from starshade.plain import counted, visible
 from starshade.progress import note
 from starshade.ratings.readers.addresses.address import has_secret, hidden
@@ -26,15 +29,16 @@ if TYPE_CHECKING:
     from starshade.ratings.table import Ratings
 
 
-@click.command("init")
+@click.command("init", cls=Explained, example="starshade init ratings.csv --yes")
 @click.argument("ratings", metavar="RATINGS")
 @click.option("--yes", is_flag=True, help="Ask nothing: take what is recognised, and say it.")
 @reading(items=False, dates=True)
 @running()
 def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
-    """Write `starshade.toml` for RATINGS: what was recognised in them, and what is usual.
+    """Write `starshade.toml`, one file for the whole job.
 
-    On a terminal it asks what to do; `starshade run` does it.
+    It says what was recognised in RATINGS, and what is usual. On a terminal it asks what to do;
+    `starshade run` does it.
     """
     from starshade.project.file import NAME
     from starshade.project.write import project_text, suggested
@@ -52,6 +56,7 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
             "no terminal to ask on", advice="Take what is recognised, and look at the file: --yes"
         )
     place = ensure_free(NAME, option="")
+    reading = _looked(ratings, reading, run, asks=asks)
     table, reading = _read(ratings, reading, run, asks=asks)
     release = suggested(table)
     if asks:
@@ -64,6 +69,9 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
     from rich.text import Text
 
     text = project_text(table, ratings, said, release)
+    if asks:
+        click.echo(f"\n{visible(text)}", err=True)
+        click.confirm(f"Write this as {NAME}", default=True, abort=True, err=True)
     with atomic_file(place, 0o666) as path:
         path.write_text(text, encoding="utf-8")
     wrote(place)
@@ -75,6 +83,28 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
             command("starshade", "run", "--dry-run"),
         ),
     )
+
+
+def _looked(ratings: str, reading: Reading, run: Run, *, asks: bool) -> Reading:
+    """Show which column is taken for what, and settle where the personal attributes are."""
+    from starshade.project.look import look
+
+    looked = look(ratings, reading)
+    people = reading.users or looked.people
+    if asks:
+        run.terminal.close()  # no bar while somebody is to answer
+        for role, column, why in looked.columns:
+            click.echo(visible(f"{role}: {column} ({why})"), err=True)
+        if reading.users is None:
+            said = click.prompt(
+                "A file of personal attributes, a row per person, or none",
+                default=people or "none",
+                err=True,
+            )
+            people = "" if said == "none" else said
+    elif people and reading.users is None:
+        note(f"{people} has their column of people: its attributes are read, and not released")
+    return replace(reading, users=people or None)
 
 
 def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Ratings, Reading]:
@@ -104,7 +134,7 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     run.terminal.close()
     click.echo(
         f"{people}, {counted(table.n_items, 'item')}, {counted(table.n_ratings, 'rating')}, "
-        f"scale {table.scale}.",
+        f"scale {table.scale}; method {usual['method']}.",
         err=True,
     )
     k = click.prompt(
@@ -119,16 +149,17 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     return {"method": usual["method"], "k": k} | chosen
 
 
-@click.command("run")
+@click.command("run", cls=Explained, example="starshade run --dry-run\nstarshade run")
 @click.option("--dry-run", is_flag=True, help="Read the data and say what would be done.")
 @running(seed=True)
 @click.pass_context
 def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
-    """Do the job of `starshade.toml`: read, anonymize, audit, report, publish.
+    """Do the job of `starshade.toml`, and publish if it may be.
 
-    The release continues those that are out, is judged beside them, and goes to its published
-    place only if the verdict allows it. A second run without changes does nothing; one that was
-    cut short goes on. Exit 0: published. Exit 1: it should not be.
+    Read, attack, anonymize, audit, report. The release continues those that are out, is judged
+    beside them, and goes to its published place only if the verdict allows it. A second run without
+    changes does nothing; one that was cut short goes on. Exit 0: published. Exit 1: it should not
+    be.
     """
     from starshade.project.file import NAME, read_project
     from starshade.project.run import run as do
@@ -138,20 +169,37 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
         raise ConfigError(
             f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
         )
-    ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
-    run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
+    said = {"data": project.data, "release": project.release, "audit": project.audit}
+    tell_project([name for name, values in said.items() if values])
+    with speak(partial(_as_key, project.method), between=", "):
+        ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
+        run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
     context.exit(1 if ran.passed is False else 0)
+
+
+def _as_key(method: str, setting: str, value: Value = None) -> str:
+    """Write a setting as the project file has it; what it does not have is an option."""
+    from starshade.project.file import key_of, sections
+    from starshade.project.write import toml
+
+    key = key_of(setting)
+    if not any(key in keys for keys in sections(method).values()):
+        return as_option(setting, value)
+    return key if value is None else f"{key} = {toml(value)}"
 
 
 def _summary(ran: Ran) -> Any:
     return page(words(str(ran)), *(words(f"· {reason}") for reason in ran.reasons))
 
 
-@click.command("check-config")
+@click.command("check-config", cls=Explained, example="starshade check-config")
 @running()
 @click.pass_context
 def check_config(context: click.Context, run: Run) -> None:
-    """Say what is wrong in `starshade.toml`, by line. Exit 2: something is."""
+    """Say what is wrong in `starshade.toml`, by line.
+
+    Exit 2: something is.
+    """
     from starshade.project.file import NAME, problems_of
 
     problems = problems_of()

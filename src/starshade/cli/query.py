@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import gathered, said
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, page, words
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from starshade.query.result import QueryResult
 
 
-@click.command()
+@click.command(
+    cls=Explained,
+    example="""starshade query release/ 'SELECT COUNT(*) WHERE "1" >= 4'""",
+)
 @click.argument("release", metavar="RELEASE")
 @click.argument("sql", metavar="SQL")
 @partial(gathered, options=options_of(QuerySettings, "mode", "bounds"), name="settings")
@@ -29,9 +33,8 @@ def query(
 ) -> None:
     """Answer one aggregate query over RELEASE.
 
-    Conditions are on what was rated, answers come from personal attributes:
-
-    starshade query out/ 'SELECT AVG(Age) WHERE "Joy Ride" >= 4' --bounds Age=0:120
+    Conditions are on what was rated; averages and sums are of personal attributes, with --bounds
+    Age=0:120, for example.
     """
     from starshade.query.query import Query
     from starshade.release.folder.read import read_release

@@ -14,6 +14,7 @@ import click
 from starshade.audit.questions.limits import limits_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
 from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.options.spelling import words_of
@@ -30,30 +31,47 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
-@click.command(cls=OfRatings)
+@click.command(
+    cls=OfRatings,
+    example="starshade report ratings.csv release/ --private receipt.json --out report.html",
+)
 @click.argument("ratings", metavar="RATINGS")
 @click.argument("release", metavar="RELEASE")
-@click.option("--out", required=True, metavar="FILE", help="The HTML file; must not exist.")
-@click.option(
-    "--public", is_flag=True, help="The edition for everybody: nothing about a single user."
+@grouped(
+    WRITTEN,
+    click.option("--out", required=True, metavar="FILE", help="The HTML file; must not exist."),
+    click.option(
+        "--public", is_flag=True, help="The edition for everybody: nothing about a single user."
+    ),
 )
-@click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
+@grouped(
+    OWNER,
+    click.option("--private", metavar="FILE", help="The owner's receipt: who is which record."),
+)
 @click.option(
     "--probe", metavar="FILE", help="Ratings held out of RATINGS before: what recommenders lose."
 )
-@partial(gathered, options=options_of(AuditSettings), name="limits")
-@click.option(
-    "--earlier",
-    metavar="RELEASE",
-    multiple=True,
-    help="A release published before; if together they leave fewer than k alike, or nobody can "
-    "tell, the audit fails. Repeatable.",
+@partial(
+    gathered,
+    options=options_of(AuditSettings),
+    name="limits",
+    title=JUDGED,
 )
-@click.option(
-    "--earlier-private",
-    metavar="FILE",
-    multiple=True,
-    help="The receipt of an earlier release, in any order. Repeatable.",
+@grouped(
+    BEFORE,
+    click.option(
+        "--earlier",
+        metavar="RELEASE",
+        multiple=True,
+        help="A release published before; if together they leave fewer than k alike, or nobody can "
+        "tell, the audit fails. Repeatable.",
+    ),
+    click.option(
+        "--earlier-private",
+        metavar="FILE",
+        multiple=True,
+        help="The receipt of an earlier release, in any order. Repeatable.",
+    ),
 )
 @reading(items=False, dates=True)
 @running(seed=True)
@@ -72,7 +90,7 @@ def report(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Write a report on RELEASE, made of RATINGS: one HTML file to read, print and sign.
+    """Write a report on RELEASE: one file to read, print and sign.
 
     It says whether the release may be published and why, what was attacked, what was lost and
     what to do. The internal edition names the users at risk and is readable by you alone; the

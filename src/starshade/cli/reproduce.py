@@ -10,6 +10,7 @@ import click
 from starshade.audit.compare.settings import CompareSettings
 from starshade.cli import LazyGroup
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import WRITTEN, Explained, grouped
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
@@ -31,14 +32,20 @@ _STUDIES = {
 }
 
 
-@click.group(cls=LazyGroup, table=_STUDIES)
+@click.group(
+    cls=LazyGroup, table=_STUDIES, example="starshade reproduce kl --data ratings.csv --most-k 5"
+)
 def reproduce() -> None:
-    """Run a paper's study on your data: its figures and tables, ours beside the paper's."""
+    """Run a paper's study on your data, beside the paper's.
+
+    Its figures and tables, and each of its claims with a verdict.
+    """
 
 
 @study(
     "kl",
     "The ratings. [default: made-up ones]",
+    "--data ratings.csv --most-k 5",
     click.option(
         "--attribute",
         metavar="NAME",
@@ -48,11 +55,12 @@ def reproduce() -> None:
     at_least(1, "--draws", 20, "Queries for each set of items and kind of condition, in each run."),
 )
 def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -> None:
-    """Riyana & Natwichai's experiments (2018, section 5) on DATA, or on made-up ratings.
+    """Riyana & Natwichai 2018: what generalization loses.
 
-    Figures 10 to 16: what generalization loses by each method and hierarchy, how wrong queries
-    become, how long it takes. Each claim of the paper is held against what is found here. Without
-    --items the ten most rated are looked at, as in the paper.
+    Their experiments (section 5) on DATA, or on made-up ratings. Figures 10 to 16: what
+    generalization loses by each method and hierarchy, how wrong queries become, how long it takes.
+    Each claim of the paper is held against what is found here. Without --items the ten most rated
+    are looked at, as in the paper.
     """
     asked.answer(
         asked.ratings("ratings are", dates=False, select=False),
@@ -66,13 +74,15 @@ def reproduce_kl(asked: Asked, attribute: str | None, most_k: int, draws: int) -
 @study(
     "ns",
     "The ratings to attack.",
+    "--data ratings.csv --targets 50",
     at_least(1, "--targets", 300, "Users attacked in each run of a setting, at most."),
 )
 def reproduce_ns(asked: Asked, targets: int) -> None:
-    """Narayanan & Shmatikov's case study (2008, section 5) on DATA.
+    """Narayanan & Shmatikov 2008: who is found by a few ratings.
 
-    Every figure and table of the paper, the bounds of its theorems, and each of its claims with
-    a verdict. Figures 2 and 3 count single users: the folder is for the owner.
+    Their case study (section 5) on DATA. Every figure and table of the paper, the bounds of its
+    theorems, and each of its claims with a verdict. Figures 2 and 3 count single users: the folder
+    is for the owner.
     """
     if asked.data is None:
         raise ConfigError("--data is missing", advice="Name the ratings to attack with --data.")
@@ -85,6 +95,7 @@ _KS = (5, 10, 50)
 @study(
     "pa",
     "The ratings. [default: made-up ones, like Netflix]",
+    "--data ratings.csv --k 5",
     click.option("--n-users", type=Whole(4), help="Without --data: users. [default: 2,000]"),
     click.option("--n-items", type=Whole(2), help="Without --data: items. [default: 2,000]"),
     partial(gathered, options=options_of(CompareSettings, "k", default=_KS), name="values"),
@@ -92,11 +103,12 @@ _KS = (5, 10, 50)
 def reproduce_pa(
     asked: Asked, n_users: int | None, n_items: int | None, values: dict[str, Any]
 ) -> None:
-    """Repeat Chang, Thompson, Wang & Yao's experiments (section 7) on DATA, or on made-up ratings.
+    """Repeat Chang et al.: releases that recommenders train on.
 
-    Tables 1 to 3 and figures 3 to 5: how well ratings that were held out are predicted from
-    releases, what padding does to the data, how users are grouped; to the letter, as we read it,
-    by our method, and with one change at a time. Each claim of the paper has a verdict.
+    Chang, Thompson, Wang & Yao's experiments (section 7) on DATA, or on made-up ratings. Tables 1
+    to 3 and figures 3 to 5: how well ratings that were held out are predicted from releases, what
+    padding does to the data, how users are grouped; to the letter, as we read it, by our method,
+    and with one change at a time. Each claim of the paper has a verdict.
     """
     if asked.data is not None and (n_users or n_items):
         raise ConfigError(
@@ -124,6 +136,7 @@ _REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median cou
 @study(
     "sr",
     "The ratings. [default: a made-up survey]",
+    "--repeats 1",
     _SENSITIVE,
     _TOP,
     click.option(
@@ -135,39 +148,48 @@ _REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median cou
     _REPEATS,
 )
 def reproduce_sr(asked: Asked, **settings: Any) -> None:
-    """Sun & Sun's experiments (2013, section 7) on DATA, or on a made-up survey.
+    """Sun & Sun 2013: surveys in which ratings are near others'.
 
-    Figures 3 to 8: the work of checking (k, eps, l)-anonymity, what the interval anonymizer
-    costs, and what ratings tell of a person before and after. Each claim of the paper is held
+    Their experiments (section 7) on DATA, or on a made-up survey. Figures 3 to 8: the work of
+    checking (k, eps, l)-anonymity, what the interval anonymizer costs, and what ratings tell of a
+    person before and after. Each claim of the paper is held against what is found here.
+    """
+    asked.answer(asked.ratings("a survey is", dates=False), **settings)
+
+
+@study("sq", "The ratings. [default: a made-up survey]", "--repeats 1", _SENSITIVE, _TOP, _REPEATS)
+def reproduce_sq(asked: Asked, **settings: Any) -> None:
+    """Run Sun, Wang & Li: how fast (k, eps, l) can be checked.
+
+    Their experiments on DATA, or on a made-up survey. Figures 1 and 2: the work of checking (k,
+    eps, l)-anonymity by slicing and by comparing every pair. Each claim of the paper is held
     against what is found here.
     """
     asked.answer(asked.ratings("a survey is", dates=False), **settings)
 
 
-@study("sq", "The ratings. [default: a made-up survey]", _SENSITIVE, _TOP, _REPEATS)
-def reproduce_sq(asked: Asked, **settings: Any) -> None:
-    """Run Sun, Wang & Li's experiments on the satisfaction problem on DATA, or a made-up survey.
-
-    Figures 1 and 2: the work of checking (k, eps, l)-anonymity by slicing and by comparing every
-    pair. Each claim of the paper is held against what is found here.
-    """
-    asked.answer(asked.ratings("a survey is", dates=False), **settings)
-
-
-@click.command(name="all")
+@click.command(
+    name="all",
+    cls=Explained,
+    example="starshade reproduce all --data ratings.csv --runs 1 --out site/",
+)
 @click.option("--data", metavar="PATH", help="The ratings. [default: made-up ones]")
-@click.option("--out", metavar="DIR", required=True, help="Write the site to this folder.")
 @RUNS
-@RESUME
+@grouped(
+    WRITTEN,
+    click.option("--out", metavar="DIR", required=True, help="Write the site to this folder."),
+    RESUME,
+)
 @reading()
 @running(seed=True)
 def reproduce_all(
     data: str | None, out: str, runs: int, resume: bool, reading: Reading, run: Run
 ) -> None:
-    """Run the studies of all papers on DATA, or on made-up ratings, and write a site.
+    """Run the studies of all papers, and write a site.
 
-    A page for each paper, with its figures, its claims and whether they hold; a first page that
-    sums up. Begin with index.html. Single users are counted in it: the folder is for the owner.
+    On DATA, or on made-up ratings. A page for each paper, with its figures, its claims and whether
+    they hold; a first page that sums up. Begin with index.html. Single users are counted in it: the
+    folder is for the owner.
     """
     from starshade.cli.report import place_for
 
@@ -198,14 +220,17 @@ def _summed_up(found: Everything, end: str) -> Any:
     )
 
 
-@click.command(name="compare")
+@click.command(
+    name="compare", cls=Explained, example="starshade reproduce compare site/ --out beside/"
+)
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
 @click.option("--out", metavar="DIR", help="Write what was found of every claim to this folder.")
 @running()
 def reproduce_compare(folders: tuple[str, ...], out: str | None, run: Run) -> None:
-    """Set the claims of several runs beside each other: one paper, or all, on several data sets.
+    """Set the claims of several runs beside each other.
 
-    Each FOLDER was written by `starshade reproduce NAME --out` or `reproduce all --out`.
+    One paper, or all, on several data sets. Each FOLDER was written by `starshade reproduce NAME
+    --out` or `reproduce all --out`.
     """
     place = None if out is None else ensure_free(out)
     from starshade.audit.reproduction.across import claims_across

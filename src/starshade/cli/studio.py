@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.help import Explained
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page, words
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from starshade.server.serve import Opened
 
 
-@click.command()
+@click.command(cls=Explained, example="starshade studio ratings.csv")
 @click.argument("ratings", metavar="[RATINGS]", required=False)
 @click.option(
     "--work",
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
 def studio(
     ratings: str | None, work: str, port: int | None, no_browser: bool, max_upload: str, run: Run
 ) -> None:
-    """Do the whole job on a local page: read, attack, compare, release, report.
+    """Do the whole job on a local page, in a browser.
 
-    Nothing leaves this machine: only a browser on it that was given the address can see the page.
-    Ctrl-C ends it; what was finished is kept in the work folder.
+    Read, attack, compare, release, report. Nothing leaves this machine: only a browser on it that
+    was given the address can see the page. Ctrl-C ends it; what was finished is kept in the work
+    folder.
     """
     from starshade.budget import parse_bytes
     from starshade.server.serve import open_studio

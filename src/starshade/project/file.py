@@ -19,6 +19,7 @@ from starshade.registry import find
 from starshade.setting import Setting, settings_of, shown
 
 NAME = "starshade.toml"
+FOLDER = ".starshade"  # what runs keep beside it
 VERSION = 1
 ENVIRONMENT = "STARSHADE_SET_"
 
@@ -91,7 +92,7 @@ def read_project(folder: Path = Path()) -> Project | None:
     if not os.path.lexists(path):
         return None
     text = _text(path)
-    project, problems = parse_project(text, os.environ)
+    project, problems = _parsed(text, folder)
     if problems:
         more = len(problems) - 1
         also = f" ({more} more: starshade check-config)" if more else ""
@@ -101,7 +102,24 @@ def read_project(folder: Path = Path()) -> Project | None:
 
 def problems_of(folder: Path = Path()) -> list[Problem]:
     """Return everything that is wrong in a folder's project file, in the order of its lines."""
-    return parse_project(_text(folder / NAME), os.environ)[1]
+    return _parsed(_text(folder / NAME), folder)[1]
+
+
+def _parsed(text: str, folder: Path) -> tuple[Project, list[Problem]]:
+    """Parse, and look where releases would go: they may not take the receipts along."""
+    project, problems = parse_project(text, os.environ)
+    to = Path(str(project.publish.get("to", PublishSettings().to)))
+    real, home = Path(os.path.realpath(folder / to)), Path(os.path.realpath(folder))
+    if home == real or real in home.parents or real.is_relative_to(home / FOLDER):
+        said = f"{ENVIRONMENT}PUBLISH_TO" in project.overridden
+        problem = Problem(
+            0 if said else _Lines(text).of("publish", "to"),
+            f"to = {str(to)!r}: whoever gets what is published there would get {FOLDER} and the "
+            "receipts in it too",
+            'Name a folder of its own, for example to = "published".',
+        )
+        problems = sorted([*problems, problem], key=lambda each: each.line)
+    return project, problems
 
 
 def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, list[Problem]]:

@@ -21,9 +21,9 @@ from starshade.errors import ConfigError, OutputError
 from starshade.figure import Shown
 from starshade.plain import counted
 from starshade.progress import note
-from starshade.project.file import NAME, Project
+from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.settings import PublishSettings
-from starshade.project.state import FOLDER, Done, Keep, Published, State, kept, move
+from starshade.project.state import Done, Keep, Published, State, kept, move
 from starshade.ratings.places.place import refuse_in_release
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import listed_items, parse_items
@@ -105,12 +105,14 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
     OutputError
         Another run is at work, or a published place holds something else.
     """
-    to = _published_place(project, folder)
+    to = _published_place(project)
     with kept(folder) as keep:
         state = _settled(keep, keep.read())
         ratings = read_ratings(_source(project), **_reading(project))
         job = job_of(project, ratings)
         if state.last is not None and state.last.job == job:
+            if state.last.passed:
+                keep.clear()  # a kill may have left its receipt there
             return _again(state.last)
         name = f"release-{len(state.published) + 1}"
         place = to / name
@@ -189,16 +191,9 @@ def _method(project: Project) -> Any:
     return find(ENTRIES, project.method, "method").load()(**settings)
 
 
-def _published_place(project: Project, folder: Path) -> Path:
+def _published_place(project: Project) -> Path:
     to = Path(str(project.publish.get("to", PublishSettings().to)))
-    real, home = Path(os.path.realpath(to)), Path(os.path.realpath(folder))
-    if home == real or real in home.parents or real.is_relative_to(home / FOLDER):
-        raise ConfigError(
-            f"{NAME}: to = {str(to)!r}: whoever gets what is published there would get {FOLDER} "
-            "and the receipts in it too",
-            advice='Name a folder of its own, for example to = "published".',
-        )
-    refuse_in_release(real, to)
+    refuse_in_release(Path(os.path.realpath(to)), to)
     return to
 
 

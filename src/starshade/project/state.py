@@ -24,10 +24,10 @@ from typing import Any
 
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, OutputError
+from starshade.project.file import FOLDER
 from starshade.ratings.places.atomic import flush
 from starshade.ratings.places.place import output_error
 
-FOLDER = ".starshade"
 _STATE = "state.json"
 _FORMAT = 1
 _WITHIN = ("receipts", "reports", "work")

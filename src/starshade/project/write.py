@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starshade.plain import counted
 from starshade.project.file import VERSION, key_of
 from starshade.project.settings import PublishSettings, ReleaseSettings
 from starshade.ratings.settings import ReadingSettings
-from starshade.ratings.table import Ratings
 from starshade.setting import settings_of
+
+if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
 
 K, ITEMS = 5, 10
 _MANY = 3 * ITEMS  # of so many items or fewer all are released
@@ -46,22 +48,45 @@ def project_text(
     as `suggested` returns it.
     """
     data = {"ratings": source, **said, **_recognised(ratings, said)}
+    return text_of(data, release, about=_about(ratings), beside=_attributes(ratings))
+
+
+def text_of(
+    data: Mapping[str, Any],
+    release: Mapping[str, Any],
+    audit: Mapping[str, Any] | None = None,
+    *,
+    about: Sequence[str] = (),
+    beside: Sequence[str] = (),
+) -> str:
+    r"""Write a project file that says these values of settings.
+
+    `about`, `beside`: lines above the data's, and below the release's.
+
+    Examples
+    --------
+    >>> text = text_of({"ratings": "u.csv"}, {"method": "mondrian", "k": 3}, {"known": [2]})
+    >>> from starshade.project.file import parse_project
+    >>> parse_project(text, {})[0].release
+    {'method': 'mondrian', 'k': 3}
+    """
     names = ["ratings", *(setting.name for setting in settings_of(ReadingSettings))]
-    data = {name: data[name] for name in names if data.get(name) not in (None, ())}
+    data = {name: data[name] for name in names if data.get(name) not in (None, (), [])}
     return "\n".join(
         [
             "# What is done with these ratings: `starshade run` does it, every command reads it.",
             f"version = {VERSION}",
             "",
             "[data]",
-            *_about(ratings),
+            *about,
             *_lines(data),
             "",
             "[release]",
             *_lines(release),
-            *_attributes(ratings),
+            *beside,
             "",
             "[audit]",
+            *_lines(audit or {}),
             "# Largest shares that you allow; without any, only what k promises is judged:",
             '# limit = ["record=0.2", "class=0.5"]',
             '# judge = "all"  # publish only what is answered in full',
@@ -114,21 +139,29 @@ def _attributes(ratings: Ratings) -> list[str]:
         return []
     names = ratings.attributes.column_names
     return [
-        f"# Personal attributes ({', '.join(map(_toml, names))}) are not released.",
+        f"# Personal attributes ({', '.join(map(toml, names))}) are not released.",
         "# To release what k people share of some, name them, and how coarsely at least (a release",
         "# with attributes cannot be continued by another):",
         '# attributes = "generalized"',
-        f"# quasi-identifiers = {_toml(names)}",
-        f'# attribute-hierarchies = {{ {_toml(names[0])} = "bands:10" }}',
+        f"# quasi-identifiers = {toml(names)}",
+        f'# attribute-hierarchies = {{ {toml(names[0])} = "bands:10" }}',
     ]
 
 
 def _lines(values: Mapping[str, Any]) -> list[str]:
-    return [f"{key_of(name)} = {_toml(value)}" for name, value in values.items()]
+    return [f"{key_of(name)} = {toml(value)}" for name, value in values.items()]
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """Write a value as a project file has it.
+
+    >>> toml({"zip": "prefix:3"}), toml(["a", 2]), toml(True)
+    ('{ "zip" = "prefix:3" }', '["a", 2]', 'true')
+    """
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{toml(name)} = {toml(each)}" for name, each in value.items())
+        return f"{{ {pairs} }}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(toml, value))}]"
     # JSON's texts, numbers and flags are TOML's
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

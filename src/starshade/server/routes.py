@@ -31,6 +31,7 @@ from starshade.server.page.data import FORMS, data_page
 from starshade.server.page.first import facts_with_rows, first_rows
 from starshade.server.page.frame import home_page, options_of
 from starshade.server.page.job import job_page
+from starshade.server.page.project import project_of
 from starshade.server.page.release import release_page
 from starshade.server.parts import sentence
 from starshade.server.uploads import file_name, receive, shown_name
@@ -288,6 +289,17 @@ def release_routes(desk: Desk) -> APIRouter:
         return FileResponse(
             there(job_id, "receipt.json"), media_type="application/json", filename=name
         )
+
+    @router.get("/project")
+    def project(job_id: Id) -> Response:
+        job = found(store.job, job_id)
+        if job.kind != "release":
+            raise missing("this is no release", "Its page lies elsewhere: see the list of jobs.")
+        text = project_of(store, store.data(job.data_id), job)
+        if not text:
+            raise missing("there is no project file for this release", "Its ratings have no file.")
+        headers = {"Content-Disposition": 'attachment; filename="starshade.toml"'}
+        return Response(text, media_type="application/toml", headers=headers)
 
     def there(job_id: int, name: str) -> Path:
         """Return a file of a finished release."""

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starshade.errors import ConfigError, OutputError
 from starshade.naming import speak
+from starshade.progress import note
+from starshade.project.file import NAME, key_of
 from starshade.ratings.readers.addresses.address import hidden
 
 if TYPE_CHECKING:
@@ -65,8 +67,14 @@ def open_studio(
     from starshade.server.ask.labels import as_field
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
+    from starshade.server.page.project import first_data
 
-    first = None if ratings is None else _existing(ratings)
+    first = first_data(ratings)
+    if first:
+        first["path"] = _existing(first["path"])
+    if first.keys() - {"path"}:
+        said = sorted(key_of(name) for name in {*first, "ratings"} - {"path"})
+        note(f"{NAME}: {', '.join(said)}")
     token = secrets.token_urlsafe(32)
     with closing(_listening(port)) as listening, closing(Store(Path(work))) as store:
         number = int(listening.getsockname()[1])
@@ -74,7 +82,7 @@ def open_studio(
         engine.start()
         with closing(engine):
             app = create_app(store, engine, token=token, port=number, most_upload=most_upload)
-            place = "/" if first is None else _begin(store, engine, first)
+            place = _begin(store, engine, first) if first else "/"
             opened = Opened(f"http://{HOST}:{number}{place}?token={token}", number, store.work)
             with speak(as_field()), _serving(app, listening):
                 tell(opened)
@@ -101,14 +109,15 @@ def _existing(ratings: str) -> str:
     return path
 
 
-def _begin(store: Store, engine: Engine, path: str) -> str:
+def _begin(store: Store, engine: Engine, first: dict[str, Any]) -> str:
     from starshade.server.answers import Desk
     from starshade.server.routes import bring_path
 
     for data in store.all_data():
-        if data.kind == "file" and data.source == path:
+        same = {"path": data.source, **data.options} == first if len(first) > 1 else True
+        if data.kind == "file" and data.source == first["path"] and same:
             return f"/data/{data.id}"
-    return bring_path(Desk(store, engine, 0), {"path": path})
+    return bring_path(Desk(store, engine, 0), first)
 
 
 def _listening(port: int | None) -> socket.socket:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pytest
@@ -12,7 +14,7 @@ from pyarrow import csv, parquet
 
 from starshade.ratings.readers.addresses import buckets
 from tests.system.conftest import call, small_csv
-from tests.system.sources.conftest import Server, Store
+from tests.system.sources.conftest import KEY, PASSWORD, Server, Store
 
 
 def release(source: str, out: Path, *options: str) -> tuple[dict[str, bytes], str]:
@@ -84,3 +86,48 @@ def test_bucket(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, k
             parquet.write_table(table, tmp_path / "all")
             address = store.put(f"{place}/all.parquet", (tmp_path / "all").read_bytes())
     assert release(address, tmp_path / "bucket") == expected
+
+
+PROJECT = """\
+[data]
+ratings = "{ratings}"
+scale = "1:5:1"
+{query}
+[release]
+k = 5
+[audit]
+rounds = 0
+targets = 20
+known = [2]
+"""
+
+
+def published(home: Path, ratings: str, monkeypatch: pytest.MonkeyPatch, query: str = "") -> Any:
+    """Do the job of a project file; return what it published, and all that it said."""
+    home.mkdir()
+    (home / "starshade.toml").write_text(PROJECT.format(ratings=ratings, query=query))
+    with monkeypatch.context() as here:
+        here.chdir(home)
+        ran = call("run", "--seed", "7")
+        assert ran.exit_code == 0, ran.stderr
+        assert json.loads(call("run", "--json").stdout)["again"]
+    out = home / "published" / "release-1"
+    kept = [path for path in home.rglob("*") if path.is_file() and path.name != "starshade.toml"]
+    said = b"".join([ran.output.encode(), *(path.read_bytes() for path in kept)])
+    return {path.name: path.read_bytes() for path in sorted(out.iterdir())}, said
+
+
+def test_the_job_of_a_project_file(
+    tmp_path: Path, postgres: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a file, a database and a bucket it publishes the same bytes, and tells no secret."""
+    file, table = tables(tmp_path)
+    expected, _ = published(tmp_path / "of-file", str(file), monkeypatch)
+    postgres.load("nightly", table)
+    address = store.put("nightly/ratings.csv", file.read_bytes())
+    query = 'query = "SELECT * FROM nightly ORDER BY random()"'
+    for home, ratings, asked in (("db", postgres.address, query), ("bucket", address, "")):
+        found, said = published(tmp_path / home, ratings, monkeypatch, asked)
+        assert found == expected
+        for secret in (PASSWORD, unquote(PASSWORD), KEY):
+            assert secret.encode() not in said

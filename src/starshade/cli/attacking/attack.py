@@ -17,6 +17,7 @@ from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings, RiskSettings
 from starshade.cli.attacking.public import attack_with, public
 from starshade.cli.options.declared import Choosing, declared_options, options_of
+from starshade.cli.options.help import OWNER, grouped
 from starshade.cli.options.shared import (
     Command,
     Reading,
@@ -50,7 +51,8 @@ def attacking(command: Command) -> Command:
     ``known`` is what the adversary knows (see `knowledge_of`), ``settings`` are the attacks' own.
     """
     own = gathered(command, declared_options(ENTRIES, besides=_KNOWN), "settings")
-    return gathered(own, options_of(KnowledgeSettings), "known")
+    title = "What the adversary knows"
+    return gathered(own, options_of(KnowledgeSettings), "known", title=title)
 
 
 def knowledge_of(known: Mapping[str, Any]) -> Knowledge:
@@ -74,31 +76,52 @@ def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> t
 
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
+_LISTED = "Whom to hold back"
 _OF_RELEASED = ("inference", "membership")  # know nothing of other items
 #: attacks that draw no knowledge
 _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 
 
-@click.command(cls=Choosing, chooser="--attack", room="attack")
+@click.command(
+    cls=Choosing,
+    chooser="--attack",
+    room="attack",
+    example="starshade attack ratings.csv --known 4\n"
+    "starshade attack release/ --original ratings.csv --private receipt.json --known 4",
+)
 @click.argument("data", metavar="DATA")
-@click.option(
-    "--original", metavar="RATINGS", help="The ratings that a release was made of (needed there)."
-)
-@click.option("--private", metavar="FILE", help="The owner's receipt: who is which record.")
-@click.option(
-    "--earlier-private",
-    metavar="FILE",
-    multiple=True,
-    help="The receipt of an earlier release, in any order; with --attack composition. Repeatable.",
-)
 @click.option(
     "--attack", "name", default="scoreboard-rh", show_default=True, help="See `list attacks`."
 )
 @click.option("--targets", type=Whole(1), help="Users to attack. [default: all]")
+@grouped(
+    OWNER,
+    click.option(
+        "--original",
+        metavar="RATINGS",
+        help="The ratings that a release was made of (needed there).",
+    ),
+    click.option("--private", metavar="FILE", help="The owner's receipt: who is which record."),
+    click.option(
+        "--earlier-private",
+        metavar="FILE",
+        multiple=True,
+        help="The receipt of an earlier release, in any order; with --attack composition. "
+        "Repeatable.",
+    ),
+)
 @attacking
 @public
-@click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")
-@partial(gathered, options=options_of(RiskSettings, "draws", name="risk_draws"), name="drawn")
+@grouped(
+    _LISTED,
+    click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify."),
+)
+@partial(
+    gathered,
+    options=options_of(RiskSettings, "draws", name="risk_draws"),
+    name="drawn",
+    title=_LISTED,
+)
 @reading()
 @running(seed=True)
 def attack(
@@ -116,7 +139,7 @@ def attack(
     known: dict[str, Any],
     run: Run,
 ) -> None:
-    """Attack DATA (ratings, or a release) as an adversary would who knows a few cells.
+    """Attack ratings, or a release, knowing a few cells.
 
     On a release, --original gives the ratings that the adversary's knowledge is drawn from;
     --private scores the answers against the truth, otherwise against what is compatible with it.

@@ -36,7 +36,7 @@ _PUBLIC = [
 
 def public(command: Command) -> Command:
     """Give a command the options of public ratings and pass it ``public``, a dict."""
-    return gathered(command, _PUBLIC, "public")
+    return gathered(command, _PUBLIC, "public", title="Public ratings of somebody")
 
 
 def attack_with(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.cli.options.help import Completed, Explained
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
 from starshade.registry import Entry, find
@@ -21,6 +22,7 @@ else:
     _Type = click.ParamType  # no generic before click 8.4
 
 _NUMBERS = {"integer", "number"}
+_FILES = {"file", "files", "releases"}
 _SEVERAL = {"texts", "places", "integers", "numbers", "files", "releases"}
 _TYPES: dict[str, _Type] = {
     "integer": click.INT,
@@ -30,10 +32,11 @@ _TYPES: dict[str, _Type] = {
 }
 
 
-class Written(_Type):
+class Written(Completed):
     """What a text sets: a number is read, or refused as none; its class says what is allowed."""
 
     def __init__(self, setting: Setting) -> None:
+        super().__init__(None if setting.kind in _FILES else tuple)
         self.setting = setting
         self.plain = _TYPES.get(setting.kind, click.STRING)
         self.name = self.plain.name
@@ -77,7 +80,7 @@ class Declared(click.Option):
     """An option that sets what is declared."""
 
 
-class Choosing(click.Command):
+class Choosing(Explained):
     """A command that chooses one of a registry, and shows the settings of the chosen alone.
 
     Without a choice its help has what all of them let one set, and a line for each.
@@ -89,6 +92,8 @@ class Choosing(click.Command):
         shared = [option for option in self.params if not isinstance(option, Declared)]
         taken = {"--help", "-h"}.union(*(option.opts for option in shared))
         for option in self.params:
+            if chooser in option.opts:
+                option.type = Completed(lambda: (entry.name for entry in self.entries))
             if isinstance(option, Declared) and taken.intersection(option.opts):
                 raise TypeError(
                     f"{self.name}: a setting is called {option.name}, as an option that all share; "
@@ -110,10 +115,8 @@ class Choosing(click.Command):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options that all share, then the chosen one's settings or what there is."""
+        """Write the chosen one's settings, the options that all share, then what there is."""
         shared = [each for each in self.get_params(ctx) if not isinstance(each, Declared)]
-        with formatter.section("Options"):
-            formatter.write_dl([record for o in shared if (record := o.get_help_record(ctx))])
         beside = {option.name for option in shared}
         chosen = ctx.meta.get(self.chooser)
         entries = self.entries if chosen is None else [chosen]
@@ -124,6 +127,7 @@ class Choosing(click.Command):
         if records:
             with formatter.section(f"Settings of {chosen.name if chosen else 'all'}"):
                 formatter.write_dl([record for record in records if record])
+        self.format_grouped(ctx, formatter, shared)
         if chosen:
             return
         with formatter.section(f"What there is ({self.chooser} NAME --help shows its settings)"):

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from starshade.cli.options.help import Explained
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
 
@@ -88,7 +89,7 @@ def of_project(context: click.Context) -> set[str]:
     return taken if its in chosen else taken - how
 
 
-class OfRatings(click.Command):
+class OfRatings(Explained):
     """A command on ratings and something made of them, alone where the project says the ratings."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.help import OWN, READING, grouped
 from starshade.cli.options.project import of_project, without_its_columns
 from starshade.cli.options.spelling import as_option, words_of
 from starshade.errors import ConfigError, OutputError
@@ -107,7 +108,11 @@ def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], C
     left = {*([] if items else ["items"]), *([] if dates else ["dates"])}
     names = [setting.name for setting in settings_of(Reading) if setting.name not in left]
     return functools.partial(
-        gathered, options=options_of(Reading, *names), name="reading", kind=Reading.of
+        gathered,
+        options=options_of(Reading, *names),
+        name="reading",
+        kind=Reading.of,
+        title=READING,
     )
 
 
@@ -125,9 +130,16 @@ Command = Callable[..., Any]
 
 
 def gathered(
-    command: Command, options: list[Any], name: str, kind: Callable[..., Any] = dict
+    command: Command,
+    options: list[Any],
+    name: str,
+    kind: Callable[..., Any] = dict,
+    title: str = OWN,
 ) -> Command:
-    """Give a command some options and pass it all their values as one argument, `name`."""
+    """Give a command some options and pass it all their values as one argument, `name`.
+
+    `title`: under which its help has them.
+    """
     probe: Any = functools.reduce(lambda f, option: option(f), options, lambda: None)
     names = [parameter.name for parameter in probe.__click_params__]
 
@@ -136,7 +148,7 @@ def gathered(
         chosen = kind(**{each: kwargs.pop(each) for each in names})
         return command(*args, **{name: chosen}, **kwargs)
 
-    return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
+    return grouped(title, *options)(wrapper)
 
 
 def given() -> set[str]:

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +19,7 @@ import click
 
 from starshade import budget, progress
 from starshade._version import __version__
+from starshade.cli.options.help import RUNNING, grouped
 from starshade.cli.options.project import of_project
 from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import (
@@ -115,7 +116,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
                 _tell_project()
                 return command(*args, run=Run(as_json, seed, terminal), **kwargs)
 
-        return functools.reduce(lambda f, option: option(f), reversed(options), wrapper)
+        return grouped(RUNNING, *options)(wrapper)
 
     options = [*_OPTIONS, *([_SEED] if seed else [])]
     return decorate
@@ -157,8 +158,15 @@ def _use() -> str:
 def _tell_project() -> None:
     taken = of_project(click.get_current_context())
     if taken:
-        words = sorted(as_option(name).removeprefix("--") for name in taken)
-        progress.note(f"starshade.toml: {', '.join(words)}")
+        tell_project(sorted(as_option(name).removeprefix("--") for name in taken))
+
+
+def tell_project(words: Sequence[str]) -> None:
+    """Note what is taken from the project file, and that the environment overrules it."""
+    from starshade.project.file import ENVIRONMENT, NAME
+
+    variables = sorted(name for name in os.environ if name.startswith(ENVIRONMENT))
+    progress.note("; ".join(filter(None, [f"{NAME}: {', '.join(words)}", ", ".join(variables)])))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade._version import __version__
+from starshade.cli.options.help import WRITTEN, Explained, grouped
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.errors import keeps
@@ -172,7 +173,7 @@ RESUME = click.option(
 
 
 def study(
-    key: str, data: str, *options: Option
+    key: str, data: str, example_of: str, *options: Option
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function the command that runs a paper's study; it takes an `Asked`.
 
@@ -180,7 +181,6 @@ def study(
     """
     shared: tuple[Option, ...] = (
         click.option("--data", metavar="PATH", help=data),
-        click.option("--out", metavar="DIR", help="Write all of it and a page to this folder."),
         *options,
         RUNS,
         click.option(
@@ -188,7 +188,11 @@ def study(
             is_flag=True,
             help="Say how the paper is read and what would count as true; needs no data.",
         ),
-        RESUME,
+        grouped(
+            WRITTEN,
+            click.option("--out", metavar="DIR", help="Write all of it and a page to this folder."),
+            RESUME,
+        ),
         reading(),
         running(seed=True),
     )
@@ -207,7 +211,8 @@ def study(
             asked.begin()
             command(asked, **options)
 
-        return click.command(name=key)(_with(shared, wrapper))
+        example = f"starshade reproduce {key} {example_of}"
+        return click.command(name=key, cls=Explained, example=example)(_with(shared, wrapper))
 
     return decorate
 

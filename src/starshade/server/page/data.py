@@ -13,7 +13,7 @@ from starshade.ratings.shape import bars_of, figures_of, spread_of
 from starshade.server.ask.asking import Asking, Facts, form
 from starshade.server.ask.data import MAPPING, undecided, values_before
 from starshade.server.ask.labels import ASKINGS, FORM_OF
-from starshade.server.ask.release import FEWEST
+from starshade.server.ask.release import FEWEST, RELEASE
 from starshade.server.ask.suggest import after_failure, with_data
 from starshade.server.forms import Form, Sent
 from starshade.server.jobs.store import DataRow, JobKind, JobRow, Store
@@ -28,6 +28,7 @@ from starshade.server.page.frame import (
     shape_of,
 )
 from starshade.server.page.job import field_at_fault, files_of, job_view
+from starshade.server.page.project import asked_by_project
 from starshade.server.parts import Chart, Figure, Link, Next, sentence, without_paths
 
 #: the forms of a data set, by the end of their address
@@ -106,7 +107,11 @@ def _form(
     asking: Asking, data: DataRow, facts: Facts, given: Sent, options: Mapping[str, Any]
 ) -> Form:
     unfold = (given.get("form") or [""])[0] == asking.id
-    filled = values_before(options) if asking is MAPPING else given if unfold else {}
+    filled: Sent = values_before(options) if asking is MAPPING else given if unfold else {}
+    if asking is RELEASE and not filled:
+        fields = {each.name for each in asking.settings(facts)}
+        filled, said = asked_by_project(data, fields)
+        asking = replace(asking, intro=f"{asking.intro} {said}".strip())
     return form(asking, f"/data/{data.id}/{asking.id}", facts, filled, unfold=unfold)
 
 

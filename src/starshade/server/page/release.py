@@ -11,6 +11,7 @@ from starshade.report.page import figure, size
 from starshade.server.ask.labels import address, form_values
 from starshade.server.jobs.store import DataRow, JobRow, Store
 from starshade.server.page.frame import HOME, Shown, frame, title_of
+from starshade.server.page.project import project_of
 from starshade.server.page.repeat import command_of
 from starshade.server.parts import Figure, Link, Next, Picture, interval
 
@@ -22,6 +23,7 @@ def release_page(store: Store, job: JobRow) -> Shown:
     data, result = store.data(job.data_id), job.result or {}
     folder, passed = store.places.release(job.id), bool(result.get("passed"))
     verdict = result.get("verdict") or {}
+    project = project_of(store, data, job)
     above = Link(data.name, f"/data/{data.id}")
     links = {
         name: Link(text, f"/releases/{job.id}/{end}") if (folder / file).is_file() else None
@@ -53,6 +55,10 @@ def release_page(store: Store, job: JobRow) -> Shown:
         tables=[each for each in _tables(result) if each is not None],
         **links,
         command=command_of(store, data, job),
+        project=project,
+        project_link=Link("Download starshade.toml", f"/releases/{job.id}/project")
+        if project
+        else None,
         publish=_publish(passed, bool(verdict.get("answered", passed)), whole is not None),
         keep=_KEEP,
         next=_next(data, job, passed, whole is not None, verdict, result.get("warnings") or ()),

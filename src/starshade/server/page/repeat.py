@@ -33,7 +33,7 @@ def command_of(store: Store, data: DataRow, job: JobRow) -> str:
     if job.settings.get("items"):
         words += ["--items", str(job.settings["items"])]
     reading = {each.name: each for each in settings_of(ReadingSettings)}
-    read = [*_spelled(_read_as(store, job), reading)]
+    read = [*_spelled(read_as(store, job), reading)]
     again = f"starshade-release-{job.id}"
     receipt = ["--private", f"{again}-keep-secret.json", "--seed", str(seed)]
     made = shlex.join([*words, *read, "--out", again, *receipt])
@@ -47,7 +47,7 @@ def command_of(store: Store, data: DataRow, job: JobRow) -> str:
     return f"{made}\n{shlex.join([*words, *_spelled(judging, {})])}"
 
 
-def _read_as(store: Store, job: JobRow) -> Mapping[str, Any]:
+def read_as(store: Store, job: JobRow) -> Mapping[str, Any]:
     """Return how the ratings were read that a release was made of."""
     reads = store.jobs(job.data_id, kinds=("read",), states=("done",))
     return next((each.settings for each in reads if each.id < job.id), {})

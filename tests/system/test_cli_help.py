@@ -1,0 +1,157 @@
+"""Every help: one line, an example that runs, options by what they are for; and completion."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from starshade.cli import main
+from starshade.cli.options.help import OWN, RUNNING, Explained
+from tests.system.conftest import call, small_csv, told
+
+
+def explained(group: click.Group = main, path: str = "starshade") -> dict[str, click.Command]:
+    """Return every command and group by its words, in the order of the work."""
+    found: dict[str, click.Command] = {path: group}
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        inner = isinstance(command, click.Group)
+        found |= explained(command, f"{path} {name}") if inner else {f"{path} {name}": command}
+    return found
+
+
+ALL = explained()
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_help_begins_with_one_line_that_lists_show_whole(words: str) -> None:
+    said = call(*words.split()[1:], "--help").stdout.splitlines()
+    assert said[0].endswith(".")
+    assert said[1] == ""
+    assert said[2].startswith("Usage: ")
+    assert any(line.startswith("Example:") for line in said)
+    if " " in words:
+        listed = call(*words.split()[1:-1], "--help").stdout.splitlines()
+        assert [words.split()[-1], said[0]] in [line.split(maxsplit=1) for line in listed]
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_no_group_of_options_is_longer_than_can_be_read(words: str) -> None:
+    said = call(*words.split()[1:], "--help").stdout
+    if ALL[words].params:
+        assert f"\n{RUNNING}:\n" in said or isinstance(ALL[words], click.Group) or "SHELL" in said
+        assert said.count("--help  ") == 1
+    own = said.partition(f"\n{OWN}:\n")[2].partition("\n\n")[0]
+    assert sum(line.startswith("  -") for line in own.splitlines()) <= 8
+
+
+def examples(words: str) -> list[list[str]]:
+    command = ALL[words]
+    assert isinstance(command, Explained)
+    return [shlex.split(line) for line in command.example.splitlines()]
+
+
+#: those that take long on any data; each has tests of its own, and its example is parsed here
+_LONG = ("starshade reproduce",)
+_ENDLESS = ("starshade studio",)
+
+
+def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one folder, one after the other: a release first, which others are about."""
+    monkeypatch.chdir(tmp_path)
+    small_csv(tmp_path / "ratings.csv")
+    rows = "".join(f"{user},{20 + user % 40}\n" for user in range(1, 121))
+    (tmp_path / "people.csv").write_text(f"userId,age\n{rows}")
+    (tmp_path / "ids.txt").write_text("7\n")
+    done: set[tuple[str, ...]] = set()
+    for words in sorted(ALL, key=lambda words: not words.endswith("anonymize")):
+        for example in examples(words):
+            assert example[0] == "starshade"
+            if words.startswith(_LONG + _ENDLESS) or tuple(example) in done:
+                continue
+            done.add(tuple(example))
+            if ">" in example:
+                example = example[: example.index(">")]
+            said = call(*example[1:])
+            assert said.exit_code == 0 or words == "starshade check", (example, said.stderr)
+            assert said.exit_code <= 1, (example, said.stderr)
+            assert said.stdout.strip(), example
+    assert len(done) > 20
+
+
+@pytest.mark.parametrize("words", [words for words in ALL if words.startswith(_LONG + _ENDLESS)])
+def test_other_examples_are_commands(words: str) -> None:
+    for example in examples(words):
+        name = words.split()[-1]
+        command = ALL[" ".join(example[: 3 if example[1] == "reproduce" else 2])]
+        rest = example[3 if example[1] == "reproduce" else 2 :]
+        with command.make_context(name, rest, resilient_parsing=True) as context:
+            assert context.args == []
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in rest if word.startswith("--")} <= known
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kl", "ns", "pa", "sr", "sq"])
+def test_examples_of_studies_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small_csv(tmp_path / "ratings.csv")
+    (example,) = examples(f"starshade reproduce {name}")
+    assert told(*example[1:])["claims"]
+
+
+def test_anonymise_is_understood(tmp_path: Path) -> None:
+    ratings = small_csv(tmp_path / "ratings.csv")
+    made = told("anonymise", ratings, "--k", 5, "--no-receipt", "--out", tmp_path / "out")
+    assert made["k"] == 5
+    assert "anonymise" not in call("--help").stdout
+
+
+def completed(*words: str) -> list[str]:
+    """Return what a shell would offer for the last word, as its script asks for it."""
+    asked = {
+        "_STARSHADE_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("starshade", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    said = subprocess.run(
+        [sys.executable, "-m", "starshade"], env=os.environ | asked, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    return said.stdout.split()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_asks_starshade(shell: str) -> None:
+    said = call("completion", shell)
+    assert said.exit_code == 0
+    assert f"_STARSHADE_COMPLETE={shell}_complete" in said.stdout
+    assert call("completion", "csh").exit_code == 2
+
+
+def test_bash_takes_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "starshade.bash"
+    script.write_text(call("completion", "bash").stdout)
+    shown = subprocess.run(
+        ["bash", "-c", f"source {script} && complete -p starshade"], capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert "starshade" in shown.stdout
+
+
+def test_what_is_completed() -> None:
+    assert completed("ano") == ["plain,anonymize"]
+    assert "plain,--on-duplicate" in completed("data", "describe", "--on-")
+    assert completed("data", "describe", "--on-duplicate", "la") == ["plain,last"]
+    assert completed("data", "describe", "rat") == ["file,rat"]
+    assert completed("anonymize", "ratings.csv", "--method", "k-e") == ["plain,k-exchange"]
+    assert completed("audit", "ratings.csv", "release", "--private", "re") == ["file,re"]
