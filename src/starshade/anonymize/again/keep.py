@@ -221,8 +221,8 @@ def _on_the_same(ratings: Ratings, before: Release, chosen: ItemSelection | None
         raise ConfigError(
             f"the scale declared, {ratings.scale}, is another than that of the release before, "
             f"{scale}",
-            advice=f"Declare that one{aside('scale', str(scale))}: a release that continues another "
-            "one has its scale.",
+            advice=f"Declare that one{aside('scale', str(scale))}, which a release that continues "
+            "another one has too.",
         )
     if not scale.contains(table.levels[np.unique(table.codes)]).all():
         raise ConfigError(
