@@ -143,8 +143,8 @@ def _refuse_broken_chain(releases: Sequence[Release]) -> None:
     j = chain_break(releases)
     if j is not None:
         raise ConfigError(
-            f"release {j + 1} of {len(releases)} continues one that does not stand before it: "
-            "what a chain tells is not measured by a part of it",
+            f"of {len(releases)} releases number {j + 1} continues one that does not stand before "
+            "it: what a chain tells is not measured by a part of it",
             advice="Name every release of the chain, the oldest first, each with its receipt"
             f"{aside('earlier')}.",
             setting="earlier",
