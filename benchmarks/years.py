@@ -1,7 +1,7 @@
 """Releases of the same people, year after year, with groups kept: what it costs, what it tells.
 
     python benchmarks/years.py                   # all methods, slack 0 to 2, both shortfalls
-    python benchmarks/years.py --methods pooled --slack 0 --attack
+    python benchmarks/years.py --slack 0 --shortfall invent --attack  # what all ten tell
     python benchmarks/years.py --profiles        # what two years of profiles tell beside one
 
 Synthetic people like MovieLens 100K's: every year 5 % leave, 5 % join, and everybody rates more.
@@ -15,7 +15,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def loss(release: ss.Release, ratings: ss.Ratings) -> float:
 
 
 def story(name: str, k: int, slack: int, shortfall: str, tables: list[Any], attack: bool) -> None:
-    """Print one line a year."""
+    """Print one line a year; with `attack` what the strongest find in each release and in all."""
     items = {} if name == "pooled" else {"items": ss.top_items(ITEMS)}
     method = METHODS[name](k=k, slack=slack, **items)
     releases: list[Any] = []
@@ -109,57 +109,110 @@ def story(name: str, k: int, slack: int, shortfall: str, tables: list[Any], atta
                 f"{seconds:.1f} s",
                 flush=True,
             )
-            ratings_last = ratings
         if attack:
-            known = ss.Knowledge(known=4)
-            if name != "pooled":  # facts on other items say nothing
-                chosen = ss.listed_items(list(releases[-1].classes.items))
-                ratings_last = chosen.apply(ratings_last)
-            together = ss.Composition(earlier=releases[:-1], changes="added")
-            result = together.run(releases[-1], known, original=ratings_last, rng=0)
-            alone_result = ss.Likelihood().run(releases[-1], known, original=ratings_last, rng=0)
-            print(f"  composition: {result}\n  likelihood on the last: {alone_result}", flush=True)
+            chosen = ss.listed_items(list(releases[-1].classes.items))
+            # facts on other items say nothing
+            print(attacked(releases, [chosen.apply(each) for each in tables]), flush=True)
+
+
+def attacked(releases: list[Any], tables: list[Any]) -> str:
+    """Say what `composition` finds in all releases, and `likelihood` in each, by 4 ratings."""
+    *earlier, last = releases
+    known = ss.Knowledge(known=4)
+    found = ss.Composition(earlier=earlier, changes="added").run(
+        last, known, original=tables[-1], rng=0
+    )
+    by_year = [
+        ss.Likelihood().run(release, known, original=table, rng=0)
+        for release, table in zip(releases, tables, strict=True)
+    ]
+    if found.class_found is None:  # no cell holds what is true: by the mean of all profiles
+        whole = ss.Likelihood().run(meaned(releases), known, original=tables[-1], rng=0)
+        pinned = "no rating pinned"
+        together = f"class {whole.class_found.rate:.1%}, record {whole.expected_top1.rate:.1%}"
+    else:
+        pinned = (
+            f"a rating pinned of {max(each.pinned.rate for each in found.each):.1%} by the best "
+            f"single one, of {found.pinned.rate:.1%} by all"
+        )
+        together = f"class {found.class_found.rate:.1%}, record {found.record_found.rate:.1%}"
+    return (
+        f"  composition: below k {found.below_k.rate:.1%}, {pinned}; by all {together}\n"
+        f"  likelihood, by year: class {_each(by_year, 'class_found')}; "
+        f"record {_each(by_year, 'expected_top1')}"
+    )
+
+
+def _each(results: list[Any], figure: str) -> str:
+    return " ".join(f"{getattr(each, figure).rate:.1%}" for each in results)
 
 
 def profiles(k: int, tables: list[Any]) -> None:
-    """Print what the profiles of two years tell together, beside what one year's do."""
+    """Print what the profiles of two years tell together, beside what the second year's do."""
     before, after = tables[:2]
     predictive.refuse_leavers = lambda kept: None  # means are refused for what is shown here
+    known = ss.Knowledge(known=8)
     for profile in ("simple", "padded", "model", "pooled"):
         method = ss.PredictiveAnonymizer(k=k, profile=profile)
         one = method.anonymize(before, rng=0)
         two = method.anonymize(after, rng=1, after=one)
-        known = ss.Knowledge(known=8)
-        both = replace(two, classes=replace(two.classes, levels=_mean_levels(one, two)))
-        found = [
-            ss.Likelihood().run(each, known, original=after, rng=0).class_found
-            for each in (two, both)
-        ]
-        rated = [
-            ss.PaddingAttack().run(each, original=after, rng=0).auc_within_items
-            for each in (two, both)
-        ]
-        print(
-            f"{profile:<8} class found by 8 ratings {found[0]} -> {found[1]} with both years; "
-            f"rated or not {rated[0]} -> {rated[1]}; {_leavers(one, two, before)}",
-            flush=True,
-        )
+        for years, release in (("one", two), ("both", meaned([one, two]))):
+            found = ss.Likelihood().run(release, known, original=after, rng=0).class_found
+            rated = ss.PaddingAttack().run(release, original=after, rng=0).auc_within_items
+            again = Again(method, before, after, years == "both")
+            inside = ss.MembershipAttack(rounds=3, method=again).run(
+                release, known, original=after, rng=0
+            )
+            by_eight = next(each.auc for each in inside.by_known if each.known == 8)
+            print(
+                f"{profile:<8} {years:<4} class found by 8 ratings {found}; rated or not "
+                f"{rated}; in it or not, by 8 {by_eight}, by all {inside.auc}",
+                flush=True,
+            )
+        print(f"{profile:<8} {_leavers(one, two, before)}", flush=True)
 
 
-def _mean_levels(one: Any, two: Any) -> Any:
-    """Return the last profiles, where a group was there before the mean of both years'."""
-    levels = two.classes.levels.copy()
-    chain, own = two.private.chain, two.class_of_record[two.private.link.record]
-    was = one.class_of_record[one.private.link.record]
-    place = one.private.link.users.indices(two.private.link.users)
-    for row in np.unique(own):
-        there = place[(own == row) & (place >= 0)]
-        if not len(there):
-            continue
-        now, then = levels[row].astype(int), one.classes.levels[was[there[0]]].astype(int)
-        levels[row] = np.where((now > 0) & (then > 0), np.rint((now + then) / 2), now)
-    assert chain is not None
-    return levels
+@dataclass(frozen=True)
+class Again:
+    """Makes releases of two years of some people, as `MembershipAttack` leaves people out."""
+
+    method: Any
+    before: Any
+    after: Any
+    both: bool
+
+    def anonymize(self, ratings: Any, rng: Any = None) -> Any:
+        """Return the second year's; of `both`, with the means of what groups had in the two."""
+        left_out = np.setdiff1d(list(self.after.users), list(ratings.users))
+        stay = np.flatnonzero(~np.isin(list(self.before.users), left_out))
+        one = self.method.anonymize(self.before.keep_users(stay), rng=rng)
+        two = self.method.anonymize(ratings, rng=rng, after=one)
+        return meaned([one, two]) if self.both else two
+
+
+def meaned(releases: list[Any]) -> Any:
+    """Return the last release with profiles that are the means of all that a group ever had."""
+    last = releases[-1]
+    return replace(last, classes=replace(last.classes, levels=mean_levels(releases)))
+
+
+def mean_levels(releases: list[Any]) -> Any:
+    """Return the last profiles, each with the mean of all that its group ever had."""
+    *earlier, last = releases
+    levels = last.classes.levels
+    total, count = levels.astype(float), (levels > 0).astype(float)
+    own = last.class_of_record[last.private.link.record]
+    for before in earlier:
+        was = before.class_of_record[before.private.link.record]
+        place = before.private.link.users.indices(last.private.link.users)
+        row = np.full(len(levels), -1)
+        row[own[place >= 0]] = was[place[place >= 0]]
+        there = row >= 0
+        then = before.classes.levels[row[there]]
+        total[there] += then
+        count[there] += then > 0
+    mean = np.rint(total / np.maximum(count, 1)).astype(levels.dtype)
+    return np.where(levels > 0, mean, levels)
 
 
 def _leavers(one: Any, two: Any, before: Any) -> str:

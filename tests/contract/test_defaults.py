@@ -10,8 +10,8 @@ import starshade as ss
 from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_RECOMMENDERS
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.audit import demo
-from starshade.audit.compare.compare import grouping_methods
 from starshade.audit.compare.settings import PROFILE
+from starshade.audit.compare.ways import grouping_methods
 from starshade.cli.anonymize import anonymize
 from starshade.registry import find
 from starshade.server.ask.compare import COMPARE

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from starshade.anonymize.prepare import rare_ends, shared_levels
-from starshade.attack.composition.composed import Composed, composition_of
+from starshade.attack.composition.composed import Composed, chain_break, composition_of
 from starshade.audit.evidence import USUAL, Evidence, knowable
 from starshade.audit.findings import understated
 from starshade.audit.result import Finding
@@ -212,9 +212,9 @@ def judge_earlier(
     `most`: the share of people that may be in a joint class below k.
     """
     if not earlier:
-        if not _gap([release]):
+        if _gap([release]) is None:
             return None
-        return Earlier(Finding("earlier", False, _continues()), _continues())
+        return _part_of_a_chain("This release", ())
     places = list(dict.fromkeys(map(str, earlier)))
     others = read_releases(places, private=private)
     chain = _of_chain(release, others)
@@ -227,16 +227,15 @@ def judge_earlier(
         own = [place for place, its in zip(places, relations, strict=True) if its == relation]
         sentences.append(_SENTENCES[relation][len(own) > 1].format(_listed(own, "and")))
     near = [each for each, its in zip(others, relations, strict=True) if its not in _APART]
-    gap = _gap(
-        [each for each, its in zip(others, relations, strict=True) if its != "other"] + [release]
-    )
+    related = [j for j, its in enumerate(relations) if its != "other"]
+    gap = _gap([*(others[j] for j in related), release])
     if near and (release.private is None or any(each.private is None for each in near)):
         sentences += [_TOGETHER, _unmeasured()]
         sentences += [_advice()] * ("same" not in relations)
         return Earlier(Finding("earlier", False, " ".join(sentences)), _unmeasured())
-    if gap:
-        sentences.append(_continues())
-        return Earlier(Finding("earlier", False, " ".join(sentences)), _continues())
+    if gap is not None:
+        which = places[related[gap]] if gap < len(related) else "This release"
+        return _part_of_a_chain(which, sentences)
     if not near:
         return Earlier(Finding("earlier", True, " ".join(sentences)), None)
     try:
@@ -252,12 +251,13 @@ def judge_earlier(
     return Earlier(Finding("earlier", held, " ".join([*sentences, _told(found)])), found)
 
 
-def _continues() -> str:
-    return (
-        "A release that continues another one stands here without it: among how many people who "
-        "hides is not measured unless every release of the chain is named "
-        f"({named('earlier')}), the oldest first, each with its receipt."
+def _part_of_a_chain(which: str, sentences: Sequence[str]) -> Earlier:
+    why = (
+        "among how many people who hides is not measured unless every release of the chain is "
+        f"named ({named('earlier')}), the oldest first, each with its receipt."
     )
+    told = f"{which} continues a release that is not named before it: {why}"
+    return Earlier(Finding("earlier", False, " ".join([*sentences, told])), why)
 
 
 def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
@@ -274,16 +274,12 @@ def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
     return found
 
 
-def _gap(releases: Sequence[Release]) -> bool:
-    """Tell whether one of the releases continues one that does not stand before it."""
-    if releases[-1].private is None and releases[-1].manifest.invented_records is not None:
-        return True  # it continues one, and which is not known
-    own = [each.private for each in releases if each.private is not None]
-    after = [None if each.chain is None else each.chain.after for each in own]
-    return any(
-        last is not None and last not in [each.release for each in own[:j]]
-        for j, last in enumerate(after)
-    )
+def _gap(releases: Sequence[Release]) -> int | None:
+    """Return the place of a release that continues one which does not stand before it."""
+    last = releases[-1]
+    if last.private is None and last.manifest.invented_records is not None:
+        return len(releases) - 1  # it continues one, and which is not known
+    return chain_break(releases)
 
 
 def _strange(earlier: Release, release: Release) -> bool:

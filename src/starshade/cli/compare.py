@@ -72,16 +72,21 @@ def compare(
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:
-    from starshade.audit.compare.frontier import STILL_FOUND, in_columns
+    from starshade.audit.compare.frontier import in_columns
+    from starshade.release.promise import QUESTIONS
 
+    singled_out, *_ = questions = tuple(QUESTIONS.values())
     made = [row for row in result.rows if row.refused is None]
     best = {id(row) for row in result.frontier}
     return page(
         words(str(result)),
         *(
-            _table([result.before, *made], wanted, title, best)
-            if title == STILL_FOUND
-            else _table(made, wanted, title)
+            _table(
+                [result.before, *made] if title in questions else made,
+                wanted,
+                title,
+                best if title == singled_out else None,
+            )
             for title, wanted in in_columns().items()
             if made
         ),

@@ -403,16 +403,30 @@ def story() -> tuple[Release, Ratings]:
     return KExchange(3).anonymize(one, rng=0), two
 
 
+def doubled(table: Ratings) -> Ratings:
+    """The same people on a scale to ten that was found in their ratings."""
+    report = replace(table.report, scale_inferred=True)
+    return replace(table, scale=Scale(1, 10, 1), levels=table.levels * 2, report=report)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda r, t: (replace(r, private=None), t), "without its receipt"),
         (lambda r, t: (r, t.keep_items(np.arange(3))), "1 of the 4 items of the release before"),
-        (lambda r, t: (r, replace(t, scale=Scale(1, 10, 1), levels=t.levels * 2)), "off the scale"),
+        (lambda r, t: (r, replace(t, scale=Scale(1, 10, 1))), "scale declared, 1:10:1"),
+        (lambda r, t: (r, doubled(t)), "off the scale"),
         (lambda r, t: (r, t.keep_users(np.arange(15, 20))), "none of the people"),
         (lambda r, t: (r, t.keep_users(np.arange(0))), "none of the people"),
     ],
-    ids=["no receipt", "other items", "other scale", "nobody in common", "nobody"],
+    ids=[
+        "no receipt",
+        "other items",
+        "another scale",
+        "off the scale",
+        "nobody in common",
+        "nobody",
+    ],
 )
 def test_what_cannot_be_continued_is_refused(change: Any, message: str) -> None:
     release, ratings = change(*story())
@@ -479,5 +493,5 @@ def test_equal_releases_stand_in_the_order_in_which_they_continue(tmp_path: Path
     names = [each.private.release for each in equal if each.private is not None]
     assert len(set(names[1:])) == 1
     assert composition_of(equal, CAST).counts.people_below_k == 0
-    with pytest.raises(ConfigError, match="stands before the one that it continues"):
+    with pytest.raises(ConfigError, match="continues one that does not stand before it"):
         composition_of([equal[1], equal[0]], CAST)

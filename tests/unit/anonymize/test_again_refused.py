@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.errors import ConfigError, UnmetError
+from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 
 RATINGS = synthesize(n_users=24, n_items=4, rng=0)
@@ -34,3 +37,28 @@ def test_more_k_than_before_is_told_by_the_k_that_was() -> None:
     assert "have left" not in caught.value.message
     assert "k = 3" in str(caught.value.advice)
     assert "slack" not in str(caught.value.advice)
+
+
+def test_who_withholds_is_told_that_records_can_be_invented() -> None:
+    first = KLikeness(k=4).anonymize(RATINGS, rng=0)
+    own = first.class_of_record[first.private.link.record]
+    gone = [int(np.flatnonzero(own == c)[0]) for c in range(first.classes.n_groups)]
+    rest = RATINGS.keep_users(
+        np.flatnonzero(~np.isin(list(RATINGS.users), first.private.link.users.take(gone)))
+    )
+    with pytest.raises(UnmetError, match="too many have left") as caught:
+        KLikeness(k=4).anonymize(rest, rng=0, after=first, shortfall="withhold")
+    assert "shortfall" in str(caught.value.advice)
+    again = KLikeness(k=4).anonymize(rest, rng=0, after=first)
+    assert again.exact.invented_records == len(gone)
+
+
+def test_a_scale_that_was_declared_is_not_passed_over() -> None:
+    first = KLikeness(k=3).anonymize(RATINGS, rng=0)
+    wider = replace(RATINGS, scale=Scale(1, 10, 1))
+    with pytest.raises(ConfigError, match=re.escape("declared, 1:10:1")) as caught:
+        KLikeness(k=3).anonymize(wider, rng=0, after=first)
+    assert "1:5:1" in str(caught.value.advice) + caught.value.message
+    found = replace(wider, report=replace(wider.report, scale_inferred=True))
+    again = KLikeness(k=3).anonymize(found, rng=0, after=first)
+    assert again.scale == first.scale

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,16 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.shadows.inference import InferenceAttack
+from starshade.attack.shadows.membership import MembershipAttack
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
-from starshade.audit.compare.compare import compare, grouping_methods
+from starshade.audit.compare.compare import compare
 from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, on_frontier
+from starshade.audit.compare.ways import grouping_methods
+from starshade.audit.questions.inferred import enough_of
+from starshade.audit.shadows import method_of
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
 from starshade.ratings.holdout import hold_out
@@ -32,6 +38,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.release.folder.read import read_release
 from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.losses import GeneralizationLoss
 from tests.strategies import table
@@ -193,6 +200,9 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"methods": ["interval"], "eps": -1}, "eps"),
         ({"profile": "pooled"}, "none of the methods has a profile"),
         ({"disclosure_weights": [0.2]}, "none of the methods has such a weight"),
+        ({"methods": ["interval"], "eps": 1, "slacks": [1]}, "none of the methods has slack"),
+        ({"slacks": [-1]}, "slacks = a list: must be one or more whole"),
+        ({"rounds": 11}, "rounds"),
         ({"disclosure_weights": [-1.0]}, "disclosure_weights = -1: must be one or more numbers"),
         ({"disclosure_weights": []}, "one or more numbers, 0 to 100"),
         ({"methods": ["predictive"], "profile": "mean"}, "padded, simple, model or pooled"),
@@ -349,6 +359,42 @@ def test_k_exchange_has_a_row_for_every_weight(ratings: Ratings) -> None:
     assert "a line joins the weights" not in json.dumps(
         compare(ratings, ["k-exchange"], [5], items=top_items(6), rng=1).plot()
     )
+
+
+def test_what_can_be_continued_has_a_row_for_every_slack(ratings: Ratings) -> None:
+    found = compare(
+        ratings, ["mondrian", "k-likeness"], [4], items=top_items(6), slacks=[2, 0], rng=1
+    )
+    assert [(row.name, row.slack) for row in found.rows] == [
+        ("mondrian (k = 4)", 0),
+        ("mondrian, slack 2 (k = 4)", 2),
+        ("k-likeness (k = 4)", 0),
+        ("k-likeness, slack 2 (k = 4)", 2),
+    ]
+    part = top_items(6).apply(ratings)
+    release = KLikeness(k=4, slack=2).anonymize(part, rng=1)
+    assert found.rows[3].figures["classes"] == release.classes.n_groups
+
+
+def test_rounds_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> None:
+    part = top_items(6).apply(ratings).drop_empty_users()
+    found = compare(part, ["k-likeness"], [5], rounds=2, rng=7)
+    KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "receipt")
+    release = read_release(tmp_path / "out", private=tmp_path / "receipt")
+    known = Knowledge(known=enough_of(part, (), beside=1), dates=False)
+    of = {"rounds": 2, "method": method_of(release, part)}
+    asked: dict[str, Any] = {"original": part, "targets": 1000, "rng": 7}
+    (row,) = found.rows
+    member = MembershipAttack(**of).run(release, known, **asked)
+    assert row.figures["membership"] == member.auc.rate
+    gained = InferenceAttack(**of).run(release, known, **asked)
+    rates = [rate.rate for rate in (gained.rated_gained, gained.value_gained) if rate is not None]
+    assert row.figures["inference"] in rates
+    assert 0 <= row.figures["halves"] <= 1
+    names = ("membership", "inference", "halves")
+    assert [found.original[name] for name in names] == [None] * 3
+    (without,) = compare(part, ["k-likeness"], [5], rng=7).rows
+    assert [without.figures[name] for name in names] == [None] * 3
 
 
 def test_profiles_are_pooled_unless_another_is_asked_for(ratings: Ratings) -> None:

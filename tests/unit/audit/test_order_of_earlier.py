@@ -41,9 +41,15 @@ def test_a_chain_out_of_order_is_not_measured(tmp_path: Path, alike: bool) -> No
     assert judged(0, 1).passed
     assert "are releases of the same people, in which who hides together" in judged(0, 1).text
     first, second = (read_release(folder, private=own) for folder, own in places[:2])
-    with pytest.raises(ConfigError, match="stands before the one that it continues"):
-        composition_of([second, first, last], table, "revised")
+    for part, place in (([second, first, last], 1), ([first, last], 2), ([second, last], 1)):
+        broken = f"of {len(part)} releases number {place} continues one"
+        with pytest.raises(ConfigError, match=broken):
+            composition_of(part, table, "revised")
     assert not judged(2).passed
+    missing = judged(0)  # the last one continues the second
+    assert not missing.passed
+    assert "This release continues a release that is not named" in missing.text
+    assert f"{places[1][0]} continues a release that is not named" in judged(1).text
     swapped = judged(1, 0)
     assert not swapped.passed
     assert "the oldest first" in swapped.text

@@ -58,6 +58,7 @@ def test_the_table_has_a_line_per_row(folder: Path, found: Comparison) -> None:
         "eps",
         "profile",
         "disclosure_weight",
+        "slack",
         "attack",
         *FIGURES,
         "frontier",

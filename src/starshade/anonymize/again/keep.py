@@ -139,7 +139,8 @@ def keep(
     ever = np.bincount(np.concatenate([groups, chain.forgotten]), minlength=n_groups)
     least = k if shortfall == "withhold" else (k + 1) // 2
     out = (stay < least) | (row < 0)
-    _refuse_a_rest(int(stay[out].sum()), int(stay.sum()), k, before.manifest.claimed_k or k)
+    was = before.manifest.claimed_k or k
+    _refuse_a_rest(int(stay[out].sum()), int(stay.sum()), k, was, shortfall)
     newcomers = int((group < 0).sum())
     too_few = newcomers < k
     released = np.where(group < 0, not too_few, ~out[group])
@@ -210,12 +211,19 @@ def _on_the_same(ratings: Ratings, before: Release, chosen: ItemSelection | None
     lacking = int((places < 0).sum())
     if lacking:
         raise ConfigError(
-            f"{lacking:,} of the {counted(len(items), 'item')} of the release before are not in "
-            "these ratings",
+            f"these ratings lack {lacking:,} of the {counted(len(items), 'item')} of the release "
+            "before",
             advice="A release that continues another one has the same items: give ratings that "
             "have them all, or start anew, which nobody who has both can be safe from.",
         )
     table = ratings.keep_items(places)
+    if not ratings.report.scale_inferred and ratings.scale != scale:
+        raise ConfigError(
+            f"the scale declared, {ratings.scale}, is another than that of the release before, "
+            f"{scale}",
+            advice=f"Declare that one{aside('scale', str(scale))}, which a release that continues "
+            "another one has too.",
+        )
     if not scale.contains(table.levels[np.unique(table.codes)]).all():
         raise ConfigError(
             f"ratings off the scale of the release before, {scale}",
@@ -224,14 +232,23 @@ def _on_the_same(ratings: Ratings, before: Release, chosen: ItemSelection | None
     return on_scale(table, scale)
 
 
-def _refuse_a_rest(withheld: int, stayed: int, k: int, was: int) -> None:
-    if 2 * withheld > stayed:
-        why = "are too small" if k > was else "too many have left"
-        raise UnmetError(
-            f"{withheld:,} of the {counted(stayed, 'person', 'people')} who stayed are in groups "
-            f"that {why} to be {k} again, so most of them would be withheld",
-            advice=f"The release before had k = {was}: choose none above that{aside('k', was)}."
-            if k > was
-            else "Do not publish these people again. Groups that start larger last longer"
-            f"{aside('slack', 2)}.",
+def _refuse_a_rest(withheld: int, stayed: int, k: int, was: int, shortfall: Shortfall) -> None:
+    if 2 * withheld <= stayed:
+        return
+    why = "are too small" if k > was else "too many have left"
+    advice = (
+        "Do not publish these people again. Groups that start larger last longer"
+        f"{aside('slack', 2)}."
+    )
+    if shortfall == "withhold":
+        advice = (
+            "Let records of nobody fill groups up, where half of them is left"
+            f"{aside('shortfall', 'invent')}."
         )
+    if k > was:
+        advice = f"The release before had k = {was}: choose none above that{aside('k', was)}."
+    raise UnmetError(
+        f"{withheld:,} of the {counted(stayed, 'person', 'people')} who stayed are in groups "
+        f"that {why} to be {k} again, so most of them would be withheld",
+        advice=advice,
+    )

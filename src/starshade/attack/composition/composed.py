@@ -94,11 +94,12 @@ def composition_of(
     Raises
     ------
     ConfigError
-        A release without a link, a link or ratings that do not belong to it, ratings that changed
-        otherwise than `changes` says, or too little memory.
+        A release without a link, a link or ratings that do not belong to it, one that continues a
+        release which does not stand before it, ratings that changed otherwise than `changes` says,
+        or too little memory.
     """
     *earlier, newest = releases
-    _refuse_disorder(releases)
+    _refuse_broken_chain(releases)
     link = link_of(newest, link)
     links = [link_of(release) for release in earlier]
     _refuse_foreign(newest, original, link)
@@ -127,20 +128,27 @@ def composition_of(
     )
 
 
-def _refuse_disorder(releases: Sequence[Release]) -> None:
-    """Refuse releases that stand before one that they continue."""
+def chain_break(releases: Sequence[Release]) -> int | None:
+    """Return the place of the first that continues a release which does not stand before it."""
     own = [each.private for each in releases]
-    for j, one in enumerate(own):
-        after = None if one is None or one.chain is None else one.chain.after
-        before, later = (
-            {each.release for each in some if each is not None} for some in (own[:j], own[j + 1 :])
+    names = [None if each is None else each.release for each in own]
+    after = [None if each is None or each.chain is None else each.chain.after for each in own]
+    return next(
+        (j for j, last in enumerate(after) if last is not None and last not in names[:j]), None
+    )
+
+
+def _refuse_broken_chain(releases: Sequence[Release]) -> None:
+    """Refuse some releases of a chain without those that they continue, or in another order."""
+    j = chain_break(releases)
+    if j is not None:
+        raise ConfigError(
+            f"of {len(releases)} releases number {j + 1} continues one that does not stand before "
+            "it: what a chain tells is not measured by a part of it",
+            advice="Name every release of the chain, the oldest first, each with its receipt"
+            f"{aside('earlier')}.",
+            setting="earlier",
         )
-        if after in later - before:  # equal files may have been released again
-            raise ConfigError(
-                "a release stands before the one that it continues",
-                advice=f"Name the oldest first{aside('earlier')}.",
-                setting="earlier",
-            )
 
 
 def _refuse_foreign(release: Release, original: Ratings, link: Link) -> None:

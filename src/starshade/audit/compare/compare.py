@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from statistics import fmean
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.registry import ENTRIES
 from starshade.arguments import typed
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
@@ -26,27 +22,26 @@ from starshade.audit.attempts import (
     Attempt,
     attempt,
     compile_first,
-    made_of,
     numeric_attribute,
     size_of,
     untouched,
 )
 from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, Value
-from starshade.audit.compare.settings import PROFILE, CompareSettings
+from starshade.audit.compare.settings import CompareSettings
+from starshade.audit.compare.ways import Way, ways_of
 from starshade.audit.evidence import numbers_to_try
-from starshade.audit.make import Anonymizer
 from starshade.audit.measure import figures_of
+from starshade.audit.questions.inferred import enough_of, most_gained
 from starshade.audit.questions.singled_out import predicates_of
+from starshade.audit.shadows import being_in_it
 from starshade.errors import ConfigError, UnmetError, UserError
-from starshade.naming import called, named
 from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
-from starshade.registry import find
 from starshade.release import ProfileKind
 from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
@@ -60,13 +55,6 @@ from starshade.utility.what_remains import WhatRemains
 #: measured with settings that are the same for all
 _APART = ("query-error", "what-remains", *(entry.name for entry in PROBED))
 _DRAWS = 20  # conditions for each set of items and each kind
-_PROXIMATE = ("l", "sensitive", "nulls")  # beside eps
-_Value = TypeVar("_Value", bound=float | str)
-
-
-def grouping_methods() -> tuple[str, ...]:
-    """Return the names of the methods that take no parameter but k and a hierarchy."""
-    return tuple(e.name for e in ENTRIES if issubclass(e.load(), Grouping))
 
 
 @typed
@@ -83,9 +71,11 @@ def compare(
     nulls: NullRule = CompareSettings.nulls,
     profile: ProfileKind | None = None,
     disclosure_weights: Sequence[float] = CompareSettings.disclosure_weights,
+    slacks: Sequence[int] = CompareSettings.slacks,
     attribute: str | None = None,
     known: int = CompareSettings.known,
     targets: int = CompareSettings.targets,
+    rounds: int = CompareSettings.rounds,
     held_out: float = CompareSettings.held_out,
     rng: Rng = None,
 ) -> Comparison:
@@ -109,6 +99,8 @@ def compare(
         "pooled".
     disclosure_weights : sequence of float
         For `KExchange`, if it is named: a row for each (`KExchange.disclosure_weight`).
+    slacks : sequence of int
+        For the methods whose releases can be continued: a row for each number of people beyond k.
     attribute : str, optional
         The numeric personal attribute that queries average. None: age, else the first numeric
         one, else there is no query error.
@@ -117,6 +109,9 @@ def compare(
         has so many.
     targets : int
         Users attacked at most, a seeded sample.
+    rounds : int
+        Of making each release again without a tenth of the people, which tells whether two halves
+        of a person lead to one class and what is told because somebody is in it. 0: neither.
     held_out : float
         Share of the ratings that are held out first, below 1: releases are made of the others,
         and recommenders are tested on these. 0: nothing is held out, nothing is trained.
@@ -145,8 +140,8 @@ def compare(
     the released cells, `ScoreboardRH`, `LabelAttack` and `Likelihood`, scored by who became which
     record; a row has the risk of the one that finds most records, and says which. Beside it stand
     how many conditions written from the release single somebody out (`PredicateAttack`), and how
-    often the right class is found. Whether being in it tells something is for an audit: it takes
-    further releases. Nothing is saved.
+    often the right class is found; with `rounds` also what an audit finds by releases without some
+    of the people (`HalvesAttack`, `MembershipAttack`, `InferenceAttack`). Nothing is saved.
 
     Examples
     --------
@@ -158,9 +153,11 @@ def compare(
     """
     started, seed = perf_counter(), resolve_seed(rng)
     near = (eps, l, sensitive, nulls)
-    cells = (profile, disclosure_weights)
+    ways = (profile, disclosure_weights, slacks)
     ks = [k] if isinstance(k, int) else k
-    settings = CompareSettings(methods, ks, *near, *cells, attribute, known, targets, held_out)
+    settings = CompareSettings(
+        methods, ks, *near, *ways, attribute, known, targets, rounds, held_out
+    )
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
             f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
@@ -174,20 +171,22 @@ def compare(
         table = train.keep_users(np.flatnonzero(train.user_support))
         probe = probe.keep_users(np.flatnonzero(train.user_support))
     numeric = numeric_attribute(table, attribute)
-    ways = _ways(settings, exact=numeric is not None)
+    tried = ways_of(settings, exact=numeric is not None)
     most, usual = int(table.user_support.max()), (CompareSettings.known,)
     (number,) = numbers_to_try((settings.known,), most, usual)
     knowledge = Knowledge(known=number, dates=False)
-    judge = _Judge(table, ratings, knowledge, settings.targets, numeric, seed, probe)
-    kinds = {(way.name, bool(way.weight)): way.method for way in ways}  # a weight has own kernels
+    judge = _Judge(
+        table, ratings, knowledge, settings.targets, numeric, settings.rounds, seed, probe
+    )
+    kinds = {(way.name, bool(way.weight)): way.method for way in tried}  # a weight has own kernels
     compile_first(kinds.values(), table, seed)
-    with task("comparing", len(ways) + 1) as step:
+    with task("comparing", len(tried) + 1) as step:
         release = untouched(table, "exact" if numeric else "none")
         original, before = judge.figures(release, k=1)
         step(1)
         rows = []
         wrong: list[UserError] = []
-        for way in ways:
+        for way in tried:
             rows.append(_row(way, judge, wrong))
             note(_line_of(rows[-1]))
             step(1)
@@ -204,72 +203,10 @@ def compare(
         attack=before,
         seconds=perf_counter() - started,
         held_out=settings.held_out,
+        rounds=settings.rounds,
         seed=seed,
         digest=digest_of(table),
     )
-
-
-@dataclass(frozen=True)
-class _Way:
-    name: str
-    k: int
-    eps: float | None
-    profile: str | None
-    weight: float | None
-    method: Anonymizer
-
-
-def _ways(settings: CompareSettings, *, exact: bool) -> list[_Way]:
-    names = grouping_methods() if settings.methods is None else _once(settings.methods, "methods")
-    ks = sorted(_once(settings.k, "k"))
-    if not names:
-        raise ConfigError("nothing to compare: at least one method is needed")
-    entries = [find(ENTRIES, name, "method") for name in names]
-    with_eps = [entry.name for entry in entries if "eps" in entry.names]
-    with_weight = [entry.name for entry in entries if "disclosure_weight" in entry.names]
-    with_profile = [entry.name for entry in entries if "profile" in entry.names]
-    if with_eps and settings.eps is None:
-        raise ConfigError(
-            f"{', '.join(with_eps)}: {named('eps')} is missing",
-            advice="Say within which distance records are to have others.",
-            setting="eps",
-        )
-    for name, of, those in (
-        ("eps", "an eps", with_eps),
-        *((name, "such a setting", with_eps) for name in _PROXIMATE),
-        ("profile", "a profile", with_profile),
-        ("disclosure_weights", "such a weight", with_weight),
-    ):
-        given = getattr(settings, name)
-        if given != getattr(CompareSettings, name) and not those:
-            others = {"profile": "predictive", "disclosure_weights": "k-exchange"}
-            other = others.get(name, "interval or suppress")
-            raise ConfigError(
-                f"{named(name, given)}: none of the methods has {of}",
-                advice=f"Leave it out, or name {other} among the methods.",
-                setting=name,
-            )
-    near = {name: getattr(settings, name) for name in _PROXIMATE}
-    weights = sorted(_once(settings.disclosure_weights, "disclosure_weights"))
-    shared: dict[str, Any] = {"attributes": "exact" if exact else "none"}
-    ways = []
-    for entry in entries:
-        own = settings.eps if entry.name in with_eps else None
-        cells = (settings.profile or PROFILE) if entry.name in with_profile else None
-        for k, weight in product(ks, weights if entry.name in with_weight else (None,)):
-            with_k = shared | {"k": k} | ({} if own is None else {"eps": own} | near)
-            method = made_of(entry, with_k | {"profile": cells, "disclosure_weight": weight})
-            ways.append(_Way(entry.name, k, own, cells, weight, method))
-    return ways
-
-
-def _once(values: Sequence[_Value], name: str) -> tuple[_Value, ...]:
-    """Return each value once, and say so where one was given more often."""
-    counts = Counter(values)
-    repeated = ", ".join(str(value) for value, times in counts.items() if times > 1)
-    if repeated:
-        note(f"{called(name)}: {repeated} given more than once, and tried once")
-    return tuple(counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +218,7 @@ class _Judge:
     knowledge: Knowledge
     targets: int
     attribute: str | None
+    rounds: int
     seed: int
     probe: Ratings | None
 
@@ -323,6 +261,8 @@ class _Judge:
             "disclosed": max(result.disclosed.rate for result in attacked),
         }
         if made is not None:
+            if self.rounds:
+                values |= self._by_rounds(release)
             values |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
         return values, worst.attack
 
@@ -337,6 +277,26 @@ class _Judge:
             )
             for attack in (ScoreboardRH(), LabelAttack(), Likelihood())
         ]
+
+    def _by_rounds(self, release: Release) -> dict[str, Value]:
+        """Make it again without some of the people: what links, and what being in it tells."""
+        with silence():
+            found = being_in_it(
+                release,
+                self.ratings,
+                rounds=self.rounds,
+                known=enough_of(self.ratings, (), beside=1),
+                halves=enough_of(self.ratings, (), beside=0) // 2,
+                targets=self.targets,
+                seed=self.seed,
+            )
+        halves, member, more = found.halves, found.membership, found.inference
+        rates = {
+            "halves": None if isinstance(halves, str) else halves.members,
+            "membership": None if isinstance(member, str) else member.auc,
+            "inference": None if isinstance(more, str) else most_gained(more),
+        }
+        return {name: None if rate is None else rate.rate for name, rate in rates.items()}
 
     def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Value]:
         measure = RecommenderError("regularized-svd", self.seed)  # one for all methods
@@ -355,9 +315,13 @@ class _Judge:
         return errors | {"query_error": fmean(known) if known else None}
 
 
-def _row(way: _Way, judge: _Judge, wrong: list[UserError]) -> Row:
+def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
     told = (way.name, way.k, way.eps)
-    cells: dict[str, Any] = {"profile": way.profile, "disclosure_weight": way.weight}
+    cells: dict[str, Any] = {
+        "profile": way.profile,
+        "disclosure_weight": way.weight,
+        "slack": way.slack,
+    }
     try:
         made = attempt(way.method, judge.ratings, judge.seed)
         figures, attack = judge.figures(made.release, way.k, made)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from starshade.attack.likelihood.result import CLASS_FOUND
 from starshade.attack.predicate.result import ISOLATES
 from starshade.attack.result import DISCLOSED, EXPECTED_TOP1, TARGETS
 from starshade.audit.measure import OF_RELEASES, measured_figures
+from starshade.audit.questions.limits import LIMITED
 from starshade.chart import Chart, Spec, colours, encoded, marks, small_title
 from starshade.errors import ConfigError
 from starshade.figure import Figure
 from starshade.plain import percent
+from starshade.release.promise import QUESTIONS, QuestionName
 from starshade.utility.losses import DisclosureShares
 
 if TYPE_CHECKING:
@@ -187,16 +190,34 @@ _LOST = (
         short="RMSE, of the original's",
     ),
 )
-_FOUND = (
-    TARGETS,
-    EXPECTED_TOP1,
-    Figure("expected_top1_low", "Right when it must answer, at least", "share", True),
-    Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
-    ISOLATES,
-    CLASS_FOUND,
-    DISCLOSED,
-    *DisclosureShares.FIGURES,
-)
+#: what is found, by the question that it answers (`QUESTIONS`)
+_FOUND: dict[QuestionName, tuple[Figure, ...]] = {
+    "singled-out": (
+        TARGETS,
+        EXPECTED_TOP1,
+        Figure("expected_top1_low", "Right when it must answer, at least", "share", True),
+        Figure("expected_top1_high", "Right when it must answer, at most", "share", True),
+        ISOLATES,
+    ),
+    "linked": (
+        CLASS_FOUND,
+        Figure("halves", LIMITED["halves"].title, "share", True, short="halves joined"),
+    ),
+    "inferred": (
+        Figure(
+            "membership",
+            "Of two people, one in it and one not, told which is, all ratings known",
+            "share",
+            True,
+            "50% is not at all.",
+            short="in it or not",
+        ),
+        Figure("inference", LIMITED["inference"].title, "share", True, short="gained by it"),
+        DISCLOSED,
+        *DisclosureShares.FIGURES,
+    ),
+}
+_RISKS = {figure.key for figures in _FOUND.values() for figure in figures}
 _TOOK = (
     Figure("seconds", "Seconds", "seconds", True, short="seconds"),
     Figure("peak_rss_mb", "Most memory", "count", True),
@@ -214,7 +235,6 @@ _MORE = (
     "rmse_ratio_refit",
 )
 REMAINS = "What remains of all the ratings that there were, and what is lost"
-STILL_FOUND = "What is still found"
 _REMAINS = ("remains_exact", "remains_within_step", "remains_gone", "skill")
 #: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged
 LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
@@ -223,13 +243,12 @@ _LITERATURE = ("gen_iloss", "dm", "c_avg")
 
 def compared() -> tuple[Figure, ...]:
     """Return what a row has."""
-    risks = {figure.key for figure in _FOUND}
     measured = [
         figure
         for figure in measured_figures()
-        if (figure.short or figure.key in _MORE) and figure.key not in risks
+        if (figure.short or figure.key in _MORE) and figure.key not in _RISKS
     ]
-    return (*_LOST, *measured, *_FOUND, *_TOOK)
+    return (*_LOST, *measured, *chain.from_iterable(_FOUND.values()), *_TOOK)
 
 
 def in_columns() -> dict[str, tuple[Figure, ...]]:
@@ -237,11 +256,10 @@ def in_columns() -> dict[str, tuple[Figure, ...]]:
     places = {key: place for place, key in enumerate((*_REMAINS, *LOSSES))}
     shown = [figure for figure in compared() if figure.short]
     shown.sort(key=lambda figure: places.get(figure.key, len(places)))
-    risks = {figure.key for figure in _FOUND}
     beside = {*_LITERATURE, *(figure.key for figure in _TOOK)}
     return {
-        REMAINS: tuple(f for f in shown if f.key not in risks | beside),
-        STILL_FOUND: tuple(f for f in shown if f.key in risks),
+        REMAINS: tuple(f for f in shown if f.key not in _RISKS | beside),
+        **{QUESTIONS[name]: tuple(f for f in found if f.short) for name, found in _FOUND.items()},
         "For comparison with the literature, and what it took": tuple(
             f for f in shown if f.key in beside
         ),

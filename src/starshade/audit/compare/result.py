@@ -16,8 +16,11 @@ from starshade.plain import counted, percent
 
 Value: TypeAlias = float | int | None
 #: fields that JSON has as they are, in its order: of a row, of all
-_OF_ROW = ("method", "k", "eps", "profile", "disclosure_weight", "attack")
-_AS_THEY_ARE = ("known", "targets", "attribute", "seconds", "held_out", "seed", "digest", "version")
+_OF_ROW = ("method", "k", "eps", "profile", "disclosure_weight", "slack", "attack")
+_AS_THEY_ARE = (
+    *("known", "targets", "rounds", "attribute", "held_out"),
+    *("seconds", "seed", "digest", "version"),
+)
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,14 @@ class Row:
     attack: str | None = None
     profile: str | None = None  # what cells are, where the method has a choice
     disclosure_weight: float | None = None  # where the method has one
+    slack: int | None = None  # likewise
 
     @property
     def label(self) -> str:
         """The method, and what its cells are."""
         weight = f"weight {self.disclosure_weight:g}" if self.disclosure_weight else None
-        return ", ".join(filter(None, (self.method, self.profile, weight)))
+        slack = f"slack {self.slack}" if self.slack else None
+        return ", ".join(filter(None, (self.method, self.profile, weight, slack)))
 
     @property
     def way(self) -> str:
@@ -121,6 +126,8 @@ class Comparison:
     seconds : float
     held_out : float
         Share of the ratings that recommenders were tested on.
+    rounds : int
+        Of leaving people out; 0: none, and what they tell was not measured.
     seed : int
     digest : str
     version : str
@@ -137,6 +144,7 @@ class Comparison:
     seed: int
     digest: str
     held_out: float = 0.0
+    rounds: int = 0
     version: str = field(default=__version__)
 
     @property

@@ -61,6 +61,17 @@ class CompareSettings:
         usual="X",
         advice="E.g. 0,0.1,0.2,0.5.",
     )
+    slacks: Sequence[int] = settable(
+        "People who may leave a group",
+        "For methods whose releases can be continued: a row for each number of people beyond k of "
+        "whom groups are made.",
+        default=(0,),
+        kind="integers",
+        commas=True,
+        least=0,
+        usual="N",
+        advice="E.g. 0,1,2.",
+    )
     attribute: str | None = settable(
         "Attribute that is averaged",
         "Numeric personal attribute that queries ask for.",
@@ -74,6 +85,14 @@ class CompareSettings:
         least=1,
     )
     targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
+    rounds: int = settable(
+        "Rounds of leaving people out",
+        "Releases made again without a tenth of the people, for what links two halves of a person "
+        "and what is told because somebody is in it; 0: none, which saves most of the time.",
+        default=0,
+        least=0,
+        most=10,
+    )
     held_out: float = settable(
         "Share of the ratings kept apart to test recommenders",
         "Share of the ratings held out, to test recommenders on.",

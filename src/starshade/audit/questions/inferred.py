@@ -55,6 +55,12 @@ def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float])
     )
 
 
+def most_gained(found: InferenceResult) -> Rate | None:
+    """Return how much more often an answer is right; of two kinds of questions the larger."""
+    some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
+    return max(some, key=lambda rate: rate.high, default=None)
+
+
 def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
         return unmeasured("membership", "Whether somebody is in it", found, limit)
@@ -94,11 +100,10 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
 def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
         return unmeasured("inference", "What is told of somebody's other ratings", found, limit)
-    some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
-    if not some:
+    best = most_gained(found)
+    if best is None:
         why = "nobody left an item unrated, and ratings without steps are not named"
         return unmeasured("inference", "What is told of somebody's other ratings", why, limit)
-    best = max(some, key=lambda rate: rate.high)
     # two adversaries asked two kinds of questions
     low = best.rate - _WIDER * (best.rate - best.low)
     high = best.rate + _WIDER * (best.high - best.rate)

@@ -76,8 +76,9 @@ def forget(
 ) -> Forgotten:
     """Take people out of receipts: all are written before the first takes its place.
 
-    A receipt that was rewritten has no digest of the released ratings any more: whether ratings are
-    those that a release was made of is told by less. Killed in between, the same again ends it.
+    A receipt that was rewritten has no digest of ratings any more, as theirs are in it: whether
+    ratings are those that a release was made of is told by less. Killed in between, the same again
+    ends it.
 
     Parameters
     ----------
@@ -163,6 +164,8 @@ def _without(facts: dict[str, Any], ids: set[str]) -> dict[str, Any]:
         "users": [users[i] for i in stay],
         "records": [records[i] for i in stay],
         "forgotten": [*before, *(records[i] for i in go)],
+        # by a fingerprint of ratings that include theirs a guess of these could be tried
+        "digest": "",
         "ratings": "" if go else facts["ratings"],
     }
     chain = facts.get("chain")
