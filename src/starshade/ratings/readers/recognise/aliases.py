@@ -37,7 +37,7 @@ ALIASES: dict[str, frozenset[str]] = {
         "ratingscore preference"
     ),
     "day": _names(
-        "timestamp timestamps ts date time day datetime unixreviewtime reviewtime reviewdate "
+        "timestamp timestamps ts date time day when datetime unixreviewtime reviewtime reviewdate "
         "unixtime unixtimestamp ratingdate ratingtime ratingtimestamp ratedat ratedon createdat "
         "eventtime reviewedat reviewedon reviewtimestamp daterated datereviewed ratedate "
         "createdon datecreated"
