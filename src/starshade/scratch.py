@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import errno
 import fcntl
+import mmap
 import os
 import re
 import secrets
@@ -19,14 +20,20 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from starshade.errors import OutputError
 from starshade.naming import named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
+_IN_MEMORY = 2**28  # bytes of an array that is not worth a file
 
 
 def own(parent: Path, prefix: str, make: Callable[[Path], int]) -> tuple[Path, int]:
@@ -120,6 +127,35 @@ def scratch_folder() -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(handle)
+
+
+def scratch_bytes(*shape: int) -> NDArray[np.uint8]:
+    """Return room for bytes: in memory, or of what is large on disk, as long as it is held.
+
+    The file has no name from the beginning, so nothing is left behind, and all of its space is
+    there before anything is written: a disk that is full is an error now, and no crash later.
+    """
+    import numpy as np
+
+    size = int(np.prod(shape, dtype=np.int64))
+    if size <= _IN_MEMORY:
+        return np.empty(shape, dtype=np.uint8)
+    with scratch_folder() as folder, filling(folder), open(folder / "bytes", "w+b") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
+        return np.memmap(file, dtype=np.uint8, mode="r+", shape=shape)
+
+
+def put_down(array: NDArray[Any]) -> None:
+    """Write what is mapped from a file back there, and hold none of it in memory until it is read.
+
+    An array in memory stays as it is.
+    """
+    base: Any = array
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = getattr(base, "base", None)
+    if base is not None:
+        base.flush()
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def keep_scratch(kind: str) -> Path:

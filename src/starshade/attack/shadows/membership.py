@@ -128,11 +128,16 @@ def membership_scores(release: Seen, reference: Seen, facts: Facts) -> Floats:
     A fit is the mean logarithm of the chances of the facts that can be compared, under the row
     where it is largest. 0 where there is no such fact in one of the two.
     """
-    (inside, here), (outside, there) = (
-        (logs.max(axis=1, initial=-np.inf) / np.maximum(compared, 1), compared)
-        for logs, compared in (each.fits(facts) for each in (release, reference))
-    )
+    (inside, here), (outside, there) = (_best_fits(each, facts) for each in (release, reference))
     return np.where((here > 0) & (there > 0), inside - outside, 0.0)
+
+
+def _best_fits(seen: Seen, facts: Facts) -> tuple[Floats, NDArray[np.int64]]:
+    best, compared = np.zeros(len(facts)), np.zeros(len(facts), dtype=np.int64)
+    for people, logs, some in seen.fits(facts):
+        best[people] = logs.max(axis=1, initial=-np.inf) / np.maximum(some, 1)
+        compared[people] = some
+    return best, compared
 
 
 def summed_up(known: int | None, rounds: Sequence[Scores], seed: int) -> MembershipAt:

@@ -37,8 +37,11 @@ class Counts(NamedTuple):
     may : which they are
     share, popular : chance that a cell is a rating: of each content, times that of each item
     nodes, weights : of the integral over [0, 1]
-    product : logarithm of the product of 1 - q + q t over a row's cells, shape (rows, nodes)
-    kind, logs : of each cell the row of the logarithms of 1 - q + q t, shape (kinds, nodes)
+    pattern : of each row, those that show the same number of items alike have the same; of dense
+        rows it is enough that these are null for the same items
+    product : logarithm of the product of 1 - q + q t over the cells, shape (patterns, nodes)
+    kind, logs : of each cell, of dense rows of each item, the row of the logarithms of 1 - q + q t,
+        shape (kinds, nodes)
     expected : items of them that each row rated, on average
     lengths : items, of all, that each row may have rated
     """
@@ -51,6 +54,7 @@ class Counts(NamedTuple):
     popular: Floats
     nodes: Floats
     weights: Floats
+    pattern: Ints
     product: Floats
     kind: Int32s
     logs: Floats
@@ -104,12 +108,15 @@ def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: i
     room = (listed, faults, np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
     chance, power = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
     order, sums = np.empty(known, np.int64), np.empty(law.mistakes + 1)
+    dense = len(rows.levels) > 0
+    owed = np.empty((len(counts.product) if dense else 0, law.mistakes + 1))
     beside = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
     masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0)
     for t in range(start, stop):
         m = _rarest_first(t, counts, facts, order)
         out = found[t]
-        scratch = (order[:m], sums, beside)
+        owed[:] = np.nan
+        scratch = (order[:m], sums, beside, owed)
         n = _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, out)
         stranger = (0.0, 0)
         if goal.strangers:
@@ -154,13 +161,16 @@ def _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, o
 
 @inner
 def _place(row, item, rows):  # type: ignore[no-untyped-def]
+    """Return where a cell is; of dense rows, the item itself; -1 where the cell is null."""
+    if len(rows.levels) > 0:
+        return np.int64(item) if rows.levels[item, row] > 0 else np.int64(-1)
     stop = rows.indptr[row + 1]
     p = place_of(rows.columns, rows.indptr[row], stop, item)
     return p if p < stop and rows.columns[p] == item else np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
-def _chance(row, t, rows, counts, law, facts, order, sums, room):  # type: ignore[no-untyped-def]
+def _chance(row, t, rows, counts, law, facts, order, sums, room, memo):  # type: ignore[no-untyped-def]
     """Chance of the facts from a record of a row, but for what is alike for all: x · 2^power."""
     sums[:] = 0.0
     sums[0] = 1.0
@@ -171,13 +181,13 @@ def _chance(row, t, rows, counts, law, facts, order, sums, room):  # type: ignor
     if law.wrong_items:
         for w in range(len(sums)):
             if sums[w] > 0 and facts.share[t, w] > 0:
-                owed = _owed(row, t, len(order) - w, w, rows, counts, facts, order, room)
+                owed = _owed_once(row, t, len(order) - w, w, rows, counts, facts, order, room, memo)
                 out += sums[w] * facts.share[t, w] * owed
     else:
         for w in range(len(sums)):
             out += sums[w] * facts.share[t, w]
         if out > 0:
-            out *= _owed(row, t, len(order), 0, rows, counts, facts, order, room)
+            out *= _owed_once(row, t, len(order), 0, rows, counts, facts, order, room, memo)
     x, e = math.frexp(out)
     return x, power + e
 
@@ -200,12 +210,19 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
             right, wrong = 0.0, facts.blind[t, j]
         else:
             day = rows.days[p] if len(rows.days) > 0 else UNKNOWN_DAY
-            right, wrong = _fact(rows.codes[p], day, len(rows.days) > 0, t, j, counts, law, facts)
+            code = np.int64(_content_at(p, row, rows))
+            right, wrong = _fact(code, day, len(rows.days) > 0, t, j, counts, law, facts)
         apart = _take(sums, right, wrong)
         if apart > 0:
             return 1
         power += apart
     return power
+
+
+@inner
+def _content_at(p, row, rows):  # type: ignore[no-untyped-def]
+    """Return what the cell at a `_place` says."""
+    return np.int64(rows.levels[p, row]) - 1 if len(rows.levels) > 0 else np.int64(rows.codes[p])
 
 
 @inner
@@ -265,6 +282,17 @@ def _day(day, t, j, law, facts):  # type: ignore[no-untyped-def]
 
 
 @inner
+def _owed_once(row, t, right, wrong, rows, counts, facts, order, room, memo):  # type: ignore[no-untyped-def]
+    """Return `_owed`, of dense rows found once for a target and all that are of one pattern."""
+    if len(memo) == 0:
+        return _owed(row, t, right, wrong, rows, counts, facts, order, room)
+    pattern = counts.pattern[row]
+    if np.isnan(memo[pattern, wrong]):
+        memo[pattern, wrong] = _owed(row, t, right, wrong, rows, counts, facts, order, room)
+    return memo[pattern, wrong]
+
+
+@inner
 def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
     """1 / (C(n, right) · C(items - n, wrong)) · chance of what is told, over the law of n.
 
@@ -309,7 +337,7 @@ def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-unty
     item, kind, logs = facts.item[t], np.empty(len(order), np.int64), counts.logs
     for k in range(len(order)):
         kind[k] = counts.kind[_place(row, item[order[k]], rows)]
-    product, nodes, weights = counts.product[row], counts.nodes, counts.weights
+    product, nodes, weights = counts.product[counts.pattern[row]], counts.nodes, counts.weights
     out = 0.0
     for i in range(len(nodes)):
         rest = product[i]
@@ -324,14 +352,16 @@ def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-unty
 @inner
 def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
     """Fill `room` with the law of how many items beside the known ones were rated; the most."""
-    n = 0
+    n, dense = 0, len(rows.levels) > 0
     room[0] = 1.0
-    for p in range(rows.indptr[row], rows.indptr[row + 1]):
-        known = not counts.may[rows.columns[p]]
+    first, last = (0, len(rows.levels)) if dense else (rows.indptr[row], rows.indptr[row + 1])
+    for p in range(first, last):
+        item = p if dense else np.int64(rows.columns[p])
+        known = not counts.may[item] or (dense and rows.levels[item, row] == 0)
         for k in range(len(order)):
-            known = known or facts.item[t, order[k]] == rows.columns[p]
+            known = known or facts.item[t, order[k]] == item
         if not known:
-            q = counts.share[rows.codes[p]] * counts.popular[rows.columns[p]]
+            q = counts.share[_content_at(p, row, rows)] * counts.popular[item]
             n += 1
             room[n] = room[n - 1] * q
             for i in range(n - 1, 0, -1):
@@ -363,7 +393,8 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
         for p in range(held.indptr[item], held.indptr[item + 1]):
             size = goal.sizes[held.rows[p]] - (held.rows[p] == own)
             day = held.days[p] if len(held.days) > 0 else UNKNOWN_DAY
-            chances = _fact(held.codes[p], day, len(held.days) > 0, t, j, counts, law, facts)
+            code = np.int64(held.codes[p])
+            chances = _fact(code, day, len(held.days) > 0, t, j, counts, law, facts)
             right += size * chances[0]
             wrong += size * chances[1]
             rated += size * counts.share[held.codes[p]] * counts.popular[item]
