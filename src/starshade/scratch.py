@@ -20,7 +20,8 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from starshade.errors import OutputError
 from starshade.naming import named
@@ -34,6 +35,7 @@ _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
 _IN_MEMORY = 2**28  # bytes of an array that is not worth a file
+_mapped: WeakSet[mmap.mmap] = WeakSet()
 
 
 def own(parent: Path, prefix: str, make: Callable[[Path], int]) -> tuple[Path, int]:
@@ -141,21 +143,20 @@ def scratch_bytes(*shape: int) -> NDArray[np.uint8]:
     if size <= _IN_MEMORY:
         return np.empty(shape, dtype=np.uint8)
     with scratch_folder() as folder, filling(folder), open(folder / "bytes", "w+b") as file:
-        os.posix_fallocate(file.fileno(), 0, size)
-        return np.memmap(file, dtype=np.uint8, mode="r+", shape=shape)
+        if hasattr(os, "posix_fallocate"):  # elsewhere a full disk shows only when it is full
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+        mapped = mmap.mmap(file.fileno(), size)
+    _mapped.add(mapped)
+    return np.frombuffer(mapped, dtype=np.uint8).reshape(shape)
 
 
-def put_down(array: NDArray[Any]) -> None:
-    """Write what is mapped from a file back there, and hold none of it in memory until it is read.
-
-    An array in memory stays as it is.
-    """
-    base: Any = array
-    while base is not None and not isinstance(base, mmap.mmap):
-        base = getattr(base, "base", None)
-    if base is not None:
-        base.flush()
-        base.madvise(mmap.MADV_DONTNEED)
+def put_down() -> None:
+    """Hold nothing of `scratch_bytes` that lie on disk in memory until they are read again."""
+    for mapped in list(_mapped):
+        mapped.flush()
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def keep_scratch(kind: str) -> Path:

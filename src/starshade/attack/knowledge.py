@@ -308,7 +308,7 @@ def _is_mapped(array: NDArray[Any]) -> bool:
     while base is not None:
         if isinstance(base, (mmap.mmap, np.memmap)):
             return True
-        base = getattr(base, "base", None)
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
     return False
 
 

@@ -173,8 +173,7 @@ class Profiles(Rows):
         """The same item by item; more than a little of it is a file, of which nothing is held."""
         turned = scratch_bytes(self.n_items, self.n_groups)
         transpose_bytes(fixed(self.levels), turned)
-        put_down(turned)
-        put_down(self.levels)
+        put_down()
         symbols = Symbols.exact(self.scale, self.ratings)
         return Columns(self.items, self.sizes, turned, symbols)
 

@@ -17,7 +17,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.attack.view import look
+from starshade.attack.view import known_items, look
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -147,6 +147,58 @@ def test_only_the_items_of_the_original_are_looked_at() -> None:
     strange = replace(few, items=table([{}], FIVE, n_items=9).items.take(np.array([7, 8])))
     with pytest.raises(ConfigError, match="no item in common"):
         look(released, strange, None)
+
+
+PLAIN = st.sampled_from(
+    (
+        ScoreboardRH(),
+        ScoreboardRH(theta=0.5),
+        ScoreboardRH(absent=True),
+        LabelAttack(),
+        StructureAttack(),
+        Scoreboard(rating_error=1.0, absent=True),
+        HomogeneityAttack(),
+        Likelihood(),
+        Likelihood(absent=True),
+        Likelihood(adversary="plain"),
+    )
+)
+
+
+@given(CASES, PLAIN, st.sampled_from((1, 2, 3)), st.sampled_from(("value", "item")), st.booleans())
+def test_columns_say_what_rows_say(
+    case: Case, attack: Any, known: int, wrong_kind: Any, told: bool
+) -> None:
+    original, released = case
+    knows = Knowledge(known=known, wrong=known // 2, wrong_kind=wrong_kind, about_count=told)
+    assume(not (attack.absent and released.private is None))
+
+    def answer() -> Any:
+        again = replace(released, classes=replace(released.classes))
+        try:
+            return attack.run(again, knows, original=original, rng=0)
+        except ConfigError as error:
+            return error.message
+
+    by_columns = answer()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.attack.view.released_cells", rows_of_profiles)
+        by_rows = answer()
+    if isinstance(by_rows, str):
+        assert by_columns == by_rows
+        return
+    for name, value in vars(by_rows.per_target).items():
+        found = getattr(by_columns.per_target, name)
+        if value is None or value.dtype.kind != "f":
+            assert np.array_equal(found, value), name
+        else:
+            assert found == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), name
+
+
+def rows_of_profiles(release: Release, items: Any = None) -> Any:
+    """The sparse rows of a release of profiles."""
+    classes: Any = release.classes
+    return (classes if items is None else known_items(classes, items)).cells()
 
 
 def large() -> tuple[Ratings, Release]:

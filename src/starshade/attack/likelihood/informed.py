@@ -67,9 +67,8 @@ class Unsure:
         different, kind = np.unique(chance, return_inverse=True)
         logs = np.log1p(np.outer(different, nodes[0] - 1))
         product = np.stack([np.bincount(row, each[kind], minlength=n) for each in logs.T], 1)
-        expected = np.bincount(row, chance, minlength=n)
-        at, weights = nodes
-        return cls(at, weights, pattern, product, kind, logs, expected)
+        expected = np.asarray(np.bincount(row, chance, minlength=n), dtype=np.float64)
+        return cls(*nodes, pattern, np.asarray(product, np.float64), kind, logs, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +187,7 @@ class Model:
         expected = np.concatenate([part.expected for part in parts])
         different, kind = np.unique(q, return_inverse=True)
         logs = np.log1p(np.outer(different, nodes[0] - 1))
-        return Unsure(nodes[0], nodes[1], pattern, product, kind, logs, expected[pattern])
+        return Unsure(*nodes, pattern, product, kind, logs, expected[pattern])
 
     @cached_property
     def may(self) -> NDArray[np.bool_]:
