@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner, place_of
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
 from starshade.kernels.attack.candidates import Postings
+from starshade.kernels.attack.owed import cell_at, chance_told, content_at, owed_once
 from starshade.kernels.attack.possible import list_possible
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
 from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
@@ -159,16 +160,6 @@ def _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, o
     return kept
 
 
-@inner
-def _place(row, item, rows):  # type: ignore[no-untyped-def]
-    """Return where a cell is; of dense rows, the item itself; -1 where the cell is null."""
-    if len(rows.levels) > 0:
-        return np.int64(item) if rows.levels[item, row] > 0 else np.int64(-1)
-    stop = rows.indptr[row + 1]
-    p = place_of(rows.columns, rows.indptr[row], stop, item)
-    return p if p < stop and rows.columns[p] == item else np.int64(-1)
-
-
 @njit(cache=True, nogil=True)
 def _chance(row, t, rows, counts, law, facts, order, sums, room, memo):  # type: ignore[no-untyped-def]
     """Chance of the facts from a record of a row, but for what is alike for all: x · 2^power."""
@@ -181,13 +172,13 @@ def _chance(row, t, rows, counts, law, facts, order, sums, room, memo):  # type:
     if law.wrong_items:
         for w in range(len(sums)):
             if sums[w] > 0 and facts.share[t, w] > 0:
-                owed = _owed_once(row, t, len(order) - w, w, rows, counts, facts, order, room, memo)
+                owed = owed_once(row, t, len(order) - w, w, rows, counts, facts, order, room, memo)
                 out += sums[w] * facts.share[t, w] * owed
     else:
         for w in range(len(sums)):
             out += sums[w] * facts.share[t, w]
         if out > 0:
-            out *= _owed_once(row, t, len(order), 0, rows, counts, facts, order, room, memo)
+            out *= owed_once(row, t, len(order), 0, rows, counts, facts, order, room, memo)
     x, e = math.frexp(out)
     return x, power + e
 
@@ -202,7 +193,7 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
     lacking, power = 0, 0
     for k in range(len(order)):
         j = order[k]
-        p = _place(row, facts.item[t, j], rows)
+        p = cell_at(row, facts.item[t, j], rows)
         if p < 0:
             lacking += 1
             if not law.wrong_items or lacking > law.mistakes:
@@ -210,19 +201,13 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
             right, wrong = 0.0, facts.blind[t, j]
         else:
             day = rows.days[p] if len(rows.days) > 0 else UNKNOWN_DAY
-            code = np.int64(_content_at(p, row, rows))
+            code = np.int64(content_at(p, row, rows))
             right, wrong = _fact(code, day, len(rows.days) > 0, t, j, counts, law, facts)
         apart = _take(sums, right, wrong)
         if apart > 0:
             return 1
         power += apart
     return power
-
-
-@inner
-def _content_at(p, row, rows):  # type: ignore[no-untyped-def]
-    """Return what the cell at a `_place` says."""
-    return np.int64(rows.levels[p, row]) - 1 if len(rows.levels) > 0 else np.int64(rows.codes[p])
 
 
 @inner
@@ -282,95 +267,6 @@ def _day(day, t, j, law, facts):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _owed_once(row, t, right, wrong, rows, counts, facts, order, room, memo):  # type: ignore[no-untyped-def]
-    """Return `_owed`, of dense rows found once for a target and all that are of one pattern."""
-    if len(memo) == 0:
-        return _owed(row, t, right, wrong, rows, counts, facts, order, room)
-    pattern = counts.pattern[row]
-    if np.isnan(memo[pattern, wrong]):
-        memo[pattern, wrong] = _owed(row, t, right, wrong, rows, counts, facts, order, room)
-    return memo[pattern, wrong]
-
-
-@inner
-def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
-    """1 / (C(n, right) · C(items - n, wrong)) · chance of what is told, over the law of n.
-
-    It comes without the factors right! and wrong!: with the ways to choose the mistaken among the
-    facts they are alike for all.
-    """
-    if len(counts.rated) > 0:
-        n, out = counts.rated[row], 1.0
-        for i in range(right):
-            out /= n - i
-        for i in range(wrong):
-            out /= counts.items - n - i
-        return out * _told(facts.told[t], rows.indptr[row + 1] - rows.indptr[row])
-    if wrong == 0 and facts.told[t] < 0:
-        if right == 0:
-            return 1.0
-        return _by_integral(row, t, right, rows, counts, facts, order)
-    n = _rated_beside(row, t, rows, counts, facts, order, room)
-    out = 0.0
-    for more in range(wrong, n + 1):  # so much can be known of whoever rated as many as are known
-        some = room[more]
-        if counts.items - right - more < wrong:
-            break
-        for i in range(right):
-            some /= right + more - i
-        for i in range(wrong):
-            some /= counts.items - right - more - i
-        out += some * _told(facts.told[t], right + more)
-    return out
-
-
-@inner
-def _told(told, n):  # type: ignore[no-untyped-def]
-    """Chance of a number within half of n, to the nearest."""
-    if told < 0 or n == 0:
-        return 1.0 if told <= 0 else 0.0
-    return max(0.0, min(told + 0.5, 1.5 * n) - max(told - 0.5, 0.5 * n)) / n
-
-
-@inner
-def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-untyped-def]
-    item, kind, logs = facts.item[t], np.empty(len(order), np.int64), counts.logs
-    for k in range(len(order)):
-        kind[k] = counts.kind[_place(row, item[order[k]], rows)]
-    product, nodes, weights = counts.product[counts.pattern[row]], counts.nodes, counts.weights
-    out = 0.0
-    for i in range(len(nodes)):
-        rest = product[i]
-        for k in range(len(kind)):
-            rest -= logs[kind[k], i]
-        out += weights[i] * m * (1.0 - nodes[i]) ** (m - 1) * math.exp(rest)
-    for i in range(m):
-        out /= i + 1
-    return out
-
-
-@inner
-def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
-    """Fill `room` with the law of how many items beside the known ones were rated; the most."""
-    n, dense = 0, len(rows.levels) > 0
-    room[0] = 1.0
-    first, last = (0, len(rows.levels)) if dense else (rows.indptr[row], rows.indptr[row + 1])
-    for p in range(first, last):
-        item = p if dense else np.int64(rows.columns[p])
-        known = not counts.may[item] or (dense and rows.levels[item, row] == 0)
-        for k in range(len(order)):
-            known = known or facts.item[t, order[k]] == item
-        if not known:
-            q = counts.share[_content_at(p, row, rows)] * counts.popular[item]
-            n += 1
-            room[n] = room[n - 1] * q
-            for i in range(n - 1, 0, -1):
-                room[i] = room[i] * (1.0 - q) + room[i - 1] * q
-            room[0] *= 1.0 - q
-    return n
-
-
-@inner
 def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ignore[no-untyped-def]
     """Chance of the facts from somebody who is in no row, as `_chance` has it.
 
@@ -413,7 +309,7 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
         for row in range(len(goal.sizes)):
             if counts.lengths[row] > 0:
                 size = goal.sizes[row] - (row == own)
-                told += size * _told(facts.told[t], counts.lengths[row])
+                told += size * chance_told(facts.told[t], counts.lengths[row])
         chance *= told / max(1, records)
     x, e = math.frexp(chance)
     return x, power + e
