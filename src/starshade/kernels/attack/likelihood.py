@@ -19,8 +19,13 @@ from numba import njit
 
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
 from starshade.kernels.attack.candidates import Postings
-from starshade.kernels.attack.owed import cell_at, chance_told, content_at, owed_once
-from starshade.kernels.attack.possible import list_possible
+from starshade.kernels.attack.possible import (
+    cell_at,
+    chance_told,
+    content_at,
+    list_possible,
+    owed_once,
+)
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
 from starshade.kernels.attack.postings import NO_DAY, UNKNOWN_DAY
 from starshade.kernels.warm import announce
