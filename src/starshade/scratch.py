@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import errno
 import fcntl
+import mmap
 import os
 import re
 import secrets
@@ -19,14 +20,22 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from starshade.errors import OutputError
 from starshade.naming import named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
+_IN_MEMORY = 2**28  # bytes of an array that is not worth a file
+_mapped: WeakSet[mmap.mmap] = WeakSet()
 
 
 def own(parent: Path, prefix: str, make: Callable[[Path], int]) -> tuple[Path, int]:
@@ -120,6 +129,34 @@ def scratch_folder() -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(handle)
+
+
+def scratch_bytes(*shape: int) -> NDArray[np.uint8]:
+    """Return room for bytes: in memory, or of what is large on disk, as long as it is held.
+
+    The file has no name from the beginning, so nothing is left behind, and all of its space is
+    there before anything is written: a disk that is full is an error now, and no crash later.
+    """
+    import numpy as np
+
+    size = int(np.prod(shape, dtype=np.int64))
+    if size <= _IN_MEMORY:
+        return np.empty(shape, dtype=np.uint8)
+    with scratch_folder() as folder, filling(folder), open(folder / "bytes", "w+b") as file:
+        if hasattr(os, "posix_fallocate"):  # elsewhere a full disk shows only when it is full
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+        mapped = mmap.mmap(file.fileno(), size)
+    _mapped.add(mapped)
+    return np.frombuffer(mapped, dtype=np.uint8).reshape(shape)
+
+
+def put_down() -> None:
+    """Hold nothing of `scratch_bytes` that lie on disk in memory until they are read again."""
+    for mapped in list(_mapped):
+        mapped.flush()
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def keep_scratch(kind: str) -> Path:

@@ -59,6 +59,7 @@ REACHED = {
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
         kernels.attack.predicate:_TABLE kernels.attack.summary:_RUN
+        kernels.columns:_RUN kernels.columns:_TILE
         release.match.evidence:_CELLS release.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK

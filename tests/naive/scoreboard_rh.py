@@ -15,6 +15,7 @@ from scipy.integrate import quad
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.cells import Cells
+from starshade.release.columns import Columns
 
 SLACK = 1e-9
 
@@ -80,8 +81,18 @@ class Found:
     profile_eccentricity: float
 
 
-def records_of(rows: Cells) -> list[Record]:
+def records_of(rows: Cells | Columns) -> list[Record]:
     """Write every record out, as often as its row has it."""
+    if isinstance(rows, Columns):
+        return [
+            {
+                int(item): Cell((float(rows.symbols.members[rows.levels[item, g] - 1]),))
+                for item in range(rows.n_items)
+                if rows.levels[item, g]
+            }
+            for g in range(rows.n_groups)
+            for _ in range(int(rows.sizes[g]))
+        ]
     out = []
     for g in range(rows.n_groups):
         record: Record = {}

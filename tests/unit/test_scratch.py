@@ -14,7 +14,14 @@ import pytest
 
 from starshade import scratch
 from starshade.errors import OutputError
-from starshade.scratch import filling, keep_scratch, scratch_folder, sweep_scratch
+from starshade.scratch import (
+    filling,
+    keep_scratch,
+    put_down,
+    scratch_bytes,
+    scratch_folder,
+    sweep_scratch,
+)
 
 HANG = """
 import sys, time
@@ -212,3 +219,25 @@ def test_no_temporary_folder_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     sweep_scratch()
     with pytest.raises(OutputError, match="no temporary folder"), scratch_folder():
         pass
+
+
+def test_large_bytes_lie_in_a_file_without_a_name(temporary: Path, monkeypatch) -> None:
+    monkeypatch.setattr(scratch, "_IN_MEMORY", 99)
+    room = scratch_bytes(10, 10)
+    assert not list(temporary.iterdir())
+    room[:] = 7
+    put_down()
+    assert (room == 7).all()
+    assert room.base is not None
+    assert scratch_bytes(9, 11).base is None  # a little stays in memory
+
+
+def test_a_disk_too_full_for_large_bytes_is_named(temporary: Path, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(scratch, "_IN_MEMORY", 0)
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    with pytest.raises(OutputError, match="no space left"):
+        scratch_bytes(3, 3)
+    assert not list(temporary.iterdir())

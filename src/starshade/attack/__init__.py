@@ -31,7 +31,17 @@ raters (postings) is walked, and each rater's score grows by the worth of what t
 read from tables: one entry per cell content (the mean over a generalized cell's members), one per
 day. The worths are whole numbers of 2^-20: a sum is the same in any order, scores made of the same
 terms are equal, and partial results over blocks of rows merge exactly. (Scores that other terms
-make equal in real numbers may come out a few units of 2^-20 apart.) ::
+make equal in real numbers may come out a few units of 2^-20 apart.)
+
+**Profiles** are dense: a byte a cell, of all items, and as rows of numbers and postings they would
+take fifteen times as much. They are read item by item instead (`starshade.release.columns`): eight
+known items are eight columns, and of the items that some targets are known by postings are made,
+for as long as these targets are attacked. Everything else is as with other data, and so is every
+answer. What is asked of whole rows becomes a question of a few cells: a profile agrees with a
+person's truth if it does on what they rated and shows little else, which is counted before; what a
+chance owes to how many items a row rated is alike for all rows that are null for the same items,
+and found once. A release made again without some people keeps its columns alone, and while the next
+is made they lie on disk (`starshade.scratch.put_down`). ::
 
     Knowledge ── draw ──> Known (per target: items, ratings, days)          knowledge.py
     data, original, link ──> View (rows, postings, who is who)             view.py

@@ -270,10 +270,10 @@ def refuse_too_little(view: View, known: Known, *, own_only: bool, also: int = 0
 
 def bytes_held(view: View) -> int:
     """Bytes of the data as they lie in memory already; what is mapped from disk is not counted."""
-    cells, postings, original = view.cells, view.postings, view.original
-    arrays: list[NDArray[Any] | None] = []
-    arrays += [cells.indptr, cells.columns, cells.codes, cells.days, cells.sizes, view.copies]
-    arrays += [postings.indptr, postings.users, postings.codes, postings.days]
+    cells, original = view.cells, view.original
+    arrays: list[NDArray[Any] | None] = [*cells.arrays, view.copies]
+    if (postings := view.postings) is not None:
+        arrays += [postings.indptr, postings.users, postings.codes, postings.days]
     arrays += [original.indptr, original.columns, original.codes, original.days]
     return _in_memory(array for array in arrays if array is not None)
 
@@ -286,7 +286,7 @@ def bytes_needed(view: View, known: Known, *, own_only: bool) -> int:
     """
     n_rows, n_items = view.cells.n_groups, view.cells.n_items
     contents = max(len(view.cells.symbols), 1)  # a table without a rating has none
-    block = 2 * len(view.postings.users) + 8 * n_items * (window_count(n_rows) + 1)
+    block = 2 * view.cells.n_listed + 8 * n_items * (window_count(n_rows) + 1)
     block += 4 * n_rows + 16 * n_items
     listed = 4 + 8  # a score and how many records it stands for
     together = int(priced_together(known.items.shape[1], contents))
@@ -308,7 +308,7 @@ def _is_mapped(array: NDArray[Any]) -> bool:
     while base is not None:
         if isinstance(base, (mmap.mmap, np.memmap)):
             return True
-        base = getattr(base, "base", None)
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
     return False
 
 

@@ -42,6 +42,7 @@ from starshade.kernels.attack.agreement import (
 from starshade.naming import called
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
+from starshade.release.cells import Cells
 from starshade.release.folder.receipt import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
@@ -181,6 +182,7 @@ class Shown:
 def shown_view(view: View, groups: Groups) -> Shown:
     """Show cells that are in memory as sparse rows, of one or more rows a group."""
     cells, table = view.cells, view.truth()
+    assert isinstance(cells, Cells)  # profiles have blocks of their own
     rated = fixed(cells.symbols.has_rating)
     truth = truth_of(table, ratings=False)._replace(days=NO_DAYS)
     rows = rows_of(cells)._replace(days=NO_DAYS)

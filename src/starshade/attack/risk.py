@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.arguments import typed
-from starshade.attack.candidates.candidates import Hunt, clues_of
+from starshade.attack.candidates.candidates import Hunt
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -229,7 +229,10 @@ class OnlyFit:
 
     def judge(self, view: View, known: Known) -> tuple[Fits, int]:
         """Attack with knowledge at hand; returns what came of it and the cells looked at."""
-        counted = Hunt.of(view, known, Thresholds(0.0, -1)).count(clues_of(view, known))
+        hunt = Hunt.of(view, known, Thresholds(0.0, -1))
+        counted = np.concatenate(
+            [hunt.count(seen, clues) for seen, clues in hunt.batches("looking for candidates")]
+        )
         return Fits((counted["records"] == 1) & counted["own"]), int(counted["looked_at"].sum())
 
     def settings(self, view: View) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -9,16 +10,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade import budget
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
-from starshade.kernels.attack.agreement import Contents, Rows, Truth, count_outside
+from starshade.kernels.attack.agreement import (
+    NO_LEVELS,
+    Contents,
+    Rows,
+    Truth,
+    count_outside,
+)
+from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.csr import keep_columns
-from starshade.kernels.fingerprint import first_equal_row
-from starshade.naming import aside
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, Symbols, cells_of
+from starshade.release.columns import Columns
 from starshade.release.match.match import Match
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
@@ -29,32 +35,57 @@ class View:
     """The data as an adversary sees them, beside the truth that judges the answers.
 
     `original`: the true table; targets are its users. See `look_unjudged` where it is not known.
-    `cells`: rows as they were released, each standing for one or more records. `postings`: the same
-    cells item by item. `repeats`: rows that equal an earlier one, ascending: the others are the
-    distinct *profiles*. `copies` (n_rows,): records of all rows that equal a row, itself included.
+    `cells`: rows as they were released, each standing for one or more records; of profiles item by
+    item. `postings`: the same cells item by item, where there is such a list; see `held`.
     `row_of_user` (n_users,): the row of each user of the original; -1 where it is unknown or they
     have none. `item_of` (n_items,): where each item of the original is among the released ones; -1
     where it is not. `credit`: whether `row_of_user` is known. `ungeneralized`: the rows are the
-    original's own.
+    original's own. `first` (n_rows,): of each row the first that counts as equal; None: that equals
+    it cell by cell.
     """
 
     original: Ratings
-    cells: Cells
-    postings: ByItem
-    repeats: NDArray[np.int64]
-    copies: NDArray[np.int64]
+    cells: Cells | Columns
+    postings: ByItem | None
     row_of_user: NDArray[np.int64]
     item_of: NDArray[np.int32]
     credit: Literal["linked", "compatible"]
     ungeneralized: bool
+    first: NDArray[np.int64] | None = None
+
+    @cached_property
+    def repeats(self) -> NDArray[np.int64]:
+        """Rows that equal an earlier one, ascending: the others are the distinct *profiles*."""
+        return np.flatnonzero(self._first != np.arange(self.cells.n_groups))
+
+    @cached_property
+    def copies(self) -> NDArray[np.int64]:
+        """Records of all rows that equal a row, itself included, shape (n_rows,)."""
+        # whole numbers below 2**53 are exact in float64, which is what bincount sums in
+        records = np.bincount(self._first, weights=self.cells.sizes).astype(np.int64)
+        return records[self._first]
+
+    @property
+    def _first(self) -> NDArray[np.int64]:
+        return self.cells.first_equal if self.first is None else self.first
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
         """|supp(i)| as the adversary sees it, per released item."""
-        cells = self.cells
-        if cells.symbols.has_rating.all() and (cells.sizes == 1).all():
+        if self.postings is not None:
             return np.diff(self.postings.indptr)
-        return cells.support
+        return self.cells.support
+
+    def held(self, items: NDArray[np.integer]) -> ByItem:
+        """List the cells of these released items (-1 is none); others may be there as well."""
+        return self.cells.held(items) if self.postings is None else self.postings
+
+    def batches(self, items: NDArray[np.integer], most: int) -> Iterator[slice]:
+        """Cut targets, of whom `items` (targets, known) are known, into at most so many at once.
+
+        Fewer where the cells to be `held` are too many.
+        """
+        return self.cells.batches(items, most)
 
     def places(self, items: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return where items of the original are among the released ones; -1: nowhere."""
@@ -127,7 +158,7 @@ def _refuse_foreign_link(view: View) -> None:
 
 def view_of(
     original: Ratings,
-    cells: Cells,
+    cells: Cells | Columns,
     row_of_user: NDArray[np.int64],
     credit: Literal["linked", "compatible"],
     postings: ByItem | None = None,
@@ -135,15 +166,10 @@ def view_of(
     ungeneralized: bool = False,
 ) -> View:
     """Show rows of cells to an adversary; parameters as in `View`."""
-    first = first_equal_row(cells.indptr, cells.columns, cells.codes, cells.days)
-    # whole numbers below 2**53 are exact in float64, which is what bincount sums in
-    records = np.bincount(first, weights=cells.sizes).astype(np.int64)
     return View(
         original=original,
         cells=cells,
-        postings=cells.by_item if postings is None else postings,
-        repeats=np.flatnonzero(first != np.arange(len(first))),
-        copies=records[first],
+        postings=postings,
         row_of_user=row_of_user,
         item_of=cells.items.indices(original.items).astype(np.int32),
         credit=credit,
@@ -219,19 +245,23 @@ def below(counts: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def support_of(cells: Cells) -> NDArray[Any]:
-    """Count the cells of each row that may hold a rating."""
-    rated, lengths = cells.symbols.has_rating, np.diff(cells.indptr)
-    if rated.all():
-        return lengths
-    of_row = np.repeat(np.arange(cells.n_groups), lengths)
-    return np.bincount(of_row, weights=rated[cells.codes], minlength=cells.n_groups)
-
-
-def rows_of(cells: Cells) -> Rows:
+def rows_of(cells: Cells | Columns) -> Rows:
     """Lay out released rows."""
+    if isinstance(cells, Columns):
+        columns, codes = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8)
+        return Rows(
+            fixed(below(cells.lengths)), fixed(columns), fixed(codes), NO_DAYS, fixed(cells.levels)
+        )
     days = NO_DAYS if cells.days is None else cells.days
-    return Rows(fixed(cells.indptr), fixed(cells.columns), fixed(cells.codes), fixed(days))
+    return Rows(
+        fixed(cells.indptr), fixed(cells.columns), fixed(cells.codes), fixed(days), NO_LEVELS
+    )
+
+
+def postings_of(held: ByItem) -> Postings:
+    """Lay out cells item by item."""
+    days = NO_DAYS if held.days is None else held.days
+    return Postings(fixed(held.indptr), fixed(held.users), fixed(held.codes), fixed(days))
 
 
 def truth_of(table: Ratings, *, ratings: bool = True) -> Truth:
@@ -287,7 +317,6 @@ def groups_of(data: Ratings | Release, view: View) -> Groups:
 
 #: how far the mean of a group may be from the rating of one of it (definitions, "label")
 AVERAGED = 0.5
-_CELL = 2 * (4 + 1) + 5  # bytes: rows and postings, and what an attack lays out of them
 
 
 def averaged(data: Ratings | Release) -> bool:
@@ -309,29 +338,12 @@ def tolerance_of(data: Ratings | Release, tolerance: float | None) -> float:
     return AVERAGED if averaged(data) else 0.0
 
 
-def released_cells(release: Release, items: Vocabulary | None = None) -> Cells:
-    """Return the cells of a release as sparse rows.
-
-    Of profiles, which are dense, only those of items that are among `items` are taken: an attack
-    looks up none but these, and all of a large release do not fit into memory.
-    """
+def released_cells(release: Release, items: Vocabulary | None = None) -> Cells | Columns:
+    """Return the cells of a release; of profiles item by item, those that are among `items`."""
     classes = release.classes
     if isinstance(classes, Cells):
         return classes
-    if items is not None:
-        classes = known_items(classes, items)
-    needed = _CELL * int(np.count_nonzero(classes.levels))
-    if needed > budget.left(classes.levels.nbytes):
-        or_a_file = "or a file, with the original's"
-        raise ConfigError(
-            f"the attack needs about {budget.amount(needed)} of memory for "
-            f"{classes.n_groups:,} groups x {classes.n_items:,} items as rows; "
-            f"{budget.amount(max(0, budget.left(classes.levels.nbytes)))} may be used",
-            advice="Attack fewer items"
-            f"{aside('items', 'top:N', or_a_file)}, or allow more memory{aside('memory')}. "
-            "link-existence and padding work on blocks of groups.",
-        )
-    return classes.cells()
+    return (classes if items is None else known_items(classes, items)).columns
 
 
 def known_items(profiles: Profiles, items: Vocabulary) -> Profiles:

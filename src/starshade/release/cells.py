@@ -7,7 +7,7 @@ block of rows can be merged exactly, so the same code serves blocks, threads and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
+from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -72,6 +73,52 @@ class Cells(Rows):
         weight = self.sizes[rows] * self.symbols.has_rating[self.codes]
         # integers below 2**53 are exact in float64, which is what bincount sums in
         return np.bincount(self.columns, weights=weight, minlength=self.n_items).astype(np.int64)
+
+    @property
+    def arrays(self) -> list[NDArray[Any] | None]:
+        """What is held of them in memory."""
+        by_item = list(vars(self.by_item).values()) if "by_item" in vars(self) else []
+        return [self.indptr, self.columns, self.codes, self.days, self.sizes, *by_item]
+
+    @property
+    def n_cells(self) -> int:
+        """Cells that have an entry."""
+        return len(self.codes)
+
+    @property
+    def n_listed(self) -> int:
+        """Cells that are listed item by item at once, at most."""
+        return len(self.codes)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Cells of each row that may hold a rating."""
+        rated, lengths = self.symbols.has_rating, np.diff(self.indptr)
+        if rated.all():
+            return lengths
+        of_row = np.repeat(np.arange(self.n_groups), lengths)
+        held = np.bincount(of_row, weights=rated[self.codes], minlength=self.n_groups)
+        return held.astype(np.int64)
+
+    @cached_property
+    def often(self) -> NDArray[np.int64]:
+        """Records' cells of each content."""
+        each = np.repeat(self.sizes, np.diff(self.indptr))
+        return np.bincount(self.codes, each, minlength=len(self.symbols)).astype(np.int64)
+
+    @cached_property
+    def first_equal(self) -> NDArray[np.int64]:
+        """For each row the first that equals it."""
+        return first_equal_row(self.indptr, self.columns, self.codes, self.days)
+
+    def held(self, items: NDArray[np.integer]) -> ByItem:
+        """List the cells of these items; others are there as well."""
+        return self.by_item
+
+    def batches(self, items: NDArray[np.integer], most: int) -> Iterator[slice]:
+        """Cut targets, of whom `items` (targets, known) are known, into so many at once."""
+        for start in range(0, len(items), most):
+            yield slice(start, start + most)
 
     def keep_items(self, indices: NDArray[np.integer]) -> Cells:
         """Return the view of these items (ascending order); rows stay, even if they empty."""

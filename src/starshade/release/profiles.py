@@ -1,8 +1,8 @@
 """`Profiles`: one released profile per class, a byte a cell, for releases of layout "profile".
 
 A padded release has no null: at the size of the Netflix prize 96,000 profiles × 17,770 items are
-1.7 GB as bytes, and five times that as `Cells`. So profiles stay bytes, and whoever needs cells
-asks for those of some rows or some items.
+1.7 GB as bytes, and five times that as `Cells`. So profiles stay bytes: whoever needs cells asks
+for those of some rows or some items, and whoever looks item by item has `Columns`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import fixed
+from starshade.kernels.columns import transpose_bytes
 from starshade.naming import aside
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Cells, Rows, Symbols
+from starshade.release.columns import Columns
 from starshade.release.content import code_type
+from starshade.scratch import put_down, scratch_bytes
 
 MOST_LEVELS = 255  # of one byte, in which 0 is null
 _BLOCK = 2**24  # cells looked at together
@@ -163,6 +167,15 @@ class Profiles(Rows):
             codes[part] = dense[row, columns[part]] - 1
         symbols = Symbols.exact(self.scale, self.ratings)
         return Cells(here.items, here.sizes, indptr, columns, codes, symbols)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The same item by item; more than a little of it is a file, of which nothing is held."""
+        turned = scratch_bytes(self.n_items, self.n_groups)
+        transpose_bytes(fixed(self.levels), turned)
+        put_down()
+        symbols = Symbols.exact(self.scale, self.ratings)
+        return Columns(self.items, self.sizes, turned, symbols)
 
     def _refuse(self, how: str, needed: int) -> None:
         what = f"{self.n_groups:,} profiles of {self.n_items:,} items {how}"

@@ -14,9 +14,10 @@ from starshade import budget
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
-from starshade.attack.view import look
+from starshade.attack.view import known_items, look
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -148,21 +149,92 @@ def test_only_the_items_of_the_original_are_looked_at() -> None:
         look(released, strange, None)
 
 
-def test_rows_beyond_the_memory_are_refused_with_the_figure() -> None:
+PLAIN = st.sampled_from(
+    (
+        ScoreboardRH(),
+        ScoreboardRH(theta=0.5),
+        ScoreboardRH(absent=True),
+        LabelAttack(),
+        StructureAttack(),
+        Scoreboard(rating_error=1.0, absent=True),
+        HomogeneityAttack(),
+        Likelihood(),
+        Likelihood(absent=True),
+        Likelihood(adversary="plain"),
+    )
+)
+
+
+@given(CASES, PLAIN, st.sampled_from((1, 2, 3)), st.sampled_from(("value", "item")), st.booleans())
+def test_columns_say_what_rows_say(
+    case: Case, attack: Any, known: int, wrong_kind: Any, told: bool
+) -> None:
+    original, released = case
+    knows = Knowledge(known=known, wrong=known // 2, wrong_kind=wrong_kind, about_count=told)
+    assume(not (attack.absent and released.private is None))
+
+    def answer() -> Any:
+        again = replace(released, classes=replace(released.classes))
+        try:
+            return attack.run(again, knows, original=original, rng=0)
+        except ConfigError as error:
+            return error.message
+
+    by_columns = answer()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.attack.view.released_cells", rows_of_profiles)
+        by_rows = answer()
+    if isinstance(by_rows, str):
+        assert by_columns == by_rows
+        return
+    for name, value in vars(by_rows.per_target).items():
+        found = getattr(by_columns.per_target, name)
+        if value is None or value.dtype.kind != "f":
+            assert np.array_equal(found, value), name
+        else:
+            assert found == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), name
+
+
+def rows_of_profiles(release: Release, items: Any = None) -> Any:
+    """The sparse rows of a release of profiles."""
+    classes: Any = release.classes
+    return (classes if items is None else known_items(classes, items)).cells()
+
+
+def large() -> tuple[Ratings, Release]:
+    """Eighty people of whom each rated all of 300 items."""
     rng = np.random.default_rng(0)
     rows = [{i: float(rng.integers(1, 6)) for i in range(300)} for _ in range(80)]
     original = table(rows, FIVE)
-    released = averaged(original, np.arange(80) // 2, "simple", step=0.5)
-    # 40 x 300 cells, 15 bytes each: rows, postings and what an attack lays out
-    with (
-        budget.limits(memory=100_000),
-        pytest.raises(ConfigError, match="about 180 kB of memory for 40 groups x 300") as refused,
-    ):
-        look(released, original, None)
-    assert "items=top_items(N)" in refused.value.advice
+    return original, averaged(original, np.arange(80) // 2, "simple", step=0.5)
+
+
+def test_profiles_are_attacked_within_less_than_their_rows_would_take() -> None:
+    original, released = large()
+    # 40 x 300 cells: as rows and postings they would take fifteen bytes each
     with budget.limits(memory=100_000):
-        few = original.keep_items(np.arange(100))
-        assert look(released, few, None).cells.n_items == 100
-        with pytest.MonkeyPatch.context() as patch:  # blocks need no more
+        found = LabelAttack().run(released, Knowledge(known=4), original=original, rng=0)
+        assert found.records == found.targets == 80
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr("starshade.attack.link_existence._BLOCK", 3_000)
             assert LinkExistence().run(released, original=original).edges == 24_000
+
+
+def test_a_file_of_columns_and_few_targets_at_once_change_nothing() -> None:
+    original, released = large()
+    attacks = (ScoreboardRH(), LabelAttack(), StructureAttack(), HomogeneityAttack(), Likelihood())
+
+    def answers() -> list[Any]:
+        again = replace(released, classes=replace(released.classes))  # nothing is kept of it
+        runs = (
+            attack.run(again, Knowledge(known=3), original=original, rng=0) for attack in attacks
+        )
+        told = [result.to_dict() for result in runs]
+        times = ("seconds", "postings_per_second", "read_seconds")
+        return [{k: v for k, v in each.items() if k not in times} for each in told]
+
+    expected = answers()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.release.columns.POSTED", 40 * 3 * 7)
+        patch.setattr("starshade.scratch._IN_MEMORY", 0)
+        assert answers() == expected

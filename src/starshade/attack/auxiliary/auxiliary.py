@@ -26,7 +26,14 @@ from starshade.attack.auxiliary.one_to_one import match_list
 from starshade.attack.auxiliary.result import AuxiliaryResult, Candidate, NameAnswer
 from starshade.attack.knowledge import Known, refuse_too_little
 from starshade.attack.scoreboard_rh.scoreboard_rh import eccentricity_of, stands_out
-from starshade.attack.scoreboard_rh.scoring import Pricing, block_of, goal_of, prepare, table_bytes
+from starshade.attack.scoreboard_rh.scoring import (
+    Pricing,
+    block_of,
+    goal_of,
+    holding,
+    prepare,
+    table_bytes,
+)
 from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.attack.view import View, look_unjudged
 from starshade.errors import ConfigError
@@ -200,7 +207,7 @@ class _Search:
         tables = sorted(table_bytes(view.cells.symbols, n) for n in matched.different_ratings())
         together = sum(tables[-get_num_threads() :])
         refuse_too_little(view, matched.of(most), own_only=True, also=together)
-        block = block_of(view)
+        block = block_of(view, items=matched.of(most).items)
         # nobody has a record of their own here, and none is looked for
         goal = goal_of(view, 1.0, absent=False)._replace(own_only=True)
         answers: dict[int, NameAnswer] = {}
@@ -219,6 +226,7 @@ class _Search:
 
     def _answer(self, name: str, known: Known, block: Block, goal: Goal) -> NameAnswer:
         aux, tables = prepare(self.view, known, self.pricing)
+        block = holding(block, self.view, aux.item)
         summary, masses = attack(block, aux, tables, goal)
         mass = float(masses["total"][0]) / mass_unit(self.view.cells.n_records)
         scored = scores(block, aux, tables)[0]

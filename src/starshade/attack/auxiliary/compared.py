@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known
 from starshade.attack.likelihood.informed import share_rated
-from starshade.attack.likelihood.plain import FOUND_AWAY, IS_NEAR, NEAR, NOT_RATED, chances
+from starshade.attack.likelihood.plain import (
+    FOUND_AWAY,
+    IS_NEAR,
+    NEAR,
+    NOT_RATED,
+    chances,
+    rated_of,
+)
 from starshade.attack.view import View
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.ratings.scale import SLACK
@@ -85,9 +92,7 @@ class Shown:
     @cached_property
     def rated(self) -> Floats:
         """Items that each row rated, at most all but where it rated all."""
-        cells = self.view.cells
-        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-        return _sums(row, self.share[cells.codes], cells.n_groups)
+        return rated_of(self.view.cells)
 
     @cached_property
     def unrated(self) -> Floats:
@@ -99,9 +104,7 @@ class Shown:
     @cached_property
     def often(self) -> Floats:
         """Records' cells of each content."""
-        cells = self.view.cells
-        each = np.repeat(cells.sizes, np.diff(cells.indptr)).astype(np.float64)
-        return _sums(cells.codes, each, len(self.share))
+        return np.asarray(self.view.cells.often, dtype=np.float64)
 
     @cached_property
     def popular(self) -> Floats:
@@ -155,7 +158,7 @@ class Shown:
         self, item: int, right: Floats, blind: float, stranger: float, day: int
     ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int8]]:
         """Return who has an item, and how a fact about it agrees with each of them."""
-        held = self.view.postings
+        held = self.view.held(np.array([item]))
         cells = slice(int(held.indptr[item]), int(held.indptr[item + 1]))
         rows, codes = held.users[cells].astype(np.int64), held.codes[cells]
         parts = np.zeros((len(rows), PATTERNS))
@@ -191,10 +194,6 @@ class Shown:
             hit = rows[at] == listed if len(rows) else np.zeros(len(listed), np.bool_)
             parts[fact, hit], near[fact, hit] = its[at[hit]], days[at[hit]]
         return parts, near
-
-
-def _sums(of: NDArray[np.integer], each: Floats, n: int) -> Floats:
-    return np.bincount(of, each, minlength=n).astype(np.float64)
 
 
 def _best(scores: Floats) -> NDArray[np.int64]:

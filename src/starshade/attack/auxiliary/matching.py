@@ -18,6 +18,7 @@ from starshade.ratings.auxiliary.repeats import one_row_each
 from starshade.ratings.scale import Scale
 from starshade.ratings.staging import NO_DAY, allowed_ratings, name_rows
 from starshade.release.cells import Cells
+from starshade.release.columns import Columns
 
 _AMBIGUOUS = -2  # a name that several items of the data bear
 
@@ -68,7 +69,7 @@ class Matched:
 
 def match(
     auxiliary: Auxiliary,
-    cells: Cells,
+    cells: Cells | Columns,
     *,
     item_names: Sequence[str] | None,
     mapping: Mapping[str, str] | None,
@@ -111,7 +112,7 @@ def match(
 
 def _places(
     items: Sequence[str],
-    cells: Cells,
+    cells: Cells | Columns,
     item_names: Sequence[str] | None,
     mapping: Mapping[str, str] | None,
     by_name: bool,
@@ -139,7 +140,7 @@ def _places(
 def _none_known(
     auxiliary: Auxiliary,
     place: NDArray[np.int64],
-    cells: Cells,
+    cells: Cells | Columns,
     item_names: Sequence[str] | None,
     mapping: Mapping[str, str] | None,
     by_name: bool,

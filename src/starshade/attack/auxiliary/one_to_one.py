@@ -187,10 +187,9 @@ def _refuse_too_long(view: View, matched: Matched) -> None:
     rows = min(LISTED, view.cells.n_groups)
     needed = facts * rows * (PATTERNS * 8 + 1) + longest * rows * PATTERNS * 32
     contents = len(view.cells.symbols.n_members) + len(view.cells.symbols.members)
-    needed += view.cells.n_groups * 128 + len(view.cells.codes) * 40
+    needed += view.cells.n_groups * 128 + view.cells.n_listed * 40
     needed += longest * contents * (PATTERNS * 8 + 100)
-    held = int(np.diff(view.postings.indptr)[np.unique(matched.items[matched.items >= 0])].sum())
-    needed += min(held, longest * view.cells.n_groups) * PATTERNS * 10
+    needed += min(view.cells.n_cells, longest * view.cells.n_groups) * PATTERNS * 10
     if needed > budget.left(0):
         raise ConfigError(
             f"matching {counted(len(matched.indptr) - 1, 'name')} at once takes about "

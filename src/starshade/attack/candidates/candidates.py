@@ -21,10 +21,10 @@ from starshade.attack.settings import (
     StructureAttackSettings,
 )
 from starshade.attack.targets import Attack, Drawn, Request, draw
-from starshade.attack.view import NO_DAYS, View, averaged, rows_of, support_of, tolerance_of
+from starshade.attack.view import View, averaged, postings_of, rows_of, tolerance_of
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
-from starshade.kernels.attack.candidates import Clues, Postings, Seen, Thresholds, count_candidates
+from starshade.kernels.attack.candidates import Clues, Seen, Thresholds, count_candidates
 from starshade.kernels.attack.scoreboard import Goal
 from starshade.progress import task
 from starshade.ratings.table import Ratings
@@ -50,12 +50,11 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Hunt:
-    """What is attacked, what is known, and what the kernel reads."""
+    """What is attacked, what is known, and what the kernel reads of the truth."""
 
     view: View
     known: Known
     within: Thresholds
-    seen: Seen
     goal: Goal
 
     @classmethod
@@ -69,15 +68,31 @@ class Hunt:
         absent: bool = False,
     ) -> Hunt:
         """Lay it out; a record agrees with a target's truth if they are as alike as `theta`."""
-        goal = goal_of(view, theta, absent=absent)
-        return cls(view, known, within, seen_by(view, goal), goal)
+        return cls(view, known, within, goal_of(view, theta, absent=absent))
 
-    def count(self, clues: Clues) -> NDArray[Any]:
+    def count(self, seen: Seen, clues: Clues) -> NDArray[Any]:
         """Count the candidates of some targets."""
         goal = self.goal
         return count_candidates(
-            self.seen, clues, self.within, goal.truth, goal.theta, own_only=goal.own_only
+            seen, clues, self.within, goal.truth, goal.theta, own_only=goal.own_only
         )
+
+    def batches(self, label: str) -> Iterator[tuple[Seen, Clues]]:
+        """Hand out the targets, some at a time, and what is seen of what is known of them.
+
+        A sign of progress after each.
+        """
+        seen = None
+        with task(label, len(self.known)) as step:
+            for targets in self.view.batches(self.known.items, _BATCH):
+                part = self.known.take(targets)
+                clues = clues_of(self.view, part)
+                if seen is None:
+                    seen = seen_by(self.view, self.goal, clues.item)
+                else:
+                    seen = seen._replace(postings=postings_of(self.view.held(clues.item)))
+                yield seen, clues
+                step(len(part))
 
 
 class CandidateAttack(Attack[Result]):
@@ -127,20 +142,15 @@ class CandidateAttack(Attack[Result]):
         }
 
 
-def seen_by(view: View, goal: Goal) -> Seen:
-    """Lay out what the adversary sees for the kernel."""
-    rows, postings = view.cells, view.postings
+def seen_by(view: View, goal: Goal, items: NDArray[np.int32] | None = None) -> Seen:
+    """Lay out what the adversary sees for the kernel; `items`: those that are known, or all."""
+    rows = view.cells
     return Seen(
-        Postings(
-            fixed(postings.indptr),
-            fixed(postings.users),
-            fixed(postings.codes),
-            fixed(NO_DAYS if postings.days is None else postings.days),
-        ),
+        postings_of(view.held(np.arange(rows.n_items) if items is None else items)),
         rows_of(rows),
         fixed(rows.sizes),
         fixed(view.copies),
-        fixed(support_of(rows).astype(np.int64)),
+        fixed(rows.lengths.astype(np.int64)),
         bool((rows.sizes == 1).all()),
         goal.contents,
     )
@@ -158,19 +168,10 @@ def clues_of(view: View, known: Known) -> Clues:
     )
 
 
-def batches(hunt: Hunt, label: str) -> Iterator[Clues]:
-    """Hand out the targets, some at a time, with a sign of progress after each."""
-    with task(label, len(hunt.known)) as step:
-        for start in range(0, len(hunt.known), _BATCH):
-            part = hunt.known.take(slice(start, start + _BATCH))
-            yield clues_of(hunt.view, part)
-            step(len(part))
-
-
 def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
     """Attack every target; returns what came of it and the cells looked at."""
     counted = np.concatenate(
-        [hunt.count(clues) for clues in batches(hunt, "looking for candidates")]
+        [hunt.count(seen, clues) for seen, clues in hunt.batches("looking for candidates")]
     )
     outcomes = _outcomes_of(hunt.view, hunt.known.users, counted, absent=hunt.goal.absent)
     return outcomes, int(counted["looked_at"].sum())

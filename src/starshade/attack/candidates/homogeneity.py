@@ -14,7 +14,6 @@ from starshade.attack.candidates.candidates import (
     LabelAttack,
     Plan,
     StructureAttack,
-    batches,
 )
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
@@ -325,8 +324,8 @@ def _shared(hunt: Hunt) -> NDArray[Any]:
     single = fixed(symbols.is_single)
     return np.concatenate(
         [
-            shared_cells(hunt.seen, clues, hunt.within, truth, single)
-            for clues in batches(hunt, "comparing candidates")
+            shared_cells(seen, clues, hunt.within, truth, single)
+            for seen, clues in hunt.batches("comparing candidates")
         ]
     )
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,61 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.sought import Sought
-from starshade.attack.view import NO_DAYS, View, below, support_of
+from starshade.attack.view import NO_DAYS, View, below
 from starshade.kernels.arrays import Array, find_cells, fixed
 from starshade.kernels.attack.knowledge import count_marked, tally
 from starshade.kernels.attack.likelihood import Counts, Facts, Law, weigh
 from starshade.kernels.attack.postings import NO_DAY
+from starshade.kernels.columns import tally_shown
 from starshade.progress import task
-from starshade.ratings.scale import SLACK
+from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import UNKNOWN_DAY
-from starshade.release.cells import Symbols
+from starshade.release.cells import Cells, Symbols
+from starshade.release.columns import POSTED, Columns
 
 Floats = NDArray[np.float64]
 _BATCH = 4096  # targets between two signs of progress
 _NODES = 20  # of an integral, in each part of it
 _TABLE = 2**22  # entries of the largest table of chances
+
+
+@dataclass(frozen=True, eq=False)
+class Unsure:
+    """What is told of rows of which it is not certain how many items were rated.
+
+    See `starshade.kernels.attack.likelihood.Counts`.
+    """
+
+    nodes: Floats
+    weights: Floats
+    pattern: NDArray[np.int64]
+    product: Floats
+    kind: NDArray[Any]
+    logs: Floats
+    expected: Floats
+
+    @classmethod
+    def none(cls) -> Unsure:
+        """Return that it is certain of all."""
+        few, pattern = np.empty(0), np.empty(0, np.int64)
+        none = few.reshape(0, 0)
+        return cls(few, few, pattern, none, pattern, none, few)
+
+    @classmethod
+    def of(
+        cls,
+        chance: Floats,
+        row: NDArray[np.int64],
+        pattern: NDArray[np.int64],
+        nodes: tuple[Floats, Floats],
+    ) -> Unsure:
+        """Tell it of cells, each a rating with a `chance`, of the patterns that `row` says."""
+        n = len(pattern)
+        different, kind = np.unique(chance, return_inverse=True)
+        logs = np.log1p(np.outer(different, nodes[0] - 1))
+        product = np.stack([np.bincount(row, each[kind], minlength=n) for each in logs.T], 1)
+        expected = np.asarray(np.bincount(row, chance, minlength=n), dtype=np.float64)
+        return cls(*nodes, pattern, np.asarray(product, np.float64), kind, logs, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +98,7 @@ class Model:
     def weigh(self, known: Known, goal: Sought | None = None) -> Array:
         """Weigh every row for every target; see `starshade.kernels.attack.posterior.FOUND`."""
         goal = goal or Sought(self.view)
-        held, counts, parts = goal.held(), self._counts(goal), []
+        counts, parts = self._counts(goal), []
         days = self.view.cells.days
         knows_days = self.knowledge.knows_days and days is not None
         with task(
@@ -75,6 +117,7 @@ class Model:
                     self.days_below,
                 )
                 facts = self._facts(part, kind.reshape(part.items.shape))
+                held = goal.held(facts.item)
                 parts.append(weigh(held, counts, law, facts, goal.of(part.users, targets)))
                 step(len(part))
         return np.concatenate(parts)
@@ -83,17 +126,17 @@ class Model:
         members, size = max(1, len(self.view.cells.symbols.members)), _BATCH
         if len(np.unique(known.ratings)) * members > _TABLE:
             size = max(1, _TABLE // (members * known.items.shape[1]))
-        for start in range(0, len(known), size):
-            yield slice(start, start + size)
+        yield from self.view.batches(known.items, size)
 
     def _counts(self, goal: Sought) -> Counts:
         view, cells, may = self.view, goal.cells, self.may
         share, items = share_rated(cells.symbols), int(may.sum())
         rated = np.empty(0, np.int64)
-        nodes = weights = np.empty(0)
-        product = logs = np.empty((0, 0))
-        kind: NDArray[Any] = np.empty(0, np.int32)
-        if view.ungeneralized:
+        unsure = Unsure.none()
+        if isinstance(cells, Columns):
+            unsure = self._unsure_patterns(cells, items)
+            expected = unsure.expected
+        elif view.ungeneralized:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
             expected = rated.astype(np.float64)
             users = slice(goal.start, goal.start + cells.n_groups)
@@ -101,15 +144,8 @@ class Model:
             if goal.class_of is not None:
                 rated[goal.class_of < 0] = -1
         else:
-            row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-            q = share[cells.codes] * self.popular[cells.columns] * may[cells.columns]
-            expected = np.bincount(row, q, minlength=cells.n_groups)
-            nodes, weights = nodes_of(items, self.knowledge.known)
-            different, kind = np.unique(q, return_inverse=True)
-            logs = np.log1p(np.outer(different, nodes - 1))
-            product = np.stack(
-                [np.bincount(row, each[kind], minlength=cells.n_groups) for each in logs.T], 1
-            )
+            unsure = self._unsure_rows(cells, items)
+            expected = unsure.expected
         return Counts(
             fixed(view.support.astype(np.int64)),
             rated,
@@ -117,14 +153,41 @@ class Model:
             may,
             share,
             self.popular,
-            fixed(nodes),
-            fixed(weights),
-            fixed(product),
-            fixed(kind.astype(np.int32)),
-            fixed(logs),
+            fixed(unsure.nodes),
+            fixed(unsure.weights),
+            fixed(unsure.pattern),
+            fixed(unsure.product),
+            fixed(unsure.kind.astype(np.int32)),
+            fixed(unsure.logs),
             fixed(expected),
-            support_of(cells).astype(np.int64),
+            cells.lengths.astype(np.int64),
         )
+
+    def _unsure_rows(self, cells: Cells, items: int) -> Unsure:
+        """Say how many items each row of generalized cells may have rated."""
+        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+        share = share_rated(cells.symbols)
+        q = share[cells.codes] * self.popular[cells.columns] * self.may[cells.columns]
+        return Unsure.of(q, row, np.arange(cells.n_groups), nodes_of(items, self.knowledge.known))
+
+    def _unsure_patterns(self, columns: Columns, items: int) -> Unsure:
+        """Say how many items each profile may have rated.
+
+        A level says nothing of it, so rows that are null for the same items are all alike.
+        """
+        first, pattern = np.unique(columns.first_alike, return_inverse=True)
+        nodes, parts = nodes_of(items, self.knowledge.known), []
+        q = self.popular * self.may
+        each = max(1, POSTED // max(1, columns.n_items))
+        for start in range(0, len(first), each):
+            row, item = np.nonzero(columns.levels[:, first[start : start + each]].T)
+            some = np.arange(min(each, len(first) - start))
+            parts.append(Unsure.of(q[item], row, some, nodes))
+        product = np.concatenate([part.product for part in parts])
+        expected = np.concatenate([part.expected for part in parts])
+        different, kind = np.unique(q, return_inverse=True)
+        logs = np.log1p(np.outer(different, nodes[0] - 1))
+        return Unsure(*nodes, pattern, product, kind, logs, expected[pattern])
 
     @cached_property
     def may(self) -> NDArray[np.bool_]:
@@ -266,6 +329,9 @@ def spread_of(view: View) -> float:
     Where nobody says who is in which row, how far they lie from their items' means.
     """
     original, row = view.original, view.row_of_user
+    if isinstance(view.cells, Columns):
+        counts, squares = _away_from_profiles(view, view.cells)
+        return _root_mean(original.scale, float((counts * squares).sum()), int(counts.sum()))
     user = np.repeat(np.arange(original.n_users), original.user_support)
     item, ratings = view.item_of[original.columns], original.values()
     if view.credit == "linked":
@@ -279,8 +345,33 @@ def spread_of(view: View) -> float:
         support = np.maximum(original.item_support, 1)
         mean = np.bincount(original.columns, ratings, minlength=original.n_items) / support
         away = ratings - mean[original.columns]
-    least = original.scale.width / 100 or 1.0
-    return float(max(least, np.sqrt(np.mean(away**2)) if len(away) else 0.0))
+    return _root_mean(original.scale, float(np.sum(away**2)), len(away))
+
+
+def _away_from_profiles(view: View, shown: Columns) -> tuple[NDArray[np.int64], Floats]:
+    """Count ratings that lie equally far from what is shown of them; and how far, squared."""
+    original, n = view.original, len(shown.symbols)
+    by_item, levels = original.by_item, original.levels
+    if view.credit != "linked":
+        ends = by_item.indptr.tolist()
+        of_items = (by_item.codes[start:stop] for start, stop in pairwise(ends))
+        counts = np.stack([np.bincount(codes, minlength=len(levels)) for codes in of_items])
+        mean = counts @ levels / np.maximum(original.item_support, 1)
+        return counts, (levels[None, :] - mean[:, None]) ** 2
+    counts = np.zeros((len(levels), n + 1), np.int64)
+    here = np.flatnonzero(view.item_of >= 0)
+    tally_shown(
+        fixed(shown.levels),
+        (fixed(by_item.indptr), fixed(by_item.users), fixed(by_item.codes)),
+        (here, view.item_of[here].astype(np.int64), fixed(view.row_of_user)),
+        counts,
+    )
+    return counts[:, 1:], (levels[:, None] - shown.symbols.members[None, :]) ** 2
+
+
+def _root_mean(scale: Scale, squares: float, n: int) -> float:
+    least = scale.width / 100 or 1.0
+    return float(max(least, np.sqrt(squares / n) if n else 0.0))
 
 
 def share_rated(symbols: Symbols) -> Floats:

@@ -19,7 +19,6 @@ from starshade.attack.targets import Attack, Drawn, Request, draw
 from starshade.attack.view import View, averaged, moved
 from starshade.kernels.arrays import Array
 from starshade.kernels.attack.summary import mass_unit
-from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
 from starshade.release.table import Release
@@ -198,13 +197,11 @@ def ceiling_of(view: View, knowledge: Knowledge, known: Known) -> NDArray[np.flo
         view,
         cells=replace(cells, days=None),
         postings=truth.by_item,
-        repeats=np.empty(0, np.int64),
-        copies=np.ones_like(first),
+        first=first,
         row_of_user=first,
         ungeneralized=True,
     )
-    first_alike = first_equal_row(view.cells.indptr, view.cells.columns, view.cells.codes, None)
     rows = view.row_of_user
-    class_of = np.where(rows < 0, -1, first_alike[rows])
+    class_of = np.where(rows < 0, -1, view.cells.first_equal[rows])
     found = Model(original, knowledge).weigh(known, Sought(original, class_of))
     return np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0)

@@ -16,6 +16,8 @@ from starshade.kernels.attack.postings import NO_DAY
 from starshade.progress import task
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import UNKNOWN_DAY
+from starshade.release.cells import Cells
+from starshade.release.columns import Columns
 
 Floats = NDArray[np.float64]
 #: chance that a fact is right but for a rating that is d fifths of the scale away; the rest, that
@@ -33,22 +35,29 @@ def weigh_plainly(view: View, known: Known, goal: Sought | None = None) -> Array
     Fellegi & Sunter's weights, on ratings after Torres & Olivares (definitions, "likelihood").
     """
     goal = goal or Sought(view)
-    cells, held, parts = goal.cells, goal.held(), []
-    share = share_rated(cells.symbols)
-    row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-    rated = np.bincount(row, share[cells.codes], minlength=cells.n_groups)
+    cells, parts = goal.cells, []
+    share, rated = share_rated(cells.symbols), rated_of(cells)
     unrated = view.original.n_items - rated
     unrated[unrated < SLACK] = 0.0
     with task("attacking", len(known)) as step:
-        for start in range(0, len(known), _BATCH):
-            targets = slice(start, start + _BATCH)
+        for targets in view.batches(known.items, _BATCH):
             part = known.take(targets)
             values, kind = np.unique(part.ratings, return_inverse=True)
             weights = Weights(*map(fixed, (chances(view, values), share, rated, unrated)))
             facts = _facts(view, part, kind.reshape(part.items.shape))
+            held = goal.held(facts.item)
             parts.append(weigh(held, weights, facts, goal.of(part.users, targets)))
             step(len(part))
     return np.concatenate(parts)
+
+
+def rated_of(cells: Cells | Columns) -> Floats:
+    """Return how many items each row rated, on average."""
+    if isinstance(cells, Columns):
+        return cells.lengths.astype(np.float64)
+    row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
+    share = share_rated(cells.symbols)[cells.codes]
+    return np.bincount(row, share, minlength=cells.n_groups).astype(np.float64)
 
 
 def chances(view: View, ratings: Floats, found: Floats = FOUND_AWAY) -> Floats:

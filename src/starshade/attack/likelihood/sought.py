@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.view import NO_DAYS, View, contents_of, rows_of, truth_of
+from starshade.attack.view import View, contents_of, postings_of, rows_of, truth_of
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.attack.posterior import Goal
 from starshade.kernels.attack.summary import mass_unit
 from starshade.release.cells import Cells
+from starshade.release.columns import Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Sought:
     greatest: tuple[NDArray[Any], NDArray[Any]] | None = None
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> Cells | Columns:
         """The rows."""
         cells = self.view.cells
         stop = cells.n_groups if self.stop is None else self.stop
@@ -43,16 +44,10 @@ class Sought:
             return cells
         return cells.keep_rows(np.arange(self.start, stop))
 
-    def held(self) -> Postings:
-        """Lay the rows out item by item."""
+    def held(self, items: NDArray[np.int32]) -> Postings:
+        """Lay the rows out item by item, of these items at least."""
         whole = self.cells is self.view.cells
-        postings = self.view.postings if whole else self.cells.by_item
-        return Postings(
-            fixed(postings.indptr),
-            fixed(postings.users),
-            fixed(postings.codes),
-            fixed(NO_DAYS if postings.days is None else postings.days),
-        )
+        return postings_of(self.view.held(items) if whole else self.cells.held(items))
 
     def of(self, users: NDArray[np.int64], targets: slice) -> Goal:
         """Lay out whose record is right; `targets`: where these users are among all."""

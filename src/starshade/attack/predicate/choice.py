@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.arrays import fixed
-from starshade.kernels.attack.agreement import Rows
+from starshade.kernels.attack.agreement import NO_LEVELS, Rows
 from starshade.kernels.attack.predicate import Chances, Kinds, Named, choose, weigh
 from starshade.kernels.attack.satisfying import Predicates
 from starshade.kernels.fingerprint import first_equal_row
@@ -105,7 +105,11 @@ def choose_predicates(classes: Cells, levels: Levels, rows: Ints) -> Chosen:
     kinds, kind_of_cell = _kinds(classes)
     chances = _estimated(classes, levels, kinds, kind_of_cell)
     table = Rows(
-        fixed(classes.indptr), fixed(classes.columns), fixed(kind_of_cell), fixed(np.empty(0))
+        fixed(classes.indptr),
+        fixed(classes.columns),
+        fixed(kind_of_cell),
+        fixed(np.empty(0)),
+        NO_LEVELS,
     )
     item, level, chance = choose(
         fixed(rows), table, fixed(classes.sizes), kinds, levels.named, chances, classes.n_items

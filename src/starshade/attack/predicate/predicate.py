@@ -148,6 +148,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
         attacked = linked if view.credit == "linked" else view.cells.n_records
         if not attacked:
             raise _nobody()
+        assert isinstance(view.cells, Cells)  # profiles were refused
         classes = distinct(view.cells)
         tried = written(view, classes, promise_of(data), outsiders, most=self.classes, seed=seed)
         seconds = perf_counter() - started
@@ -231,7 +232,7 @@ def written(
     if not people.table.n_ratings:
         raise _nobody()
     # what is laid out beside the cells: their kinds, numbered and sorted, and the true ratings
-    needed = _BYTES * (len(view.cells.columns) + people.table.n_ratings)
+    needed = _BYTES * (view.cells.n_cells + people.table.n_ratings)
     refuse_large("predicate", needed, 0, f", or attack fewer items{aside('items', 'top:N')}")
     rows = _drawn(classes.n_groups, most or _MOST, seed)
     chosen = choose_predicates(classes, levels_of(classes.symbols, promise), rows)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Known, refuse_too_little
 from starshade.attack.settings import AuxiliaryAttackSettings, ScoreboardRHSettings
-from starshade.attack.view import NO_DAYS, View, below, contents_of, rows_of, support_of, truth_of
-from starshade.kernels.arrays import fixed
+from starshade.attack.view import NO_DAYS, View, below, contents_of, rows_of, truth_of
+from starshade.kernels.arrays import Array, Ints, fixed
 from starshade.kernels.attack.postings import NO_DAY, windows_of
 from starshade.kernels.attack.scoreboard import (
     Aux,
@@ -25,7 +25,8 @@ from starshade.kernels.attack.scoreboard import (
     holds,
 )
 from starshade.progress import task
-from starshade.release.cells import Symbols
+from starshade.ratings.table import ByItem
+from starshade.release.cells import Cells, Symbols
 
 _BATCH = 4096  # targets between two signs of progress
 _TABLE = 2**22  # entries of the largest similarity table
@@ -60,15 +61,18 @@ def score_all(
     Returns `summaries, masses` (targets,). `postings`: cells looked at.
     """
     refuse_too_little(view, known, own_only=_own_only(view, theta))
-    block = block_of(view)
+    block: Block | None = None
     goal = goal_of(view, theta, absent=absent)
     parts = []
     postings = 0
-    lengths = np.diff(view.postings.indptr)
     with task("attacking without the target" if absent else "attacking", len(known)) as step:
-        for part in _batches(known, view.cells.symbols):
+        for part in _batches(known, view):
             aux, tables = prepare(view, part, pricing, absent=absent)
+            block = (
+                block_of(view, items=aux.item) if block is None else holding(block, view, aux.item)
+            )
             parts.append(attack(block, aux, tables, goal))
+            lengths = block.cuts[:, -1] - block.cuts[:, 0]
             postings += int(lengths[aux.item[aux.item >= 0]].sum())
             step(len(part))
     return (
@@ -78,26 +82,28 @@ def score_all(
     )
 
 
-def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
-    """Lay out the rows start…stop-1 (default: all) for the kernel."""
-    rows, postings = view.cells, view.postings
+def block_of(
+    view: View, start: int = 0, stop: int | None = None, *, items: NDArray[np.int32] | None = None
+) -> Block:
+    """Lay out the rows start…stop-1 (default: all) for the kernel.
+
+    `items`: what is known is on these; default: all, which of profiles is more than is laid out
+    at once where they are many.
+    """
+    rows = view.cells
+    items = np.arange(rows.n_items, dtype=np.int32) if items is None else items
     stop = rows.n_groups if stop is None else stop
+    held = None
     if (start, stop) != (0, rows.n_groups):
         rows = rows.keep_rows(np.arange(start, stop))
-        postings = rows.by_item
+        held = rows.held(items)
     repeats = view.repeats[(view.repeats >= start) & (view.repeats < stop)] - start
-    support = support_of(rows).astype(np.int32)
+    support = rows.lengths.astype(np.int32)
     longest = rows.n_items + 1
     records = np.bincount(support, weights=rows.sizes, minlength=longest)
-    days = NO_DAYS if postings.days is None else postings.days
-    cuts, local = windows_of(postings.indptr, postings.users, rows.n_groups)
     return Block(
         start,
-        fixed(cuts),
-        fixed(local),
-        fixed(postings.codes),
-        fixed(days),
-        int(days.max(initial=0)),
+        *_listed(view.held(items) if held is None else held, rows.n_groups),
         fixed(rows.sizes),
         fixed(view.copies[start:stop]),
         fixed(repeats),
@@ -107,6 +113,22 @@ def block_of(view: View, start: int = 0, stop: int | None = None) -> Block:
         bool((rows.sizes == 1).all()),
         rows_of(rows),
     )
+
+
+def holding(block: Block | None, view: View, items: NDArray[np.int32]) -> Block:
+    """Lay out all rows; what is known is on these items. `block`: as they are laid out already."""
+    if block is None:
+        return block_of(view, items=items)
+    if isinstance(view.cells, Cells):
+        return block
+    cuts, local, codes, days, last_day = _listed(view.held(items), len(block.sizes))
+    return block._replace(cuts=cuts, local=local, codes=codes, days=days, last_day=last_day)
+
+
+def _listed(held: ByItem, n_rows: int) -> tuple[Ints, Array, Array, Array, int]:
+    days = NO_DAYS if held.days is None else held.days
+    cuts, local = windows_of(held.indptr, held.users, n_rows)
+    return fixed(cuts), fixed(local), fixed(held.codes), fixed(days), int(days.max(initial=0))
 
 
 def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
@@ -190,13 +212,13 @@ def table_bytes(symbols: Symbols, n_ratings: int) -> int:
     return 8 * (n_ratings + 2) * (3 * len(symbols.members) + 3 * len(symbols))
 
 
-def _batches(known: Known, symbols: Symbols) -> Iterator[Known]:
+def _batches(known: Known, view: View) -> Iterator[Known]:
     """Cut the targets so that a table of their ratings stays small."""
-    size = _BATCH
+    size, symbols = _BATCH, view.cells.symbols
     if not _one_by_one(symbols) and len(np.unique(known.ratings)) * len(symbols) > _TABLE:
         size = min(_BATCH, max(1, _TABLE // (len(symbols) * known.items.shape[1])))
-    for start in range(0, len(known), size):
-        yield known.take(slice(start, start + size))
+    for targets in view.batches(known.items, size):
+        yield known.take(targets)
 
 
 def _one_by_one(symbols: Symbols) -> bool:

@@ -104,5 +104,9 @@ def halved(told: Told, users: NDArray[np.int64], known: int) -> tuple[Facts, Fac
 
 def joined(seen: Seen, one: Facts, other: Facts) -> Floats:
     """Chance that both halves name one class, each the likeliest, ties shared; (people,)."""
-    best = [posteriors(seen, facts)[1] for facts in (one, other)]
-    return np.asarray((best[0] * best[1]).sum(axis=1))
+    credit = np.zeros(len(one))
+    for (people, _, first), (_, _, second) in zip(
+        posteriors(seen, one), posteriors(seen, other), strict=True
+    ):
+        credit[people] = (first * second).sum(axis=1)
+    return credit

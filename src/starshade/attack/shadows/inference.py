@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -121,10 +122,7 @@ class _Answered:
         asked = [self._questions(int(user), facts, u) for u, user in enumerate(users)]
         some = np.array([len(each.rated) > 0 for each in asked], dtype=np.bool_)
         scale = told.truth.scale
-        sides = [
-            [answers(seen, posterior, asked, scale) for posterior in posteriors(seen, facts)]
-            for seen in (one.release, one.reference)
-        ]
+        sides = [answers(seen, facts, asked, scale) for seen in (one.release, one.reference)]
         crowd = by_crowd(one.reference, one.support, asked, scale)
         marks = np.array([*sides, [crowd] * len(WAYS)]).reshape(3, len(WAYS), len(users), 3)
         self.users.append(users[some])
@@ -189,40 +187,36 @@ def questions(
     return Questions(item[rated].astype(np.int64), ratings[rest], nearest)
 
 
-def posteriors(seen: Seen, facts: Facts) -> tuple[Floats, Floats]:
-    """Return how likely each row is each person's, and who believes the likeliest alone.
+def posteriors(seen: Seen, facts: Facts) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Say how likely each row is each person's, and who believes the likeliest alone.
 
-    Both of shape (people, rows) and sum 1; likeliest rows share where they are equal.
+    Yields some people, in their order, and both, of shape (people, rows) and sum 1; likeliest rows
+    share where they are equal.
     """
-    logs, _ = seen.fits(facts)
-    logs = logs + np.log(seen.sizes)
-    odds = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
-    best = (odds >= 1 - _TIE).astype(np.float64)
-    return odds / odds.sum(axis=1, keepdims=True), best / best.sum(axis=1, keepdims=True)
+    sizes = np.log(seen.sizes)
+    for people, logs, _ in seen.fits(facts):
+        logs += sizes
+        odds = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
+        best = (odds >= 1 - _TIE).astype(np.float64)
+        yield (
+            people,
+            odds / odds.sum(axis=1, keepdims=True),
+            best / best.sum(axis=1, keepdims=True),
+        )
 
 
-def answers(seen: Seen, posterior: Floats, asked: list[Questions], scale: Scale) -> list[Marks]:
-    """Let each person's questions be answered by a release, and mark the answers."""
-    out = []
-    for weights, each in zip(posterior, asked, strict=True):
-        chance, value = _shown(seen, weights, each.rated)
-        other, _ = _shown(seen, weights, each.unrated)
-        out.append(marked(each, chance, other, value, scale))
+def answers(
+    seen: Seen, facts: Facts, asked: list[Questions], scale: Scale
+) -> tuple[list[Marks], list[Marks]]:
+    """Let each person's questions be answered by a release, in both ways, and mark the answers."""
+    out: tuple[list[Marks], list[Marks]] = [], []
+    for people, *both in posteriors(seen, facts):
+        for marks, posterior in zip(out, both, strict=True):
+            for weights, each in zip(posterior, asked[people], strict=True):
+                chance, value = seen.shown(weights, each.rated)
+                other, _ = seen.shown(weights, each.unrated)
+                marks.append(marked(each, chance, other, value, scale))
     return out
-
-
-def _shown(seen: Seen, weights: Floats, items: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return the chance that items show as rated, and the rating that they show."""
-    place = seen.view.places(items.astype(np.int32))
-    there = place >= 0
-    chance, value = np.zeros(len(items)), np.full(len(items), seen.item_means[-1])
-    codes = seen.codes[place[there]]
-    shares = seen.shares[codes]
-    chance[there] = shares @ weights
-    sums, hidden = (shares * seen.means[codes]) @ weights, chance[there] <= 0
-    own = sums / np.where(hidden, 1, chance[there])
-    value[there] = np.where(hidden, seen.item_means[place[there]], own)
-    return chance, value
 
 
 def by_crowd(

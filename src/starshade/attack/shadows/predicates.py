@@ -15,6 +15,7 @@ from starshade.attack.shadows.resampled import Resampled, mean_of
 from starshade.attack.shadows.shadows import Method, Round
 from starshade.errors import ConfigError
 from starshade.figure import Rate
+from starshade.release.cells import Cells
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class _Written:
     def add(self, one: Round) -> None:
         view = one.release.view
         try:
+            assert isinstance(view.cells, Cells)  # means meet no conditions
             tried = written(view, distinct(view.cells), self.promise, one.left_out, seed=self.seed)
         except ConfigError as error:  # the other attacks go on
             self.error = error

@@ -14,16 +14,19 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import Model, means_of, share_rated, spread_of
 from starshade.attack.view import View, averaged, look
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import fixed
+from starshade.kernels.columns import sums_by_item, sums_of, weighted_sums
 from starshade.naming import aside
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Symbols
+from starshade.release.columns import Columns
 from starshade.release.content import code_type
 from starshade.release.table import Release
 
 Floats = NDArray[np.float64]
 _NEVER = 1e-5  # the chance of a rating that a row excludes: methods and people err
-_BLOCK = 2**21  # facts times rows looked at together
+_BLOCK = 2**23  # people times rows, and facts times contents, looked at together
 _EXACTLY = Knowledge(known=1, dates=False)
 
 
@@ -43,16 +46,16 @@ class Facts:
     def __len__(self) -> int:
         return len(self.users)
 
-    def blocks(self, facts: int) -> Iterator[tuple[slice, Facts]]:
-        """Cut into people of about so many facts together, at least one person each."""
+    def blocks(self, people: int, facts: int) -> Iterator[tuple[slice, Facts]]:
+        """Cut into at most so many people, of about so many facts together, at least one person."""
         start = 0
         while start < len(self):
             stop = int(np.searchsorted(self.indptr, self.indptr[start] + facts, "right")) - 1
-            stop = min(max(stop, start + 1), len(self))
+            stop = min(max(stop, start + 1), start + max(1, people), len(self))
             here = slice(self.indptr[start], self.indptr[stop])
-            people = slice(start, stop)
+            some = slice(start, stop)
             indptr = self.indptr[start : stop + 1] - self.indptr[start]
-            yield people, Facts(self.users[people], indptr, self.items[here], self.ratings[here])
+            yield some, Facts(self.users[some], indptr, self.items[here], self.ratings[here])
             start = stop
 
 
@@ -79,11 +82,12 @@ class Seen:
         return self.view.cells.sizes
 
     @cached_property
-    def codes(self) -> NDArray[np.unsignedinteger]:
-        """The content of each cell, shape (items, rows); one above all of them where null."""
+    def levels(self) -> NDArray[np.unsignedinteger]:
+        """The content of each cell and one, shape (items, rows); 0 where null."""
         cells = self.view.cells
-        none = len(cells.symbols)
-        kind = np.dtype(code_type(none + 1))
+        if isinstance(cells, Columns):
+            return fixed(cells.levels)
+        kind = np.dtype(code_type(len(cells.symbols) + 1))
         needed = kind.itemsize * cells.n_items * cells.n_groups
         if needed > budget.left(0):
             raise ConfigError(
@@ -92,20 +96,21 @@ class Seen:
                 f"{budget.amount(max(0, budget.left(0)))} may be used",
                 advice=f"Allow more memory{aside('memory')}, or attack fewer items.",
             )
-        codes = np.full((cells.n_items, cells.n_groups), none, dtype=kind)
+        levels = np.zeros((cells.n_items, cells.n_groups), dtype=kind)
         row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-        codes[cells.columns, row] = cells.codes
-        return codes
+        levels[cells.columns, row] = cells.codes
+        levels[cells.columns, row] += 1
+        return fixed(levels)
 
     @cached_property
     def shares(self) -> Floats:
-        """Chance that each content is a rating; 0 of none, shape (contents + 1,)."""
-        return np.append(share_rated(self.view.cells.symbols), 0.0)
+        """Chance that each content is a rating, 0 of none before them, shape (contents + 1,)."""
+        return np.append(0.0, share_rated(self.view.cells.symbols))
 
     @cached_property
     def means(self) -> Floats:
-        """Mean rating of each content; 0 of none, shape (contents + 1,)."""
-        return np.append(mean_rating(self.view.cells.symbols, self.view.original.levels), 0.0)
+        """Mean rating of each content, 0 of none before them, shape (contents + 1,)."""
+        return np.append(0.0, mean_rating(self.view.cells.symbols, self.view.original.levels))
 
     @cached_property
     def item_means(self) -> Floats:
@@ -113,44 +118,54 @@ class Seen:
 
         The last, and of an item that no row shows: the mean over all items.
         """
-        weight, total = np.zeros(len(self.codes)), np.zeros(len(self.codes))
-        for i, codes in enumerate(self.codes):
-            rated = self.shares[codes] * self.sizes
-            weight[i], total[i] = rated.sum(), rated @ self.means[codes]
+        weight, total = sums_by_item(self.levels, fixed(self.sizes), self.shares, self.means)
         scale = self.view.cells.symbols.scale
         middle = (scale.minimum + scale.maximum) / 2
         overall = total.sum() / weight.sum() if weight.any() else middle
         each = np.where(weight > 0, total / np.where(weight > 0, weight, 1), overall)
         return np.append(each, overall)
 
-    def fits(self, facts: Facts) -> tuple[Floats, NDArray[np.int64]]:
-        """Return how well each row fits each person, and how many facts could be compared.
+    def fits(self, facts: Facts) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+        """Say how well each row fits each person, and how many facts could be compared.
 
-        Returns
-        -------
+        Yields
+        ------
+        people : slice
+            Some of the people, in their order.
         logs : ndarray of float64, shape (people, rows)
             Sum of the logarithms of the chances of their facts, of items that the release has.
         compared : ndarray of int64, shape (people,)
         """
-        logs = np.zeros((len(facts), len(self.sizes)))
-        compared = np.zeros(len(facts), dtype=np.int64)
-        most = max(1, _BLOCK // max(len(self.sizes), len(self.shares)))
-        for people, part in facts.blocks(most):
+        most = max(1, _BLOCK // max(1, len(self.sizes))), max(1, _BLOCK // len(self.shares))
+        for people, part in facts.blocks(*most):
             place = self.view.places(part.items)
             there = place >= 0
             ends = np.append(0, np.cumsum(there))[part.indptr]
-            compared[people] = np.diff(ends)
-            some = np.flatnonzero(compared[people])
-            if len(some):
-                each = self._logs(place[there], part.ratings[there])
-                logs[people.start + some] = np.add.reduceat(each, ends[some], axis=0)
-        return logs, compared
+            values, kind = np.unique(part.ratings[there], return_inverse=True)
+            logs = np.zeros((len(part), len(self.sizes)))
+            items, worth = place[there].astype(np.int64), self._logs(values)
+            sums_of(self.levels, ends, items, kind, worth, logs)
+            yield people, logs, np.diff(ends)
 
-    def _logs(self, place: NDArray[np.int32], ratings: Floats) -> Floats:
-        values, kind = np.unique(ratings, return_inverse=True)
-        chances = Model(self.view, _EXACTLY, self.spread).right_chances(values)
-        table = np.log(np.maximum(np.pad(chances, ((0, 0), (0, 1))), _NEVER))
-        return np.asarray(table[kind[:, None], self.codes[place]])
+    def _logs(self, values: Floats) -> Floats:
+        """Return what each content says of each rating, none before them."""
+        chances = self._model.right_chances(values)
+        return np.log(np.maximum(np.pad(chances, ((0, 0), (1, 0))), _NEVER))
+
+    @cached_property
+    def _model(self) -> Model:
+        return Model(self.view, _EXACTLY, self.spread)
+
+    def shown(self, weights: Floats, items: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return the chance that items show as rated, and the rating that they show.
+
+        `weights` (rows,): how likely each row is; `items`: of the original.
+        """
+        place = self.view.places(items.astype(np.int32)).astype(np.int64)
+        chance, sums = np.zeros(len(items)), np.zeros(len(items))
+        weighted_sums(self.levels, place, weights, (self.shares, self.means), (chance, sums))
+        hidden = chance <= 0
+        return chance, np.where(hidden, self.item_means[place], sums / np.where(hidden, 1, chance))
 
 
 def mean_rating(symbols: Symbols, levels: Floats) -> Floats:

@@ -17,6 +17,7 @@ from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, stream_key
+from starshade.scratch import put_down
 
 FOLDS = 10
 
@@ -110,6 +111,7 @@ class Shadows:
     def _made(self, ratings: Ratings, seed: int) -> Ratings | Release:
         if self.method is None:
             return ratings
+        put_down()  # what was made before takes no memory meanwhile
         try:
             with silence():
                 return self.method.anonymize(ratings, rng=seed)

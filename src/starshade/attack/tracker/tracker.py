@@ -227,7 +227,7 @@ class Items:
         )
 
     def _add(self, item: int) -> None:
-        cells, by_item = self.view.cells, self.view.postings
+        cells, by_item = self.view.cells, self.view.held(np.array([item]))
         if self._n == len(self._codes):
             grown = np.empty((max(2 * self._n, 8), cells.n_groups), np.int32)
             if grown.nbytes > budget.memory():

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, inner, place_of
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, fixed, inner, place_of
 from starshade.kernels.warm import announce
 
 _SLACK = 1e-9
@@ -32,12 +32,21 @@ class Contents(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Released rows, columns ascending; `days` is empty where there are none."""
+    """Released rows, columns ascending; `days` is empty where there are none.
+
+    Of dense rows `columns` and `codes` are empty, and `indptr` tells how many cells are not null.
+
+    levels : of dense rows, shape (items, rows): 0 is null, else the content and one; or empty
+    """
 
     indptr: Ints
     columns: Int32s
     codes: Array
     days: NDArray[np.uint16]
+    levels: NDArray[np.uint8]
+
+
+NO_LEVELS = fixed(np.empty((0, 0), dtype=np.uint8))
 
 
 class Truth(NamedTuple):
@@ -60,6 +69,16 @@ def is_member(rating, symbol, contents):  # type: ignore[no-untyped-def]
     return place < stop and contents.members[place] <= rating + _SLACK
 
 
+@inner
+def content_of(row, item, rows):  # type: ignore[no-untyped-def]
+    """Return what a row's cell of an item says; -1: null."""
+    if len(rows.levels) > 0:
+        return np.int64(rows.levels[item, row]) - 1
+    stop = rows.indptr[row + 1]
+    p = place_of(rows.columns, rows.indptr[row], stop, item)
+    return np.int64(rows.codes[p]) if p < stop and rows.columns[p] == item else np.int64(-1)
+
+
 @njit(cache=True, nogil=True)
 def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-def]
     """Tell whether Sim(row, user) >= theta; two rows without any rating agree.
@@ -67,6 +86,8 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
     Both rows are walked side by side and left as soon as the misses are too many: Sim =
     1 - misses / union, and the union is at most the sum of both lengths.
     """
+    if len(rows.levels) > 0:
+        return _profile_agrees(row, rows, user, truth, contents, theta)
     p, p_end = truth.indptr[user], truth.indptr[user + 1]
     q, q_end = rows.indptr[row], rows.indptr[row + 1]
     allowed = (1 - theta) * ((p_end - p) + (q_end - q)) + _SLACK
@@ -98,6 +119,25 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
         if misses > allowed:
             return False
     return misses <= (1 - theta) * union + _SLACK
+
+
+@inner
+def _profile_agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-def]
+    """Tell the same of a dense row: what it shows beside the true cells are misses, all of it."""
+    p, p_end = truth.indptr[user], truth.indptr[user + 1]
+    shown = rows.indptr[row + 1] - rows.indptr[row]
+    allowed = (1 - theta) * ((p_end - p) + shown) + _SLACK
+    if abs(shown - (p_end - p)) > allowed:
+        return False
+    misses, both = 0, 0
+    for cell in range(p, p_end):
+        content = np.int64(rows.levels[truth.columns[cell], row]) - 1
+        both += int(content >= 0)
+        misses += not (content >= 0 and is_member(truth.ratings[cell], content, contents))
+        if misses > allowed:
+            return False
+    misses += shown - both
+    return misses <= (1 - theta) * ((p_end - p) + shown - both) + _SLACK
 
 
 def count_outside(

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from starshade.kernels.arrays import Array, Bools, inner, place_of, run
-from starshade.kernels.attack.agreement import Truth, is_member
+from starshade.kernels.attack.agreement import Truth, content_of, is_member
 from starshade.kernels.attack.candidates import (
     CHUNK,
     Clues,
@@ -59,7 +59,7 @@ def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ign
     room = make_room(seen, clues)
     by_row = seen.by_row
     is_known = np.zeros(len(seen.postings.indptr) - 1, np.bool_)
-    cells = np.empty(len(is_known), np.int64)
+    items, codes = np.empty(len(is_known), np.int64), np.empty(len(is_known), np.int64)
     for t in range(start, min(start + CHUNK, len(out))):
         for item in clues.item[t]:
             if item >= 0:
@@ -68,10 +68,11 @@ def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ign
         kept = 0
         if n > 0:
             kept, out[t]["identical"] = _intersect(
-                room.rows[:n], by_row, seen.contents.has_rating, is_known, cells
+                room.rows[:n], by_row, seen.contents.has_rating, is_known, items, codes
             )
         error = within.rating + _SLACK
-        _compare(cells[:kept], by_row, clues.user[t], truth, seen.contents, single, error, out[t])
+        cells = (items[:kept], codes[:kept])
+        _compare(cells, clues.user[t], truth, seen.contents, single, error, out[t])
         user = clues.user[t]
         for p in range(truth.indptr[user], truth.indptr[user + 1]):
             out[t]["hidden"] += not is_known[truth.columns[p]]
@@ -81,36 +82,56 @@ def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ign
 
 
 @inner
-def _intersect(rows, by_row, rated, is_known, cells):  # type: ignore[no-untyped-def]
+def _intersect(rows, by_row, rated, is_known, items, codes):  # type: ignore[no-untyped-def]
     """List the first row's cells, with a rating and not known, that all rows have alike.
 
     Returns how many, and whether the rows are identical. Most intersections are empty after a
     few rows, and then the others need not be looked at.
     """
-    kept = 0
-    for p in range(by_row.indptr[rows[0]], by_row.indptr[rows[0] + 1]):
-        if rated[by_row.codes[p]] and not is_known[by_row.columns[p]]:
-            cells[kept] = p
-            kept += 1
+    kept = _first_cells(np.int64(rows[0]), by_row, rated, is_known, items, codes)
     identical = True
     for i in range(1, len(rows)):
         if kept == 0 and not identical:
             break
-        identical = identical and _same_graph(rows[0], rows[i], by_row)
-        q, stop = by_row.indptr[rows[i]], by_row.indptr[rows[i] + 1]
-        left = 0
-        for j in range(kept):
-            p = cells[j]
-            q = place_of(by_row.columns, q, stop, by_row.columns[p])
-            if (
-                q < stop
-                and by_row.columns[q] == by_row.columns[p]
-                and by_row.codes[q] == by_row.codes[p]
-            ):
-                cells[left] = p
-                left += 1
-        kept = left
+        row = np.int64(rows[i])
+        identical = identical and _same_graph(np.int64(rows[0]), row, by_row)
+        kept = _keep_alike(row, by_row, items, codes, kept)
     return kept, identical
+
+
+@inner
+def _first_cells(row, by_row, rated, is_known, items, codes):  # type: ignore[no-untyped-def]
+    """List a row's cells with a rating that are not known; return how many."""
+    n = 0
+    if len(by_row.levels) > 0:
+        for item in range(len(by_row.levels)):
+            content = content_of(row, item, by_row)
+            if content >= 0 and not is_known[item]:
+                items[n], codes[n] = item, content
+                n += 1
+        return n
+    for p in range(by_row.indptr[row], by_row.indptr[row + 1]):
+        if rated[by_row.codes[p]] and not is_known[by_row.columns[p]]:
+            items[n], codes[n] = by_row.columns[p], by_row.codes[p]
+            n += 1
+    return n
+
+
+@inner
+def _keep_alike(row, by_row, items, codes, kept):  # type: ignore[no-untyped-def]
+    """Keep those of the listed cells that a row has alike; return how many."""
+    dense, left = len(by_row.levels) > 0, 0
+    q, stop = by_row.indptr[row], by_row.indptr[row + 1]
+    for j in range(kept):
+        if dense:
+            same = content_of(row, items[j], by_row) == codes[j]
+        else:
+            q = place_of(by_row.columns, q, stop, items[j])
+            same = q < stop and by_row.columns[q] == items[j] and by_row.codes[q] == codes[j]
+        if same:
+            items[left], codes[left] = items[j], codes[j]
+            left += 1
+    return left
 
 
 @inner
@@ -119,6 +140,11 @@ def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
     n = by_row.indptr[a + 1] - p
     if by_row.indptr[b + 1] - q != n:
         return False
+    if len(by_row.levels) > 0:
+        for item in range(len(by_row.levels)):
+            if by_row.levels[item, a] != by_row.levels[item, b]:
+                return False
+        return True
     for i in range(n):
         if by_row.columns[p + i] != by_row.columns[q + i]:
             return False
@@ -128,12 +154,12 @@ def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _compare(cells, by_row, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
+def _compare(cells, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
     start, stop = truth.indptr[user], truth.indptr[user + 1]
-    for p in cells:
-        symbol = by_row.codes[p]
-        place = place_of(truth.columns, start, stop, by_row.columns[p])
-        has_rated = place < stop and truth.columns[place] == by_row.columns[p]
+    for i in range(len(cells[0])):
+        item, symbol = cells[0][i], cells[1][i]
+        place = place_of(truth.columns, start, stop, item)
+        has_rated = place < stop and truth.columns[place] == item
         held = has_rated and is_member(truth.ratings[place], symbol, contents)
         out["cells"] += 1
         out["true"] += held or (not has_rated and contents.null[symbol])

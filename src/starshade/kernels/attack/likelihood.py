@@ -26,10 +26,15 @@ from starshade.kernels.arrays import (
     Ints,
     in_chunks,
     inner,
-    place_of,
 )
 from starshade.kernels.attack.candidates import Postings
-from starshade.kernels.attack.possible import list_possible
+from starshade.kernels.attack.possible import (
+    cell_at,
+    chance_told,
+    content_at,
+    list_possible,
+    owed_once,
+)
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.warm import announce
@@ -47,8 +52,11 @@ class Counts(NamedTuple):
     may : which they are
     share, popular : chance that a cell is a rating: of each content, times that of each item
     nodes, weights : of the integral over [0, 1]
-    product : logarithm of the product of 1 - q + q t over a row's cells, shape (rows, nodes)
-    kind, logs : of each cell the row of the logarithms of 1 - q + q t, shape (kinds, nodes)
+    pattern : of each row, those that show the same number of items alike have the same; of dense
+        rows it is enough that these are null for the same items
+    product : logarithm of the product of 1 - q + q t over the cells, shape (patterns, nodes)
+    kind, logs : of each cell, of dense rows of each item, the row of the logarithms of 1 - q + q t,
+        shape (kinds, nodes)
     expected : items of them that each row rated, on average
     lengths : items, of all, that each row may have rated
     """
@@ -61,6 +69,7 @@ class Counts(NamedTuple):
     popular: Floats
     nodes: Floats
     weights: Floats
+    pattern: Ints
     product: Floats
     kind: Int32s
     logs: Floats
@@ -114,12 +123,15 @@ def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: i
     room = (listed, faults, np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
     chance, power = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
     order, sums = np.empty(known, np.int64), np.empty(law.mistakes + 1)
+    dense = len(rows.levels) > 0
+    owed = np.empty((len(counts.product) if dense else 0, law.mistakes + 1))
     beside = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
     masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0)
     for t in range(start, stop):
         m = _rarest_first(t, counts, facts, order)
         out = found[t]
-        scratch = (order[:m], sums, beside)
+        owed[:] = np.nan
+        scratch = (order[:m], sums, beside, owed)
         n = _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, out)
         stranger = (0.0, 0)
         if goal.strangers:
@@ -162,15 +174,8 @@ def _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, o
     return kept
 
 
-@inner
-def _place(row, item, rows):  # type: ignore[no-untyped-def]
-    stop = rows.indptr[row + 1]
-    p = place_of(rows.columns, rows.indptr[row], stop, item)
-    return p if p < stop and rows.columns[p] == item else np.int64(-1)
-
-
 @njit(cache=True, nogil=True)
-def _chance(row, t, rows, counts, law, facts, order, sums, room):  # type: ignore[no-untyped-def]
+def _chance(row, t, rows, counts, law, facts, order, sums, room, memo):  # type: ignore[no-untyped-def]
     """Chance of the facts from a record of a row, but for what is alike for all: x · 2^power."""
     sums[:] = 0.0
     sums[0] = 1.0
@@ -181,13 +186,13 @@ def _chance(row, t, rows, counts, law, facts, order, sums, room):  # type: ignor
     if law.wrong_items:
         for w in range(len(sums)):
             if sums[w] > 0 and facts.share[t, w] > 0:
-                owed = _owed(row, t, len(order) - w, w, rows, counts, facts, order, room)
+                owed = owed_once(row, t, len(order) - w, w, rows, counts, facts, order, room, memo)
                 out += sums[w] * facts.share[t, w] * owed
     else:
         for w in range(len(sums)):
             out += sums[w] * facts.share[t, w]
         if out > 0:
-            out *= _owed(row, t, len(order), 0, rows, counts, facts, order, room)
+            out *= owed_once(row, t, len(order), 0, rows, counts, facts, order, room, memo)
     x, e = math.frexp(out)
     return x, power + e
 
@@ -202,7 +207,7 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
     lacking, power = 0, 0
     for k in range(len(order)):
         j = order[k]
-        p = _place(row, facts.item[t, j], rows)
+        p = cell_at(row, facts.item[t, j], rows)
         if p < 0:
             lacking += 1
             if not law.wrong_items or lacking > law.mistakes:
@@ -210,7 +215,8 @@ def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-
             right, wrong = 0.0, facts.blind[t, j]
         else:
             day = rows.days[p] if len(rows.days) > 0 else UNKNOWN_DAY
-            right, wrong = _fact(rows.codes[p], day, len(rows.days) > 0, t, j, counts, law, facts)
+            code = np.int64(content_at(p, row, rows))
+            right, wrong = _fact(code, day, len(rows.days) > 0, t, j, counts, law, facts)
         apart = _take(sums, right, wrong)
         if apart > 0:
             return 1
@@ -275,82 +281,6 @@ def _day(day, t, j, law, facts):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _owed(row, t, right, wrong, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
-    """1 / (C(n, right) · C(items - n, wrong)) · chance of what is told, over the law of n.
-
-    It comes without the factors right! and wrong!: with the ways to choose the mistaken among the
-    facts they are alike for all.
-    """
-    if len(counts.rated) > 0:
-        n, out = counts.rated[row], 1.0
-        for i in range(right):
-            out /= n - i
-        for i in range(wrong):
-            out /= counts.items - n - i
-        return out * _told(facts.told[t], rows.indptr[row + 1] - rows.indptr[row])
-    if wrong == 0 and facts.told[t] < 0:
-        if right == 0:
-            return 1.0
-        return _by_integral(row, t, right, rows, counts, facts, order)
-    n = _rated_beside(row, t, rows, counts, facts, order, room)
-    out = 0.0
-    for more in range(wrong, n + 1):  # so much can be known of whoever rated as many as are known
-        some = room[more]
-        if counts.items - right - more < wrong:
-            break
-        for i in range(right):
-            some /= right + more - i
-        for i in range(wrong):
-            some /= counts.items - right - more - i
-        out += some * _told(facts.told[t], right + more)
-    return out
-
-
-@inner
-def _told(told, n):  # type: ignore[no-untyped-def]
-    """Chance of a number within half of n, to the nearest."""
-    if told < 0 or n == 0:
-        return 1.0 if told <= 0 else 0.0
-    return max(0.0, min(told + 0.5, 1.5 * n) - max(told - 0.5, 0.5 * n)) / n
-
-
-@inner
-def _by_integral(row, t, m, rows, counts, facts, order):  # type: ignore[no-untyped-def]
-    item, kind, logs = facts.item[t], np.empty(len(order), np.int64), counts.logs
-    for k in range(len(order)):
-        kind[k] = counts.kind[_place(row, item[order[k]], rows)]
-    product, nodes, weights = counts.product[row], counts.nodes, counts.weights
-    out = 0.0
-    for i in range(len(nodes)):
-        rest = product[i]
-        for k in range(len(kind)):
-            rest -= logs[kind[k], i]
-        out += weights[i] * m * (1.0 - nodes[i]) ** (m - 1) * math.exp(rest)
-    for i in range(m):
-        out /= i + 1
-    return out
-
-
-@inner
-def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-untyped-def]
-    """Fill `room` with the law of how many items beside the known ones were rated; the most."""
-    n = 0
-    room[0] = 1.0
-    for p in range(rows.indptr[row], rows.indptr[row + 1]):
-        known = not counts.may[rows.columns[p]]
-        for k in range(len(order)):
-            known = known or facts.item[t, order[k]] == rows.columns[p]
-        if not known:
-            q = counts.share[rows.codes[p]] * counts.popular[rows.columns[p]]
-            n += 1
-            room[n] = room[n - 1] * q
-            for i in range(n - 1, 0, -1):
-                room[i] = room[i] * (1.0 - q) + room[i - 1] * q
-            room[0] *= 1.0 - q
-    return n
-
-
-@inner
 def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ignore[no-untyped-def]
     """Chance of the facts from somebody who is in no row, as `_chance` has it.
 
@@ -373,7 +303,8 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
         for p in range(held.indptr[item], held.indptr[item + 1]):
             size = goal.sizes[held.rows[p]] - (held.rows[p] == own)
             day = held.days[p] if len(held.days) > 0 else UNKNOWN_DAY
-            chances = _fact(held.codes[p], day, len(held.days) > 0, t, j, counts, law, facts)
+            code = np.int64(held.codes[p])
+            chances = _fact(code, day, len(held.days) > 0, t, j, counts, law, facts)
             right += size * chances[0]
             wrong += size * chances[1]
             rated += size * counts.share[held.codes[p]] * counts.popular[item]
@@ -392,7 +323,7 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
         for row in range(len(goal.sizes)):
             if counts.lengths[row] > 0:
                 size = goal.sizes[row] - (row == own)
-                told += size * _told(facts.told[t], counts.lengths[row])
+                told += size * chance_told(facts.told[t], counts.lengths[row])
         chance *= told / max(1, records)
     x, e = math.frexp(chance)
     return x, power + e

@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner, place_of
-from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
+from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, content_of
 from starshade.kernels.attack.postings import (
     EVERY_ROW,
     add_known,
@@ -158,10 +158,10 @@ def _holds(rows, rated, own, item):  # type: ignore[no-untyped-def]
     for t in range(len(own)):
         if own[t] < 0:
             continue
-        start, stop = rows.indptr[own[t]], rows.indptr[own[t] + 1]
         for j in range(item.shape[1]):
-            p = place_of(rows.columns, start, stop, item[t, j])
-            out[t, j] = p < stop and rows.columns[p] == item[t, j] and rated[rows.codes[p]]
+            if item[t, j] >= 0:
+                content = content_of(own[t], item[t, j], rows)
+                out[t, j] = content >= 0 and rated[content]
     return out
 
 

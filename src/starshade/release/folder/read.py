@@ -26,6 +26,7 @@ from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles, refuse_large, released_levels
 from starshade.release.quasi import read_quasi
 from starshade.release.table import Release
+from starshade.scratch import scratch_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -335,7 +336,7 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
                 raise ReleaseError(f"{path.name}: the groups are not 0, 1, 2, …")
             if not np.array_equal(counts, sizes):
                 raise ReleaseError(f"{path.name}: sizes are not those of records.parquet")
-            levels = np.empty((len(sizes), n_items), dtype=np.uint8)
+            levels = scratch_bytes(len(sizes), n_items)
             row, rows = 0, max(1, _TOGETHER // max(n_items, 1))
             # row group by row group: else all that was read stays held
             for part in range(file.num_row_groups):

@@ -1,0 +1,227 @@
+"""Dense rows of bytes laid out item by item: 0 is null, the rest are levels.
+
+What an attack asks of dense rows are columns: the cells of the few items that it knows of. Each is
+read from one end to the other, where the rows themselves would be touched all over.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, cut, inner, run
+from starshade.kernels.fingerprint import mix
+
+Levels = NDArray[np.uint8]
+_TILE = 128  # rows, and items, that are turned at once: both sides stay in the nearest cache
+_STRETCH = 1 << 12  # rows whose sums stay in the nearest cache
+_RUN = 1 << 22  # cells that a thread turns between two looks at what is to be done
+
+
+def transpose_bytes(rows: Levels, columns: Levels) -> None:
+    """Turn rows of bytes into columns: fill `columns` (items, rows) from `rows` (rows, items)."""
+    step = max(_TILE, _RUN // max(1, rows.shape[0]) // _TILE * _TILE)
+    starts = range(0, rows.shape[1], step)
+    run(lambda i: _transpose(starts[i], starts[i] + step, rows, columns), len(starts))
+
+
+@njit(cache=True, nogil=True)
+def _transpose(first, last, rows, columns):  # type: ignore[no-untyped-def]
+    last = min(last, rows.shape[1])
+    for row in range(0, rows.shape[0], _TILE):
+        for item in range(first, last, _TILE):
+            for i in range(item, min(item + _TILE, last)):
+                for r in range(row, min(row + _TILE, rows.shape[0])):
+                    columns[i, r] = rows[r, i]
+
+
+def first_equal_column(levels: Levels, *, patterns: bool) -> Ints:
+    """Return, for each row, the first that equals it; `patterns`: that is null where it is.
+
+    `levels` (items, rows).
+    """
+    lanes = cut(np.full(levels.shape[1], levels.shape[0]))
+    hashes = np.zeros(levels.shape[1], np.uint64)
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        run(lambda lane: _hash(*lanes[lane], levels, patterns, hashes), len(lanes))
+    order = np.argsort(hashes, kind="stable")  # rows ascending within a hash
+    return np.asarray(_first_equal(order, hashes, levels, patterns))
+
+
+@njit(cache=True, nogil=True)
+def _hash(first, last, levels, patterns, hashes):  # type: ignore[no-untyped-def]
+    for item in range(len(levels)):
+        column = levels[item]
+        for row in range(first, last):
+            level = np.uint64(column[row] > 0) if patterns else np.uint64(column[row])
+            hashes[row] = mix(hashes[row] + level + np.uint64(1))
+
+
+@njit(cache=True, nogil=True)
+def _first_equal(order, hashes, levels, patterns):  # type: ignore[no-untyped-def]
+    first = np.arange(len(order))
+    start = 0
+    for i in range(1, len(order)):
+        if hashes[order[i]] != hashes[order[start]]:
+            start = i
+            continue
+        for j in range(start, i):  # one step, unless two different rows share a hash
+            if first[order[j]] == order[j] and _equal(order[i], order[j], levels, patterns):
+                first[order[i]] = order[j]
+                break
+    return first
+
+
+@inner
+def _equal(a, b, levels, patterns):  # type: ignore[no-untyped-def]
+    for item in range(len(levels)):
+        one, other = levels[item, a], levels[item, b]
+        if one != other and (not patterns or one == 0 or other == 0):
+            return False
+    return True
+
+
+def count_cells(levels: Levels, sizes: Ints) -> tuple[Ints, Ints]:
+    """Count the cells that are not null: of each row, and records of each item."""
+    lengths, support = np.zeros(levels.shape[1], np.int64), np.empty(len(levels), np.int64)
+    _count(levels, sizes, lengths, support)
+    return lengths, support
+
+
+@njit(cache=True, nogil=True)
+def _count(levels, sizes, lengths, support):  # type: ignore[no-untyped-def]
+    for item in range(len(levels)):
+        column, n = levels[item], np.int64(0)
+        for row in range(len(column)):
+            some = np.int64(column[row] > 0)
+            lengths[row] += some
+            n += some * sizes[row]
+        support[item] = n
+
+
+def gather(levels: Levels, items: Ints) -> tuple[Ints, Int32s, Bytes]:
+    """List the cells of some items, ascending: of each the rows that have it, and the contents.
+
+    Returns `indptr` (all items + 1,), where others have none, `rows` and `codes`: levels less one.
+    """
+    counts = np.zeros(len(levels) + 1, np.int64)
+    counts[items + 1] = [np.count_nonzero(levels[item]) for item in items]
+    indptr = np.cumsum(counts)
+    rows, codes = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.uint8)
+    _gather(levels, items, indptr, rows, codes)
+    return indptr, rows, codes
+
+
+@njit(cache=True, nogil=True)
+def _gather(levels, items, indptr, rows, codes):  # type: ignore[no-untyped-def]
+    for item in items:
+        column, n = levels[item], indptr[item]
+        for row in range(len(column)):
+            if column[row] > 0:
+                rows[n] = row
+                codes[n] = column[row] - np.uint8(1)
+                n += 1
+
+
+def tally_shown(
+    levels: Levels,
+    ratings: tuple[Ints, Int32s, Array],
+    places: tuple[Ints, Ints, Ints],
+    counts: Ints,
+) -> None:
+    """Count ratings by their code and the level that their user's row shows: into `counts`.
+
+    `ratings`: item by item, as `indptr`, users and codes; `places`: items of these that are shown,
+    as which, and the row of each user, -1 where there is none.
+    """
+    lanes = cut(np.diff(ratings[0])[places[0]], counts.size)
+    parts = np.zeros((len(lanes), *counts.shape), np.int64)
+    told = (levels, *ratings, *places)
+    run(lambda lane: _tally(*lanes[lane], *told, parts[lane]), len(lanes))
+    counts += parts.sum(axis=0)
+
+
+@njit(cache=True, nogil=True)
+def _tally(first, last, levels, indptr, users, codes, shown, item_of, row, counts):  # type: ignore[no-untyped-def]
+    for i in range(first, last):
+        column = levels[item_of[i]]
+        for p in range(indptr[shown[i]], indptr[shown[i] + 1]):
+            if row[users[p]] >= 0:
+                counts[codes[p], column[row[users[p]]]] += 1
+
+
+def sums_of(
+    levels: Array, indptr: Ints, items: Ints, kinds: Ints, worth: Floats, out: Floats
+) -> None:
+    """Add up what facts are worth in every row: into `out` (people, rows).
+
+    `items`, `kinds` (facts,): of each the item, and the row of `worth` (kinds, levels + 1) that
+    says what each level is worth, null first; person u has those from indptr[u] to indptr[u + 1].
+    """
+    run(lambda u: _sum(indptr[u], indptr[u + 1], levels, items, kinds, worth, out[u]), len(out))
+
+
+@njit(cache=True, nogil=True)
+def _sum(first, last, levels, items, kinds, worth, out):  # type: ignore[no-untyped-def]
+    for start in range(0, len(out), _STRETCH):
+        stretch = out[start : start + _STRETCH]
+        for f in range(first, last):
+            column, table = levels[items[f], start : start + _STRETCH], worth[kinds[f]]
+            for row in range(len(stretch)):
+                stretch[row] += table[column[row]]
+
+
+def sums_by_item(
+    levels: Array, sizes: Ints, shares: Floats, means: Floats
+) -> tuple[Floats, Floats]:
+    """Add up, over the records, how much of each item is rated, and that times its mean rating.
+
+    `shares`, `means`: what each level is in both, null first.
+    """
+    weight, total = np.zeros(len(levels)), np.zeros(len(levels))
+    lanes = cut(np.full(len(levels), levels.shape[1]), len(shares))
+    told = levels, sizes, shares, means, weight, total
+    run(lambda lane: _sum_items(*lanes[lane], *told), len(lanes))
+    return weight, total
+
+
+@njit(cache=True, nogil=True)
+def _sum_items(first, last, levels, sizes, shares, means, weight, total):  # type: ignore[no-untyped-def]
+    counts = np.empty(len(shares), np.int64)
+    for item in range(first, last):
+        column = levels[item]
+        counts[:] = 0
+        for row in range(len(column)):
+            counts[column[row]] += sizes[row]
+        for level in range(len(counts)):
+            weight[item] += counts[level] * shares[level]
+            total[item] += counts[level] * shares[level] * means[level]
+
+
+def weighted_sums(
+    levels: Array,
+    items: Ints,
+    weights: Floats,
+    tables: tuple[Floats, Floats],
+    out: tuple[Floats, Floats],
+) -> None:
+    """Add up, over rows with weights, how much of some items is rated, and that times its rating.
+
+    `items`: -1 is none; `tables`: shares and means of each level, null first; `out`: both sums.
+    """
+    rows = np.flatnonzero(weights)
+    _weighted(levels, items, rows, weights[rows], *tables, *out)
+
+
+@njit(cache=True, nogil=True)
+def _weighted(levels, items, rows, weights, shares, means, chance, total):  # type: ignore[no-untyped-def]
+    for i in range(len(items)):
+        if items[i] < 0:
+            continue
+        column = levels[items[i]]
+        for r in range(len(rows)):
+            level = column[rows[r]]
+            part = shares[level] * weights[r]
+            chance[i] += part
+            total[i] += part * means[level]

@@ -1,0 +1,112 @@
+"""Dense rows turned into columns, counted, compared and added up: beside what NumPy says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from starshade.kernels import columns
+from starshade.kernels.columns import (
+    count_cells,
+    first_equal_column,
+    gather,
+    sums_by_item,
+    sums_of,
+    tally_shown,
+    transpose_bytes,
+    weighted_sums,
+)
+
+SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 12))
+LEVELS = SHAPES.flatmap(lambda shape: arrays(np.uint8, shape, elements=st.integers(0, 3)))
+
+
+@given(LEVELS)
+def test_turned(levels: np.ndarray) -> None:
+    turned = np.full(levels.shape[::-1], 9, dtype=np.uint8)
+    transpose_bytes(levels, turned)
+    assert np.array_equal(turned, levels.T)
+
+
+def test_turned_in_many_tiles() -> None:
+    levels = np.random.default_rng(0).integers(0, 256, (300, 517)).astype(np.uint8)
+    turned = np.empty((517, 300), dtype=np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "_RUN", 1)
+        transpose_bytes(levels, turned)
+    assert np.array_equal(turned, levels.T)
+
+
+@given(LEVELS, st.booleans())
+def test_the_first_equal_row(levels: np.ndarray, patterns: bool) -> None:
+    rows = [tuple(row > 0) if patterns else tuple(row) for row in levels.T]
+    found = first_equal_column(levels, patterns=patterns)
+    assert found.tolist() == [rows.index(row) for row in rows]
+
+
+@given(LEVELS, st.data())
+def test_counted_and_listed(levels: np.ndarray, data: st.DataObject) -> None:
+    sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=levels.shape[1],
+                                        max_size=levels.shape[1])))  # fmt: skip
+    lengths, support = count_cells(levels, sizes)
+    assert lengths.tolist() == (levels > 0).sum(axis=0).tolist()
+    assert support.tolist() == ((levels > 0) @ sizes).tolist()
+    items = np.array(sorted(data.draw(st.sets(st.integers(0, len(levels) - 1)))), dtype=np.int64)
+    indptr, rows, codes = gather(levels, items)
+    assert len(indptr) == len(levels) + 1
+    for item in range(len(levels)):
+        here = slice(indptr[item], indptr[item + 1])
+        some = np.flatnonzero(levels[item]) if item in items else np.empty(0, np.int64)
+        assert rows[here].tolist() == some.tolist()
+        assert codes[here].tolist() == (levels[item, some] - 1).tolist()
+
+
+@given(LEVELS, st.integers(0, 2**32))
+def test_what_is_shown_of_ratings(levels: np.ndarray, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_users, n_ratings = 6, 20
+    item = np.sort(rng.integers(0, len(levels) + 1, n_ratings))  # the last is not released
+    users, codes = rng.integers(0, n_users, n_ratings), rng.integers(0, 3, n_ratings)
+    indptr = np.searchsorted(item, np.arange(len(levels) + 2))
+    row = rng.integers(-1, levels.shape[1], n_users)
+    counts, expected = np.zeros((3, 4), np.int64), np.zeros((3, 4), np.int64)
+    shown = np.arange(len(levels))
+    ratings = indptr.astype(np.int64), users.astype(np.int32), codes.astype(np.uint8)
+    tally_shown(levels, ratings, (shown, shown, row), counts)
+    for i, user, code in zip(item, users, codes, strict=True):
+        if i < len(levels) and row[user] >= 0:
+            expected[code, levels[i, row[user]]] += 1
+    assert np.array_equal(counts, expected)
+
+
+@given(LEVELS, st.integers(0, 2**32))
+def test_sums(levels: np.ndarray, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_rows = levels.shape[1]
+    sizes, shares, means = rng.integers(1, 5, n_rows), rng.random(4), rng.random(4)
+    weight, total = sums_by_item(levels, sizes, shares, means)
+    assert weight == pytest.approx((shares[levels] * sizes).sum(axis=1))
+    assert total == pytest.approx((shares[levels] * means[levels] * sizes).sum(axis=1))
+
+    weights = rng.random(n_rows) * rng.integers(0, 2, n_rows)
+    items = rng.integers(-1, len(levels), 5)
+    chance, value = np.zeros(5), np.zeros(5)
+    weighted_sums(levels, items, weights, (shares, means), (chance, value))
+    there = (items >= 0)[:, None]
+    cells = np.where(there, shares[levels[items]] * weights, 0.0)
+    assert chance == pytest.approx(cells.sum(axis=1))
+    assert value == pytest.approx((cells * means[levels[items]]).sum(axis=1))
+
+    worth, indptr = rng.random((3, 4)), np.array([0, 2, 2, 5])
+    facts, kinds = rng.integers(0, len(levels), 5), rng.integers(0, 3, 5)
+    out, pieces = np.zeros((3, n_rows)), np.zeros((3, n_rows))
+    sums_of(levels, indptr, facts, kinds, worth, out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "_STRETCH", 5)
+        sums_of(levels, indptr, facts, kinds, worth, pieces)
+    assert np.array_equal(out, pieces)
+    each = worth[kinds[:, None], levels[facts]]
+    assert out == pytest.approx(np.stack([each[:2].sum(0), np.zeros(n_rows), each[2:].sum(0)]))
