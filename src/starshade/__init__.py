@@ -126,6 +126,11 @@ _ROOMS = {
         "listed_items",
         "top_items",
     ),
+    "starshade.ratings.shards.convert": ("convert_to_shards",),
+    "starshade.ratings.shards.shards": (
+        "Shards",
+        "open_shards",
+    ),
     "starshade.ratings.synth.synth": ("synthesize",),
     "starshade.ratings.table": ("Ratings",),
     "starshade.ratings.write": ("write_ratings",),

@@ -104,6 +104,9 @@ from starshade.ratings.scale import Scale as Scale
 from starshade.ratings.select import ItemSelection as ItemSelection
 from starshade.ratings.select import listed_items as listed_items
 from starshade.ratings.select import top_items as top_items
+from starshade.ratings.shards.convert import convert_to_shards as convert_to_shards
+from starshade.ratings.shards.shards import Shards as Shards
+from starshade.ratings.shards.shards import open_shards as open_shards
 from starshade.ratings.synth.synth import synthesize as synthesize
 from starshade.ratings.table import Ratings as Ratings
 from starshade.ratings.write import write_ratings as write_ratings
