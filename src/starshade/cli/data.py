@@ -10,6 +10,7 @@ import click
 
 from starshade.cli import LazyGroup
 from starshade.cli.options.declared import options_of
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import (
     Reading,
     ensure_free,
@@ -196,9 +197,10 @@ def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> N
 
 @click.command()
 @click.argument("ratings", metavar="RATINGS")
+@over_shards
 @reading(dates=True)
 @running()
-def describe(ratings: str, reading: Reading, run: Run) -> None:
+def describe(ratings: str, engine: dict[str, Any], reading: Reading, run: Run) -> None:
     """Shape, scale, sparsity and long tail of RATINGS (a file, a folder or an archive).
 
     Of a release: what it is and promises, and what its cells say.
@@ -207,10 +209,14 @@ def describe(ratings: str, reading: Reading, run: Run) -> None:
         reading.refuse_for_release(ratings)
         _describe_release(ratings, run)
         return
-    table = reading.read(ratings)
     from starshade.ratings.describe import describe as describe_table
+    from starshade.ratings.describe import describe_shards
 
-    description = describe_table(table)
+    if works_by_shard(ratings, reading):
+        with opened(ratings, engine) as (shards, working):
+            description = describe_shards(shards, working)
+    else:
+        description = describe_table(reading.read(ratings))
     run.emit({**description.to_dict(), "seconds": run.seconds}, lambda: _summary(description))
 
 

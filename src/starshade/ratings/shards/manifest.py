@@ -14,6 +14,8 @@ from starshade.ratings.places.checked import CheckedManifest, Closed, StoredFile
 from starshade.ratings.table import Ratings, ReadReport
 
 MANIFEST = "shards.json"
+#: bytes of memory that work on a shard takes for each of its ratings: sorting them takes about 40
+PER_RATING = 64
 
 
 class ShardEntry(Closed):

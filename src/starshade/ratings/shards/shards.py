@@ -19,7 +19,13 @@ from starshade.ratings.places.atomic import mark_of
 from starshade.ratings.places.checked import AGAIN, check_files, load
 from starshade.ratings.rows.laying import Cells
 from starshade.ratings.scale import Scale
-from starshade.ratings.shards.manifest import MANIFEST, ShardEntry, ShardsManifest, checksum_of
+from starshade.ratings.shards.manifest import (
+    MANIFEST,
+    PER_RATING,
+    ShardEntry,
+    ShardsManifest,
+    checksum_of,
+)
 from starshade.ratings.store import MANIFEST as OF_SHARD
 from starshade.ratings.store import Manifest, in_words, load_items, stored_report, table_of
 from starshade.ratings.table import ByItem, Ratings, ReadReport
@@ -107,6 +113,10 @@ class Shards:
     def keys(self) -> list[str]:
         """What each shard is known again by: another content has another key."""
         return [entry.checksum for entry in self.manifest.shards]
+
+    def bytes_of(self, number: int) -> int:
+        """Return the bytes of memory that work on a shard takes, at most."""
+        return PER_RATING * self.manifest.shards[number].ratings
 
     @typed
     def shard(self, number: int) -> Ratings:

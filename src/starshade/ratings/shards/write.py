@@ -17,6 +17,7 @@ from starshade.ratings.places.checked import write_arrays
 from starshade.ratings.places.place import Where
 from starshade.ratings.shards.manifest import (
     MANIFEST,
+    PER_RATING,
     ShardEntry,
     ShardsManifest,
     checksum_of,
@@ -24,9 +25,6 @@ from starshade.ratings.shards.manifest import (
 )
 from starshade.ratings.store import items_as_arrays, write_shard
 from starshade.ratings.table import Ratings, ReadReport
-
-#: bytes of memory that work on a shard takes for each of its ratings: sorting them takes about 40
-PER_RATING = 64
 
 
 def shards_for(n_ratings: int) -> int:
