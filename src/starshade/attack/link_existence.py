@@ -42,7 +42,7 @@ from starshade.kernels.attack.agreement import (
 from starshade.naming import called
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 

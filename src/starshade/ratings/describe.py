@@ -109,8 +109,7 @@ def describe(ratings: Ratings) -> Description:
     """Count what there is.
 
     >>> import numpy as np
-    >>> from starshade.ratings.shards.counts import Counts, counts_of
-    from starshade.ratings.scale import Scale
+    >>> from starshade.ratings.scale import Scale
     >>> from starshade.ratings.vocabulary import Vocabulary
     >>> scale = Scale(1, 5, 1)
     >>> table = Ratings(

@@ -17,6 +17,7 @@ from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings, RiskSettings
 from starshade.cli.attacking.public import attack_with, public
 from starshade.cli.options.declared import Choosing, declared_options, options_of
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import (
     Command,
     Reading,
@@ -99,6 +100,7 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 @public
 @click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify.")
 @partial(gathered, options=options_of(RiskSettings, "draws", name="risk_draws"), name="drawn")
+@over_shards
 @reading()
 @running(seed=True)
 def attack(
@@ -110,6 +112,7 @@ def attack(
     targets: int | None,
     risk_list: str | None,
     drawn: dict[str, int | None],
+    engine: dict[str, Any],
     settings: dict[str, Any],
     public: dict[str, Any],
     reading: Reading,
@@ -150,6 +153,10 @@ def attack(
         )
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
+    beside = original or private or risk_list
+    if works_by_shard(data, reading, otherwise=_as_one_table(chosen, beside)):
+        _attack_by_shard(data, chosen, knowledge, targets, engine, run)
+        return
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading, settings["earlier"], name)
     _say_what_is_known(name, table, truth)
@@ -174,6 +181,43 @@ def attack(
         listed = save_risk_list(at_risk, truth, risk_list)
         parts.append(describe_risk(at_risk, risk_list, listed))
     run.emit(payload, lambda: page(*parts))
+
+
+def _as_one_table(chosen: Any, beside: str | None) -> str:
+    """Say why an attack takes all ratings as one table, where it does."""
+    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+
+    if not isinstance(chosen, ScoreboardRH):
+        return f"with the attack {chosen.name}"
+    if chosen.theta < 1:
+        return "with --theta"
+    return "with --original, --private or --risk-list" if beside else ""
+
+
+def _attack_by_shard(
+    data: str,
+    chosen: Any,
+    knowledge: Knowledge,
+    targets: int | None,
+    engine: Mapping[str, Any],
+    run: Run,
+) -> None:
+    from starshade.attack.sharded.scoreboard import attack_shards
+
+    if engine["resume"] and run.given_seed is None:
+        raise ConfigError(
+            "--resume: without a seed other people are drawn, and nothing fits",
+            advice="Give the one that the run before was given or showed: --seed N.",
+        )
+    started = time.perf_counter()
+    with opened(data, engine) as (shards, working):
+        read_seconds = time.perf_counter() - started
+        result = attack_shards(
+            chosen, shards, knowledge, targets=targets, rng=run.seed, engine=working
+        )
+    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    _say_what_did_nothing(chosen.name, payload)
+    run.emit(payload, lambda: page(describe(result)))
 
 
 def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:
