@@ -39,7 +39,8 @@ class Journal:
             return None
         with (
             suppress(OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError),
-            np.load(self._file(key), allow_pickle=False) as found,
+            self._file(key).open("rb") as file,  # ours: of a damaged one NumPy would leave it open
+            np.load(file, allow_pickle=False) as found,
         ):
             return {name: found[name] for name in found.files}
         return None
