@@ -45,7 +45,7 @@ _ROOMS = {
         "save_risk_list",
     ),
     "starshade.attack.scoreboard_rh.tradeoff": ("TradeOff",),
-    "starshade.attack.sharded.scoreboard": ("attack_shards",),
+    "starshade.attack.sharded.attack": ("attack_shards",),
     "starshade.attack.sparsity.few_facts": (
         "facts_needed",
         "few_facts",

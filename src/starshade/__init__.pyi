@@ -39,7 +39,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH as Scorebo
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff as TradeOff
 from starshade.attack.shadows.inference import InferenceAttack as InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack as MembershipAttack
-from starshade.attack.sharded.scoreboard import attack_shards as attack_shards
+from starshade.attack.sharded.attack import attack_shards as attack_shards
 from starshade.attack.sparsity.few_facts import facts_needed as facts_needed
 from starshade.attack.sparsity.few_facts import few_facts as few_facts
 from starshade.attack.sparsity.few_facts import lineup_facts as lineup_facts

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
+from starshade.attack.candidates.candidates import Scoreboard
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.equal import equal_rows
-from starshade.attack.sharded.scoreboard import attack_shards
 from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, StarshadeError
@@ -41,7 +43,7 @@ ATTACKS = st.builds(
     phi=st.sampled_from([0.0, 0.5, 1.5]),
     rho0=st.sampled_from([None, 0.7]),
     absent=st.booleans(),
-)
+) | st.builds(Likelihood, sure=st.sampled_from([0.0001, 0.5, 1.0]))
 #: what is measured of the run, not of the data
 MEASURED = {"seconds", "read_seconds", "postings_per_second"}
 
@@ -69,7 +71,7 @@ def assert_same_result(found, whole):
             assert one.dtype == other.dtype, field.name
 
 
-@settings(max_examples=40, deadline=None)  # each is flushed to the disk
+@settings(max_examples=30, deadline=None)  # each is flushed to the disk
 @given(
     ratings_tables(max_users=24),
     KNOWLEDGE,
@@ -98,9 +100,10 @@ def many():
 
 @pytest.mark.parametrize("n", [1, 7])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_long_tails_and_many_people(tmp_path, many, n, threads):
+@pytest.mark.parametrize("attack", [ScoreboardRH(absent=True), Likelihood()])
+def test_long_tails_and_many_people(tmp_path, many, n, threads, attack):
     write_shards(many, tmp_path / "s", n)
-    attack, knowledge = ScoreboardRH(absent=True), Knowledge(known=4, wrong=1, day_error=14)
+    knowledge = Knowledge(known=4, wrong=1, day_error=14)
     whole = attack.run(many, knowledge, targets=200, rng=3)
     with budget.limits(threads=threads):
         found = attack_shards(attack, open_shards(tmp_path / "s"), knowledge, targets=200, rng=3)
@@ -121,10 +124,14 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
     assert found["copies"].tolist() == copies[copies > 1].tolist()
 
 
-def test_a_similarity_of_records_is_refused(tmp_path, many):
+@pytest.mark.parametrize(
+    "attack",
+    [ScoreboardRH(theta=0.5), Likelihood(adversary="plain"), Likelihood(absent=True), Scoreboard()],
+)
+def test_what_takes_one_table_says_so(tmp_path, many, attack):
     write_shards(many, tmp_path / "s", 2)
-    with pytest.raises(ConfigError, match="only 1 works shard by shard"):
-        attack_shards(ScoreboardRH(theta=0.5), open_shards(tmp_path / "s"), rng=1)
+    with pytest.raises(ConfigError, match="does not work shard by shard"):
+        attack_shards(attack, open_shards(tmp_path / "s"), rng=1)
 
 
 class Killed(Exception):  # noqa: N818 - it is no fault

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.attack.view import View
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import fixed
 from starshade.kernels.fingerprint import hash_rows, keyed_numbers, row_fingerprints
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
+from starshade.release.cells import cells_of
 from starshade.rng import stream_key
 from starshade.scratch import filling, scratch_folder
 
@@ -85,3 +87,23 @@ def _equal(
     group = np.cumsum(begins) - 1
     copies = np.bincount(group)[group] if len(group) else np.empty(0, dtype=np.int64)
     return rows[~begins], rows[copies > 1], copies[copies > 1]
+
+
+def view_of_shard(shard: Ratings, first: int, tables: Tables) -> View:
+    """Show the rows of a shard; what equals another row is known of all shards."""
+    rows = np.arange(shard.n_users)
+    copies = np.ones(shard.n_users, dtype=np.int64)
+    here = slice(*np.searchsorted(tables["alike"], [first, first + shard.n_users]))
+    copies[tables["alike"][here] - first] = tables["copies"][here]
+    again = slice(*np.searchsorted(tables["repeats"], [first, first + shard.n_users]))
+    return View(
+        original=shard,
+        cells=cells_of(shard),
+        postings=shard.by_item,
+        repeats=tables["repeats"][again] - first,
+        copies=copies,
+        row_of_user=rows,
+        item_of=np.arange(shard.n_items, dtype=np.int32),
+        credit="linked",
+        ungeneralized=True,
+    )

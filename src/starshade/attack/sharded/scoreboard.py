@@ -19,86 +19,53 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH, outcomes_of
 from starshade.attack.scoreboard_rh.scoring import Pricing, batches, block_of, goal_of, laid_out
 from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
-from starshade.attack.sharded.equal import equal_rows
-from starshade.attack.view import View
+from starshade.attack.sharded.equal import equal_rows, view_of_shard
 from starshade.engine.job import Engine, Job, Tables
-from starshade.engine.local import Local
-from starshade.errors import ConfigError
 from starshade.kernels.attack.scoreboard import MASSES, Block, Goal, score, weigh
 from starshade.kernels.attack.summary import merge
-from starshade.naming import called
-from starshade.progress import task
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
 from starshade.release.folder.digest import digest_of_shards
-from starshade.rng import Rng, resolve_seed
 
 
-def attack_shards(
+def by_score(
     attack: ScoreboardRH,
     shards: Shards,
-    knowledge: Knowledge | None = None,
-    *,
-    targets: int | None = None,
-    rng: Rng = None,
-    engine: Engine | None = None,
+    engine: Engine,
+    knowledge: Knowledge,
+    targets: int | None,
+    seed: int,
 ) -> AttackResult:
-    """Attack a store of shards; the result is that of the same ratings as one table.
-
-    Parameters
-    ----------
-    attack : ScoreboardRH
-        With a `theta` of 1: another one compares every record with every target's truth.
-    shards : Shards
-    knowledge, targets, rng
-        As of `ScoreboardRH.run`.
-    engine : Engine, optional
-        Who works on the shards; None: this process, without a journal.
-
-    Raises
-    ------
-    ConfigError
-        Settings out of range, nobody to attack, or a `theta` below 1.
-    """
-    if attack.theta < 1:
-        raise ConfigError(
-            f"{called('theta')} {attack.theta:g}: only 1 works shard by shard",
-            advice="Leave it out, or attack the ratings as one table.",
-            setting="theta",
-        )
-    engine = engine or Local()
-    with task(f"attacking: {attack.name}"):
-        seed = resolve_seed(rng)
-        drawn = draw_over(shards, engine, knowledge or Knowledge(), targets, seed)
-        since = perf_counter()
-        pricing = Pricing.on(attack, shards.scale)
-        alike = equal_rows(shards, engine)
-        scores = _Scores(shards, engine, drawn, pricing, alike)
-        summaries = scores.summaries(absent=False)
-        masses = scores.masses(summaries)
-        without = scores.summaries(absent=True) if attack.absent else None
-        outcomes = outcomes_of(
-            drawn.known.users,
-            summaries,
-            masses,
-            attack.phi,
-            without,
-            records=shards.n_users,
-            linked=True,
-        )
-        looked_at = int(drawn.counts.items[drawn.known.items].sum()) * (1 + attack.absent)
-        facts = drawn.facts_with(
-            outcomes,
-            attack.priced(pricing),
-            looked_at,
-            since,
-            records=shards.n_users,
-            credit="linked",
-            known_released=1.0,
-            digest=digest_of_shards(shards),
-        )
-        return attack.result(outcomes, seed, facts)
+    """Attack by scores, with a `theta` of 1."""
+    drawn = draw_over(shards, engine, knowledge, targets, seed)
+    since = perf_counter()
+    pricing = Pricing.on(attack, shards.scale)
+    scores = _Scores(shards, engine, drawn, pricing, equal_rows(shards, engine))
+    summaries = scores.summaries(absent=False)
+    masses = scores.masses(summaries)
+    without = scores.summaries(absent=True) if attack.absent else None
+    outcomes = outcomes_of(
+        drawn.known.users,
+        summaries,
+        masses,
+        attack.phi,
+        without,
+        records=shards.n_users,
+        linked=True,
+    )
+    looked_at = int(drawn.counts.items[drawn.known.items].sum()) * (1 + attack.absent)
+    facts = drawn.facts_with(
+        outcomes,
+        attack.priced(pricing),
+        looked_at,
+        since,
+        records=shards.n_users,
+        credit="linked",
+        known_released=1.0,
+        digest=digest_of_shards(shards),
+    )
+    return attack.result(outcomes, seed, facts)
 
 
 class _Scores:
@@ -154,23 +121,8 @@ def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tabl
 def _laid(
     shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables
 ) -> tuple[Block, Goal]:
-    """Lay out the rows of a shard; those that equal another are known of all shards."""
-    rows = np.arange(shard.n_users)
-    copies = np.ones(shard.n_users, dtype=np.int64)
-    here = slice(*np.searchsorted(tables["alike"], [first, first + shard.n_users]))
-    copies[tables["alike"][here] - first] = tables["copies"][here]
-    again = slice(*np.searchsorted(tables["repeats"], [first, first + shard.n_users]))
-    view = View(
-        original=shard,
-        cells=cells_of(shard),
-        postings=shard.by_item,
-        repeats=tables["repeats"][again] - first,
-        copies=copies,
-        row_of_user=rows,
-        item_of=np.arange(shard.n_items, dtype=np.int32),
-        credit="linked",
-        ungeneralized=True,
-    )
+    """Lay out the rows of a shard."""
+    view = view_of_shard(shard, first, tables)
     block = block_of(view)._replace(first=first)
     return block, goal_of(view, 1.0, absent=settings["absent"])
 

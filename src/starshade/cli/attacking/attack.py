@@ -29,7 +29,7 @@ from starshade.cli.options.shared import (
     refuse_beside,
     said,
 )
-from starshade.cli.options.spelling import Whole
+from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe, describe_risk, page
 from starshade.errors import ConfigError
@@ -185,12 +185,13 @@ def attack(
 
 def _as_one_table(chosen: Any, beside: str | None) -> str:
     """Say why an attack takes all ratings as one table, where it does."""
-    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+    from starshade.attack.sharded.attack import takes_one_table
 
-    if not isinstance(chosen, ScoreboardRH):
+    setting = takes_one_table(chosen)
+    if setting == "attack":
         return f"with the attack {chosen.name}"
-    if chosen.theta < 1:
-        return "with --theta"
+    if setting:
+        return f"with {as_option(setting, getattr(chosen, setting))}"
     return "with --original, --private or --risk-list" if beside else ""
 
 
@@ -202,7 +203,7 @@ def _attack_by_shard(
     engine: Mapping[str, Any],
     run: Run,
 ) -> None:
-    from starshade.attack.sharded.scoreboard import attack_shards
+    from starshade.attack.sharded.attack import attack_shards
 
     if engine["resume"] and run.given_seed is None:
         raise ConfigError(
