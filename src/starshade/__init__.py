@@ -45,6 +45,7 @@ _ROOMS = {
         "save_risk_list",
     ),
     "starshade.attack.scoreboard_rh.tradeoff": ("TradeOff",),
+    "starshade.attack.sharded.attack": ("attack_shards",),
     "starshade.attack.sparsity.few_facts": (
         "facts_needed",
         "few_facts",
@@ -125,6 +126,11 @@ _ROOMS = {
         "ItemSelection",
         "listed_items",
         "top_items",
+    ),
+    "starshade.ratings.shards.convert": ("convert_to_shards",),
+    "starshade.ratings.shards.shards": (
+        "Shards",
+        "open_shards",
     ),
     "starshade.ratings.synth.synth": ("synthesize",),
     "starshade.ratings.table": ("Ratings",),

@@ -39,6 +39,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH as Scorebo
 from starshade.attack.scoreboard_rh.tradeoff import TradeOff as TradeOff
 from starshade.attack.shadows.inference import InferenceAttack as InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack as MembershipAttack
+from starshade.attack.sharded.attack import attack_shards as attack_shards
 from starshade.attack.sparsity.few_facts import facts_needed as facts_needed
 from starshade.attack.sparsity.few_facts import few_facts as few_facts
 from starshade.attack.sparsity.few_facts import lineup_facts as lineup_facts
@@ -104,6 +105,9 @@ from starshade.ratings.scale import Scale as Scale
 from starshade.ratings.select import ItemSelection as ItemSelection
 from starshade.ratings.select import listed_items as listed_items
 from starshade.ratings.select import top_items as top_items
+from starshade.ratings.shards.convert import convert_to_shards as convert_to_shards
+from starshade.ratings.shards.shards import Shards as Shards
+from starshade.ratings.shards.shards import open_shards as open_shards
 from starshade.ratings.synth.synth import synthesize as synthesize
 from starshade.ratings.table import Ratings as Ratings
 from starshade.ratings.write import write_ratings as write_ratings

@@ -16,6 +16,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"markup", "plain", "scratch", "setting"}),
     frozenset({"arguments", "chart", "checksum", "figure", "kernels", "registry", "rng"}),
     frozenset({"budget", "stats"}),  # it loads Numba as the kernels need it
+    frozenset({"engine"}),  # it knows no ratings: shards are what a protocol says
     frozenset({"ratings"}),
     frozenset({"release"}),
     frozenset({"query", "recommend"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from starshade.kernels.attack.scoreboard import MASSES
 from starshade.kernels.attack.summary import SUMMARY
 from starshade.naming import aside, called
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.rng import stream_key
 from starshade.setting import check
 
@@ -156,10 +157,16 @@ class Knowledge(KnowledgeSettings):
     @typed
     def eligible_items(self, original: Ratings) -> NDArray[np.bool_]:
         """Mark the items that may be known: neither the most rated nor the excepted ones."""
-        mask = np.ones(original.n_items, dtype=np.bool_)
+        return self.eligible_among(original.items, lambda: original.item_support)
+
+    def eligible_among(
+        self, items: Vocabulary, support: Callable[[], NDArray[np.int64]]
+    ) -> NDArray[np.bool_]:
+        """Mark the items that may be known; `support`: counts the raters of each, where need be."""
+        mask = np.ones(len(items), dtype=np.bool_)
         if self.outside_top:  # ranking all items costs a pass over all ratings
-            mask[original.most_rated(self.outside_top)] = False
-        excepted = original.items.indices(self.except_items)
+            mask[np.argsort(-support(), kind="stable")[: self.outside_top]] = False
+        excepted = items.indices(self.except_items)
         mask[excepted[excepted >= 0]] = False
         return mask
 
@@ -170,7 +177,10 @@ class Knowledge(KnowledgeSettings):
         They rated at least `known` eligible items; for wrong items there are also enough
         eligible ones that they did not rate.
         """
-        items = self.eligible_items(original)
+        return self.with_enough(original, self.eligible_items(original))
+
+    def with_enough(self, original: Ratings, items: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Mark the users of whom so much can be known, of `items` that may be known."""
         rated = original.user_support
         if not items.all():
             rated = count_marked(fixed(original.indptr), fixed(original.columns), items)
@@ -192,31 +202,52 @@ class Knowledge(KnowledgeSettings):
             With the target's id it decides everything; who else is drawn does not matter.
         """
         days = original.days if self.knows_days else None
-        eligible = self.eligible_items(original)
+        # only what is wrong is drawn from the data's own ratings and days
+        some = slice(None if self.wrong else 0)
+        return self.draw_of(
+            original,
+            users,
+            seed,
+            self.eligible_items(original),
+            tally(fixed(original.codes)[some], len(original.levels)),
+            tally(fixed(NO_DAYS if days is None else days)[some], UNKNOWN_DAY + 1),
+        )
+
+    def draw_of(
+        self,
+        part: Ratings,
+        users: NDArray[np.int64],
+        seed: int,
+        eligible: NDArray[np.bool_],
+        given: NDArray[np.int64],
+        dated: NDArray[np.int64],
+    ) -> Known:
+        """Draw what is known of some users of a part of the original.
+
+        `users`: rows of the part, as those of what is returned. `eligible`: items that may be
+        known. `given`, `dated`: how often the whole original has each level, and each day.
+        """
+        days = part.days if self.knows_days else None
         table = Table(
-            fixed(original.indptr),
-            fixed(original.columns),
-            fixed(original.codes),
+            fixed(part.indptr),
+            fixed(part.columns),
+            fixed(part.codes),
             fixed(NO_DAYS if days is None else days),
             eligible,
             np.flatnonzero(eligible),
             np.cumsum(eligible) - 1,
-            int(original.user_support.max()),
+            int(part.user_support.max()),
         )
-        levels = original.levels
+        levels = part.levels
         reach = self.rating_error + _SLACK
-        # only what is wrong is drawn from the data's own ratings and days
-        some = slice(None if self.wrong else 0)
-        counts = tally(table.codes[some], len(levels))
-        dated = tally(table.days[some], UNKNOWN_DAY + 1)[:UNKNOWN_DAY]
         marginals = Marginals(
             fixed(levels),
-            below(counts),
+            below(given),
             np.searchsorted(levels, levels - reach),
             np.searchsorted(levels, levels + reach),
-            below(dated),
+            below(dated[:UNKNOWN_DAY]),
         )
-        scale = original.scale
+        scale = part.scale
         mistakes = Mistakes(
             self.known,
             self.wrong,
@@ -228,7 +259,7 @@ class Knowledge(KnowledgeSettings):
             -1 if days is None or self.day_error is None else int(self.day_error),
         )
         users = np.ascontiguousarray(users, dtype=np.int64)
-        fingerprints = original.users.fingerprints[users]
+        fingerprints = part.users.fingerprints[users]
         items, ratings, known_days, rating_counts = draw(
             table, marginals, mistakes, users, fingerprints, stream_key(seed, "knowledge")
         )

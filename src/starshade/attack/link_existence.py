@@ -43,7 +43,7 @@ from starshade.naming import called
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 

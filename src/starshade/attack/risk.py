@@ -23,7 +23,7 @@ from starshade.kernels.attack.candidates import Thresholds
 from starshade.naming import called, named
 from starshade.progress import announced, silence, task
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed, stream_key
 from starshade.setting import check

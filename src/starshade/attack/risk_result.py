@@ -21,7 +21,7 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Where
 from starshade.ratings.readers.text import Dialect
 from starshade.ratings.write import write_table
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.stats import wilson
 
 if TYPE_CHECKING:

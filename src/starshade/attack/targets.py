@@ -20,7 +20,7 @@ from starshade.plain import counted
 from starshade.progress import note, task
 from starshade.ratings.holdout import check_targets, sample_users
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -30,10 +30,9 @@ Result = TypeVar("Result", bound=Found, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Attacked:
     """Who is attacked, and with what: `known` by `knowledge`, of `targets` users (None: all)."""
 
-    view: View
     knowledge: Knowledge
     known: Known
     targets: int | None
@@ -41,19 +40,28 @@ class Drawn:
     seed: int
     started: float
 
-    def facts(
-        self, outcomes: Any, config: dict[str, Any], looked_at: int, since: float
+    def facts_with(
+        self,
+        outcomes: Any,
+        config: dict[str, Any],
+        looked_at: int,
+        since: float,
+        *,
+        records: int,
+        credit: str,
+        known_released: float,
+        digest: str,
     ) -> dict[str, Any]:
-        """Return the fields of a result that are found alike whatever the attack.
+        """Return the fields of a result that are found alike whatever the attack and the data.
 
-        `looked_at`: cells, from the moment `since` on.
+        `looked_at`: cells, from the moment `since` on. The others: as in the result.
         """
-        view, ended = self.view, perf_counter()
+        ended = perf_counter()
         return {
-            "records": view.cells.n_records,
+            "records": records,
             "targets": len(outcomes.users),
             "ineligible": self.ineligible,
-            "credit": view.credit,
+            "credit": credit,
             "disclosed": share(outcomes.disclosed),
             "false_match": share(outcomes.false_match),
             "entropy_bits": Bits.of(outcomes.entropy_bits),
@@ -62,11 +70,37 @@ class Drawn:
             "postings_per_second": looked_at / max(ended - since, 1e-9),
             "config": config | {"targets": self.targets},
             "knowledge": {"name": self.knowledge.name} | asdict(self.knowledge),
-            "known_released": float((view.item_of[self.known.items] >= 0).mean()),
+            "known_released": known_released,
             "seed": self.seed,
-            "digest": digest_of(view.original),
+            "digest": digest,
             "per_target": outcomes,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Attacked):
+    """Who is attacked, with what, and on what."""
+
+    view: View
+
+    def facts(
+        self, outcomes: Any, config: dict[str, Any], looked_at: int, since: float
+    ) -> dict[str, Any]:
+        """Return the fields of a result that are found alike whatever the attack.
+
+        `looked_at`: cells, from the moment `since` on.
+        """
+        view = self.view
+        return self.facts_with(
+            outcomes,
+            config,
+            looked_at,
+            since,
+            records=view.cells.n_records,
+            credit=view.credit,
+            known_released=float((view.item_of[self.known.items] >= 0).mean()),
+            digest=digest_of(view.original),
+        )
 
 
 @dataclass(frozen=True)
@@ -147,7 +181,7 @@ def draw(data: Ratings | Release, knowledge: Knowledge, request: Request, *, abs
     knowledge = usable(knowledge, view)
     users, ineligible = choose_targets(view, knowledge, request.targets, seed)
     known = knowledge.draw(view.original, users, seed)
-    return Drawn(view, knowledge, known, request.targets, ineligible, seed, started)
+    return Drawn(knowledge, known, request.targets, ineligible, seed, started, view)
 
 
 def choose_targets(
@@ -175,13 +209,18 @@ def choose_targets(
         eligible &= view.row_of_user >= 0
     users = np.flatnonzero(eligible)
     if not len(users):
-        raise ConfigError(
-            f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
-            advice=f"Lower {named('known')}, or {named('outside_top')}.",
-            setting="known",
-        )
+        raise nobody(knowledge)
     ineligible = len(eligible) - len(users)
     return sample_users(view.original, users, targets, seed), ineligible
+
+
+def nobody(knowledge: Knowledge) -> ConfigError:
+    """Return the error that so much can be known of nobody."""
+    return ConfigError(
+        f"nobody can be attacked: no user has what the adversary is to know ({knowledge.name})",
+        advice=f"Lower {named('known')}, or {named('outside_top')}.",
+        setting="known",
+    )
 
 
 def usable(knowledge: Knowledge, view: View) -> Knowledge:

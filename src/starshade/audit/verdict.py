@@ -44,8 +44,8 @@ from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside, called
 from starshade.progress import announced, task
 from starshade.ratings.table import Ratings
+from starshade.release.folder.digest import digest_of
 from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import digest_of
 from starshade.release.manifest import sensitive_of
 from starshade.release.match.match import Match, not_made_of
 from starshade.release.table import Release

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from starshade.cli import LazyGroup
+from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import WRITTEN, Explained, grouped
-from starshade.cli.options.shared import Reading, ensure_free, is_release, reading
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
+from starshade.cli.options.shared import (
+    Reading,
+    ensure_free,
+    gathered,
+    is_release,
+    reading,
+    refuse_beside,
+)
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
@@ -17,6 +28,7 @@ from starshade.cli.show import figures, page, words
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import counted, percent
 from starshade.ratings.shape import bars_of
+from starshade.ratings.shards.settings import ShardSettings
 from starshade.ratings.synth.preset import LIKES
 
 if TYPE_CHECKING:
@@ -68,20 +80,35 @@ def _format_of(out: str, kind: str | None) -> str:
 @click.command(cls=Explained, example="starshade data convert ratings.csv --out store/")
 @click.argument("ratings", metavar="RATINGS")
 @_written
+@partial(gathered, options=options_of(ShardSettings), name="sharding", title=WRITTEN)
 @reading(dates=True)
 @running()
-def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run) -> None:
+def convert(
+    ratings: str,
+    out: str,
+    kind: str | None,
+    sharding: dict[str, Any],
+    reading: Reading,
+    run: Run,
+) -> None:
     """Write RATINGS, or a release, in another format.
 
-    A store opens at once, whatever its size. A release is written as a table, .csv or .parquet:
-    what each cell may be, in words and numbers. Or as RecBole's .inter: the rating to be expected
-    of each class and item, and its weight, where all that a cell may be is equally likely, no
-    rating being one of it.
+    A store opens at once, whatever its size. With --shards one is written that memory need not
+    hold: --memory bounds the work, and as much room as the rows take is needed beside it for a
+    while.
+
+    A release is written as a table, .csv or .parquet: what each cell may be, in words and numbers.
+    Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
+    all that a cell may be is equally likely, no rating being one of it.
     """
     place = ensure_free(out)
     if is_release(ratings):
         reading.refuse_for_release(ratings)
+        refuse_beside("for a release", {"shards"}, "Leave it out.")
         _convert_release(ratings, place, kind, run)
+        return
+    if sharding["shards"] is not None:
+        _convert_to_shards(ratings, place, kind, sharding["shards"], reading, run)
         return
     from starshade.ratings.write import write_ratings
 
@@ -102,6 +129,33 @@ def convert(ratings: str, out: str, kind: str | None, reading: Reading, run: Run
             f"{out}: {counted(table.n_ratings, 'rating')} of {counted(table.n_users, 'user')} on "
             f"{counted(table.n_items, 'item')}, written as {written}"
             + (" (a folder that opens at once)." if written == "store" else ".")
+        ),
+    )
+
+
+def _convert_to_shards(
+    source: str, place: Place, kind: str | None, shards: str, reading: Reading, run: Run
+) -> None:
+    from starshade.ratings.shards.convert import convert_to_shards
+
+    if _format_of(str(place), kind) != "store":
+        raise ConfigError(
+            "--shards: shards are those of a store, and another format is asked for",
+            advice="Leave --shards out, or write a store: --to store.",
+        )
+    if reading.items is not None:
+        raise ConfigError(
+            "--items: a store of shards has all items",
+            advice="Leave it out, or write the chosen items without --shards.",
+        )
+    written = convert_to_shards(source, place, shards, **reading.settings())
+    wrote(place)
+    run.emit(
+        {"out": str(place), "to": "store", **asdict(written), "seconds": run.seconds},
+        lambda: words(
+            f"{place}: {counted(written.ratings, 'rating')} of {counted(written.users, 'user')} on "
+            f"{counted(written.items, 'item')}, written as a store of "
+            f"{counted(written.shards, 'shard')}."
         ),
     )
 
@@ -149,9 +203,10 @@ def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> N
 
 @click.command(cls=Explained, example="starshade data describe ratings.csv --users people.csv")
 @click.argument("ratings", metavar="RATINGS")
+@over_shards
 @reading(dates=True)
 @running()
-def describe(ratings: str, reading: Reading, run: Run) -> None:
+def describe(ratings: str, engine: dict[str, Any], reading: Reading, run: Run) -> None:
     """Say what RATINGS are like: shape, scale and long tail.
 
     RATINGS may be a file, a folder or an archive. Of a release: what it is and promises, and what
@@ -161,10 +216,14 @@ def describe(ratings: str, reading: Reading, run: Run) -> None:
         reading.refuse_for_release(ratings)
         _describe_release(ratings, run)
         return
-    table = reading.read(ratings)
     from starshade.ratings.describe import describe as describe_table
+    from starshade.ratings.describe import describe_shards
 
-    description = describe_table(table)
+    if works_by_shard(ratings, reading):
+        with opened(ratings, engine) as (shards, working):
+            description = describe_shards(shards, working)
+    else:
+        description = describe_table(reading.read(ratings))
     run.emit({**description.to_dict(), "seconds": run.seconds}, lambda: _summary(description))
 
 

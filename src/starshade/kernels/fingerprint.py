@@ -130,14 +130,22 @@ def _row_fingerprints(first, last, indptr, columns, codes, levels, key, out):  #
 _NO_DAYS = np.empty(0, dtype=np.uint16)
 
 
+def hash_rows(
+    indptr: Ints, columns: Int32s, codes: Array, days: NDArray[np.uint16] | None
+) -> Words:
+    """Hash each row: its columns, codes and days one after the other."""
+    days = fixed(_NO_DAYS if days is None else days)
+    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+        return np.asarray(_hash_rows(fixed(indptr), fixed(columns), fixed(codes), days))
+
+
 def first_equal_row(
     indptr: Ints, columns: Int32s, codes: Array, days: NDArray[np.uint16] | None
 ) -> Ints:
     """Return, for each row, the first row that equals it (itself, where it is the first)."""
+    hashes = hash_rows(indptr, columns, codes, days)
     indptr, columns, codes = fixed(indptr), fixed(columns), fixed(codes)
     days = fixed(_NO_DAYS if days is None else days)
-    with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-        hashes = _hash_rows(indptr, columns, codes, days)
     order = np.argsort(hashes, kind="stable")  # rows ascending within a hash
     return np.asarray(_first_equal(order, hashes, indptr, columns, codes, days))
 

@@ -29,8 +29,8 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.select import listed_items, parse_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
+from starshade.release.folder.digest import digest_of
 from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.report.page import save_report
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from starshade.arguments import typed
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Bar, bar_chart, curve_chart
+from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown, Table
 from starshade.kernels.arrays import fixed
@@ -21,6 +22,8 @@ from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.shape import bars_of, figures_of, spread_of
+from starshade.ratings.shards.counts import Counts, counts_of
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings, ReadReport
 
 _BINS = 10  # of a real scale's histogram
@@ -115,56 +118,73 @@ def describe(ratings: Ratings) -> Description:
     >>> describe(table).sparsity
     0.25
     """
-    cells = ratings.n_users * ratings.n_items
-    first, last, unknown = _days(ratings)
     names = () if ratings.attributes is None else tuple(ratings.attributes.column_names)
+    return _described(Counts.of(ratings), ratings, names)
+
+
+@announced("describing")
+def describe_shards(shards: Shards, engine: Engine) -> Description:
+    """Count what there is in a sharded store, shard by shard."""
+    return _described(counts_of(shards, engine), shards, shards.manifest.attributes)
+
+
+def _described(counts: Counts, of: Ratings | Shards, attributes: tuple[str, ...]) -> Description:
+    n_users, n_items, n_ratings = counts.n_users, len(counts.items), counts.n_ratings
+    cells = n_users * n_items
+    first, last, unknown = _days(counts, of)
+    one_each = np.ones(n_items, dtype=np.int64)
     return Description(
-        users=ratings.n_users,
-        items=ratings.n_items,
-        ratings=ratings.n_ratings,
-        scale=ratings.scale,
-        sparsity=1 - ratings.n_ratings / cells if cells else 1.0,
+        users=n_users,
+        items=n_items,
+        ratings=n_ratings,
+        scale=of.scale,
+        sparsity=1 - n_ratings / cells if cells else 1.0,
         first_day=first,
         last_day=last,
         days_unknown=unknown,
-        ratings_per_user=_spread(ratings.user_support),
-        ratings_per_item=_spread(ratings.item_support),
-        long_tail=_long_tail(ratings),
-        histogram=_histogram(ratings),
-        attributes=names,
-        report=ratings.report,
+        ratings_per_user=_spread(counts.support, counts.users),
+        ratings_per_item=_spread(np.sort(counts.items), one_each),
+        long_tail=_long_tail(counts),
+        histogram=_histogram(counts, of),
+        attributes=attributes,
+        report=of.report,
     )
 
 
-def _spread(counts: NDArray[np.int64]) -> dict[str, float]:
-    if not len(counts):
+def _spread(values: NDArray[np.int64], often: NDArray[np.int64]) -> dict[str, float]:
+    """Sum up whole numbers, ascending, each so often."""
+    n = int(often.sum())
+    if not n:
         return {}
     # the least and the greatest would each be about one user
-    return {"mean": float(counts.mean())} | {
-        name: float(np.quantile(counts, q)) for name, q in _QUANTILES.items()
+    return {"mean": int((values * often).sum()) / n} | {
+        name: _quantile(values, np.cumsum(often), q) for name, q in _QUANTILES.items()
     }
 
 
-def _days(ratings: Ratings) -> tuple[str | None, str | None, float | None]:
-    if ratings.days is None or not ratings.n_ratings:
+def _quantile(values: NDArray[np.int64], below: NDArray[np.int64], q: float) -> float:
+    """Return `numpy.quantile` of ascending values; `below` counts each with those before it."""
+    at = q * (int(below[-1]) - 1)
+    low = int(at)
+    place = np.searchsorted(below, [low, low + 1], side="right")
+    return float(np.quantile(values[np.minimum(place, len(values) - 1)], at - low))
+
+
+def _days(counts: Counts, of: Ratings | Shards) -> tuple[str | None, str | None, float | None]:
+    if not of.has_days or not counts.n_ratings:
         return None, None, None
-    known = ratings.days != UNKNOWN_DAY
-    unknown = 1 - float(known.mean())
-    if not known.any():
+    known = np.flatnonzero(counts.days[:UNKNOWN_DAY])
+    unknown = 1 - int(counts.days[:UNKNOWN_DAY].sum()) / counts.n_ratings
+    if not len(known):
         return None, None, unknown
-    start = date(1970, 1, 1) + timedelta(days=ratings.first_day)
-    low = int(ratings.days.min())
-    high = int(np.max(ratings.days, where=known, initial=0))
-    return (
-        (start + timedelta(days=low)).isoformat(),
-        (start + timedelta(days=high)).isoformat(),
-        unknown,
-    )
+    start = date(1970, 1, 1) + timedelta(days=of.first_day)
+    first, last = (start + timedelta(days=int(day)) for day in (known[0], known[-1]))
+    return first.isoformat(), last.isoformat(), unknown
 
 
-def _long_tail(ratings: Ratings) -> dict[str, float]:
-    support = np.sort(ratings.item_support)[::-1]
-    total = max(ratings.n_ratings, 1)
+def _long_tail(counts: Counts) -> dict[str, float]:
+    support = np.sort(counts.items)[::-1]
+    total = max(counts.n_ratings, 1)
     shares = {"top_1_percent": 0.01, "top_10_percent": 0.1}
     return {
         name: int(support[: int(np.ceil(share * len(support)))].sum()) / total
@@ -172,13 +192,12 @@ def _long_tail(ratings: Ratings) -> dict[str, float]:
     }
 
 
-def _histogram(ratings: Ratings) -> tuple[tuple[float, float, int], ...]:
-    counts = np.bincount(ratings.codes, minlength=len(ratings.levels))
-    if ratings.scale.step is not None:
-        levels = ratings.levels.tolist()
-        return tuple(zip(levels, levels, counts.tolist(), strict=True))
-    edges = np.linspace(ratings.scale.minimum, ratings.scale.maximum, _BINS + 1)
-    bins, _ = np.histogram(ratings.levels, bins=edges, weights=counts)
+def _histogram(counts: Counts, of: Ratings | Shards) -> tuple[tuple[float, float, int], ...]:
+    if of.scale.step is not None:
+        levels = of.levels.tolist()
+        return tuple(zip(levels, levels, counts.levels.tolist(), strict=True))
+    edges = np.linspace(of.scale.minimum, of.scale.maximum, _BINS + 1)
+    bins, _ = np.histogram(of.levels, bins=edges, weights=counts.levels)
     whole = np.round(bins).astype(np.int64).tolist()
     return tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), whole, strict=True))
 

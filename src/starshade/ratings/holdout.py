@@ -133,7 +133,16 @@ def sample_users(
     check_targets(targets)
     if targets is None or targets >= len(among):
         return np.sort(among)
+    return np.sort(lowest(among, sample_numbers(ratings, among, seed), int(targets)))
+
+
+def sample_numbers(ratings: Ratings, among: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+    """Return what the users' ids hash to under the seed."""
     key = np.uint64(stream_key(seed, "targets"))
     with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-        numbers = keyed_numbers(ratings.users.fingerprints[among], key)
-    return np.sort(among[np.argsort(numbers, kind="stable")[: int(targets)]])
+        return keyed_numbers(ratings.users.fingerprints[among], key)
+
+
+def lowest(among: NDArray[np.int64], numbers: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
+    """Take those with the `n` lowest numbers; of equal ones those that come first."""
+    return among[np.argsort(numbers, kind="stable")[:n]]

@@ -26,11 +26,20 @@ def level_table(
     (n,).
     """
     if scale.step is not None:
-        return scale.levels, np.round((distinct - scale.minimum) / scale.step).astype(np.int64)
+        return scale.levels, places_of(distinct, scale.levels, scale)
     levels = np.unique(distinct)
     if len(levels) > 1 and np.diff(levels).min() <= SLACK:
         levels = _merge_near(levels)
-    return levels, np.searchsorted(levels, distinct, side="right") - 1
+    return levels, places_of(distinct, levels, scale)
+
+
+def places_of(
+    ratings: NDArray[np.float64], levels: NDArray[np.float64], scale: Scale
+) -> NDArray[np.int64]:
+    """Return the level of each rating, of a `level_table` that holds them all."""
+    if scale.step is not None:
+        return np.round((ratings - scale.minimum) / scale.step).astype(np.int64)
+    return np.searchsorted(levels, ratings, side="right") - 1
 
 
 def _merge_near(ascending: NDArray[np.float64]) -> NDArray[np.float64]:

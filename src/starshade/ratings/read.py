@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -40,6 +40,8 @@ from starshade.scratch import scratch_folder
 from starshade.setting import is_list, shown
 
 Names = str | Path | Input | Mapping[str, str] | None
+#: what makes a table, or something like it, of batches
+Make = Callable[..., Any]
 
 
 @announced("reading")
@@ -122,26 +124,32 @@ def read_ratings(
     >>> read_ratings(frame, scale="1:5:1")
     Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)
     """
+    options = dict(locals())
+    ratings: Ratings = take_in(options.pop("source"), options, build)
+    if suspects := suspect_codes(ratings):
+        report = ratings.report
+        ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *suspects)))
+    tell(ratings.report, ratings.scale)
+    return ratings
+
+
+def take_in(source: Any, options: dict[str, Any], make: Make) -> Any:
+    """Find, open and read a source; `options` as `read_ratings` has them.
+
+    `make`: what makes a table of batches: `build`, or what takes its place where no table need be
+    in memory. What is a table already, has personal attributes or is wide is built all the same.
+    """
+    scale, nulls = options["scale"], options["null_values"]
+    columns = ("user_col", "item_col", "rating_col", "day_col", "id_col")
     request = Request(
-        users=users,
-        item_names=item_names,
-        format=format,
-        query=query,
-        user_col=_column(user_col),
-        item_col=_column(item_col),
-        rating_col=_column(rating_col),
-        day_col=_column(day_col),
-        wide=wide,
-        id_col=_column(id_col),
-        attribute_cols=attribute_cols,
-        null_values=[str(each) for each in null_values] if is_list(null_values) else null_values,
-        scale=Scale.parse(scale) if isinstance(scale, str) else scale,
-        on_duplicate=on_duplicate,
-        delimiter=delimiter,
-        header=header,
-        dates=dates,
-        show_values=show_values,
+        **options
+        | {name: _column(options[name]) for name in columns}
+        | {
+            "null_values": [str(each) for each in nulls] if is_list(nulls) else nulls,
+            "scale": Scale.parse(scale) if isinstance(scale, str) else scale,
+        }
     )
+    users, item_names = request.users, request.item_names
     for setting, place in (("users", users), ("item_names", item_names)):
         if isinstance(place, str) and not place:
             raise ConfigError(
@@ -155,32 +163,28 @@ def read_ratings(
             stack.enter_context(closing(database))
         if database or is_frame(source) or hasattr(source, "tocsr"):
             inputs = Recognised("frame", ())
-            if format not in (None, "wide"):
+            if request.format not in (None, "wide"):
                 what = "database" if database else "table in memory"
                 raise ConfigError(
-                    f"{called('format')} {format!r}: is for files, and this is a {what}",
+                    f"{called('format')} {request.format!r}: is for files, and this is a {what}",
                     setting="format",
                 )
         else:
-            inputs = as_format(find(source, scratch), format)
+            inputs = as_format(find(source, scratch), request.format)
         names: Names = item_names
         with unchanged(_places(source, inputs)):
+            make = build if users is not None or inputs.users is not None else make
             if database:
-                ratings = _read_database(database, request)
+                ratings = _read_database(database, request, make)
             elif inputs.files:
-                ratings = _read(inputs, request, scratch)
+                ratings = _read(inputs, request, scratch, make)
             else:
-                ratings = _read_frame(source, request)
+                ratings = _read_frame(source, request, make)
         # a file of the right name may still be of another kind
         if ratings.report.format == inputs.family:
             users = inputs.users if users is None else users
             names = inputs.names if item_names is None else item_names
-        ratings = _with_names(_with_users(ratings, users, request, scratch), names, scratch)
-    if suspects := suspect_codes(ratings):
-        report = ratings.report
-        ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *suspects)))
-    _tell(ratings)
-    return ratings
+        return _with_names(_with_users(ratings, users, request, scratch), names, scratch)
 
 
 def _refuse_release(source: Any) -> None:
@@ -224,27 +228,27 @@ def _places(source: Any, inputs: Recognised) -> list[Input]:
     return [Input(Path(whole), str(source))] if whole and is_one else list(inputs.files)
 
 
-def _read_database(database: SqliteSource | PostgresSource, request: Request) -> Ratings:
+def _read_database(database: SqliteSource | PostgresSource, request: Request, make: Make) -> Any:
     opened = open_table(database, request)
     if request.on_duplicate in ("first", "last") and not is_ordered(request.query):
         what = f"no ORDER BY: which rating is the {request.on_duplicate} is left to chance"
         opened = replace(opened, notes=(*opened.notes, what))
-    return _built(opened, request)
+    return _built(opened, request, make)
 
 
-def _read_frame(source: Any, request: Request) -> Ratings:
+def _read_frame(source: Any, request: Request, make: Make) -> Any:
     if is_frame(source):
-        return _built(open_table(FrameSource(source), request), request)
+        return _built(open_table(FrameSource(source), request), request, make)
     from starshade.ratings.readers.formats.tables import ratings_from_scipy
 
     return ratings_from_scipy(source, scale=request.scale, on_duplicate=request.on_duplicate)
 
 
-def _read(inputs: Recognised, request: Request, scratch: Path) -> Ratings:
+def _read(inputs: Recognised, request: Request, scratch: Path, make: Make) -> Any:
     if inputs.kind == "text":
-        return _built(open_text(inputs, request, scratch), request)
+        return _built(open_text(inputs, request, scratch), request, make)
     if inputs.kind == "parquet":
-        return _built(open_parquet(inputs, request), request)
+        return _built(open_parquet(inputs, request), request, make)
     shown = inputs.files[0].shown
     if request.names_columns or request.null_values:
         raise ConfigError(
@@ -255,13 +259,16 @@ def _read(inputs: Recognised, request: Request, scratch: Path) -> Ratings:
         return _from_store(inputs.files[0], request)
     from starshade.ratings.readers.formats.netflix import read_netflix
 
-    return read_netflix(inputs.files[0].path, request)
+    return read_netflix(inputs.files[0].path, request, make)
 
 
 def _from_store(item: Input, request: Request) -> Ratings:
+    from starshade.ratings.shards.manifest import is_sharded
+    from starshade.ratings.shards.shards import gather, open_shards
     from starshade.ratings.store import open_store
 
-    ratings = open_store(item.path)
+    sharded = is_sharded(item.path)
+    ratings = gather(open_shards(item.path)) if sharded else open_store(item.path)
     if request.scale not in (None, ratings.scale):
         raise ConfigError(
             f"{item.shown}: the store's scale is {ratings.scale}, not {request.scale}",
@@ -271,13 +278,13 @@ def _from_store(item: Input, request: Request) -> Ratings:
     return ratings if request.dates else replace(ratings, days=None, first_day=0)
 
 
-def _built(opened: Opened, request: Request) -> Ratings:
+def _built(opened: Opened, request: Request, make: Make) -> Any:
     report = ReadReport(
         source=opened.where, format=opened.format, mapping=opened.mapping, notes=opened.notes
     )
     table = opened.table
-    make = partial(
-        build,
+    read = partial(
+        build if isinstance(table, WideTable) else make,
         scale=request.scale,
         on_duplicate=request.on_duplicate,
         locate=table.locate,
@@ -286,8 +293,8 @@ def _built(opened: Opened, request: Request) -> Ratings:
     )
     if opened.plain is not None:
         with suppress(NotPlain):
-            return make(_some(opened.plain(), opened.where))
-    ratings = make(_some(table.batches(), opened.where))
+            return read(_some(opened.plain(), opened.where))
+    ratings = read(_some(table.batches(), opened.where))
     report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes))
     if not isinstance(table, WideTable):
         return ratings.annotate(report=report)
@@ -312,7 +319,7 @@ def _some(batches: Iterator[Batch], where: str) -> Iterator[Batch]:
         raise InputError(f"{where}: no ratings in it", advice="Check what stands below its header.")
 
 
-def _with_users(ratings: Ratings, users: Any, request: Request, scratch: Path) -> Ratings:
+def _with_users(ratings: Any, users: Any, request: Request, scratch: Path) -> Any:
     if users is None:
         return ratings
     if request.attribute_cols:
@@ -327,7 +334,7 @@ def _with_users(ratings: Ratings, users: Any, request: Request, scratch: Path) -
     return attach(ratings, ids, table, where, request.nulls)
 
 
-def _with_names(ratings: Ratings, names: Names, scratch: Path) -> Ratings:
+def _with_names(ratings: Any, names: Names, scratch: Path) -> Any:
     if isinstance(names, (str, Path)):
         names = only_file(names, scratch)
     if isinstance(names, Input):
@@ -335,15 +342,14 @@ def _with_names(ratings: Ratings, names: Names, scratch: Path) -> Ratings:
     return ratings if names is None else attach_names(ratings, names)
 
 
-def _tell(ratings: Ratings) -> None:
+def tell(report: ReadReport, scale: Scale) -> None:
     """Say in one line what was taken for what, then everything else worth knowing."""
-    report = ratings.report
     columns = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
     inferred = " (found in the data)" if report.scale_inferred else ""
     note(
         f"{report.source}: {report.format}"
         + (f"; {columns}" if columns else "")
-        + f"; scale {ratings.scale}{inferred}"
+        + f"; scale {scale}{inferred}"
     )
     for sentence in report.notes:
         note(sentence)

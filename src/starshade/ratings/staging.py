@@ -53,6 +53,11 @@ class IdNumbering:
         self._integers = KeyTable()
         self._texts: dict[str, int] = {}
 
+    @property
+    def count(self) -> int:
+        """Ids numbered so far."""
+        return self._integers.count
+
     def number(self, ids: NDArray[Any]) -> NDArray[np.int32]:
         """Return the number of each id, shape (n,).
 
@@ -106,12 +111,13 @@ _PIECE = 1 << 24  # rows
 
 @dataclass
 class Staged:
-    """All rows, in file order, in blocks.
+    """All rows, or some, in file order, in blocks.
 
     `user_blocks`, `item_blocks`: numbers in order of first appearance. `code_blocks`: positions in
     `distinct`. `day_blocks`: days since 1970-01-01, `NO_DAY` where unknown. `first_rows`: row
     number that each block begins with. `distinct`: the distinct ratings in order of first
-    appearance. `first_day`: the earliest; None: no row has a day.
+    appearance. `first_day`: the earliest; None: no row has a day. `row_of`: place among all blocks
+    → row number, where blocks hold rows that were not next to each other.
     """
 
     users: IdNumbering = field(default_factory=IdNumbering)
@@ -123,40 +129,84 @@ class Staged:
     first_rows: list[int] = field(default_factory=list)
     distinct: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     first_day: int | None = None
+    row_of: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None
 
     def forget_values(self) -> None:
         """Let go of ratings and days; users and items stay."""
         self.code_blocks.clear()
         self.day_blocks.clear()
 
+    def forget_rows(self) -> None:
+        """Let go of users and items as well."""
+        self.user_blocks.clear()
+        self.item_blocks.clear()
+
+    def rows(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row numbers of places among all blocks."""
+        if self.row_of is not None:
+            return self.row_of(places)
+        ends = np.cumsum([len(users) for users in self.user_blocks])
+        starts = np.concatenate([[0], ends[:-1]])
+        block = np.searchsorted(starts, places, side="right") - 1
+        return np.asarray(np.array(self.first_rows)[block] + places - starts[block])
+
+
+class Staging:
+    """Takes rows in, batch by batch, and counts what no later step could repair."""
+
+    def __init__(self, scale: Scale | None) -> None:
+        self.staged = Staged()
+        self.n_rows = 0  # since the last cut
+        self._any = False
+        self._ratings = _RatingColumn(scale)
+        self._days = _DayColumn()
+        self._shelves = [_Shelf() for _ in range(4)]
+
+    def take(self, batch: Batch) -> None:
+        """Take in one batch."""
+        if not len(batch):
+            return
+        self._any = True
+        staged = self.staged
+        user, item, code, day = self._shelves
+        staged.first_rows.append(batch.first_row)
+        staged.user_blocks.append(user(staged.users.number(batch.users)))
+        staged.item_blocks.append(item(staged.items.number(batch.items)))
+        staged.code_blocks.append(code(self._ratings.take(batch)))
+        known = self._days.take(batch)
+        staged.day_blocks.append(None if known is None else day(known))
+        self.n_rows += len(batch)
+
+    def cut(self) -> Staged:
+        """Hand over the rows so far; users are numbered anew from here on, items are not."""
+        before = self.staged
+        self.staged = Staged(items=before.items)
+        self._shelves = [_Shelf() for _ in range(4)]
+        self.n_rows = 0
+        return before
+
+    def finish(self, locate: Callable[[int], str]) -> Staged:
+        """Return the rows with what is known at their end; refuse what was wrong with any."""
+        if not self._any:
+            raise InputError(
+                "no ratings in the input", advice="Check that it has rows below its header."
+            )
+        self._ratings.refuse(locate)
+        self._days.refuse(locate)
+        self.staged.distinct = self._ratings.distinct()
+        if self._days.first is not None:
+            self.staged.first_day = self._days.first[0]
+        return self.staged
+
 
 def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str]) -> Staged:
     """Take in all batches; refuse what no later step could repair."""
-    staged = Staged()
-    ratings = _RatingColumn(scale)
-    days = _DayColumn()
-    keep_user, keep_item, keep_code, keep_day = _Shelf(), _Shelf(), _Shelf(), _Shelf()
+    staging = Staging(scale)
     with task("reading ratings") as step:
         for batch in batches:
-            if not len(batch):
-                continue
-            staged.first_rows.append(batch.first_row)
-            staged.user_blocks.append(keep_user(staged.users.number(batch.users)))
-            staged.item_blocks.append(keep_item(staged.items.number(batch.items)))
-            staged.code_blocks.append(keep_code(ratings.take(batch)))
-            known = days.take(batch)
-            staged.day_blocks.append(None if known is None else keep_day(known))
+            staging.take(batch)
             step(len(batch))
-    if not staged.first_rows:
-        raise InputError(
-            "no ratings in the input", advice="Check that it has rows below its header."
-        )
-    ratings.refuse(locate)
-    days.refuse(locate)
-    staged.distinct = ratings.distinct()
-    if days.first is not None:
-        staged.first_day = days.first[0]
-    return staged
+    return staging.finish(locate)
 
 
 def name_rows(rows: list[tuple[int, str]], total: int, locate: Callable[[int], str]) -> str:

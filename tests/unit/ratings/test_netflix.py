@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.errors import InputError
 from starshade.kernels.text import netflix as kernel
+from starshade.ratings.build import build
 from starshade.ratings.readers.formats import netflix
 from starshade.ratings.readers.formats.netflix import locate_netflix, netflix_batches, read_netflix
 from starshade.ratings.readers.open import Request
@@ -132,13 +133,13 @@ def test_the_table(tmp_path):
     folder.rmdir()
     (tmp_path / "x").unlink()
     (tmp_path / "movie_titles.txt").write_bytes(b"1,2003,Dinosaur Planet\n2,NULL,Am\xe9lie, 2\n")
-    table = read_netflix(tmp_path, Request())
+    table = read_netflix(tmp_path, Request(), build)
     assert table.scale == Scale(1, 5, 1)
     assert list(table.users) == ["7", "822109", "1488844"]
     assert table.item_names == ("Dinosaur Planet", "Amélie, 2", "10")
     assert table.report.format == "netflix"
     assert table.has_days
-    assert not read_netflix(tmp_path, Request(dates=False)).has_days
+    assert not read_netflix(tmp_path, Request(dates=False), build).has_days
 
 
 FIELD = st.sampled_from(

@@ -18,9 +18,10 @@ from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.progress import watch
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.folder import receipt
+from starshade.release.folder import digest
+from starshade.release.folder.digest import digest_of
 from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import digest_of, ratings_digest, read_receipt
+from starshade.release.folder.receipt import ratings_digest, read_receipt
 from starshade.release.match import evidence as matching
 from starshade.release.match.match import Match
 from tests.strategies import ratings_tables, table
@@ -220,8 +221,8 @@ def test_the_digest_of_a_table_is_computed_once(monkeypatch):
     first = table([{0: 1}, {0: 1, 1: 2}], Scale(1, 5, 1))
     other = replace(first, lineage="x")
     counted = []
-    compute = receipt._digest
-    monkeypatch.setattr(receipt, "_digest", lambda ratings: counted.append(1) or compute(ratings))
+    compute = digest._digest
+    monkeypatch.setattr(digest, "_digest", lambda *of: counted.append(1) or compute(*of))
     digests = {digest_of(ratings) for ratings in (first, other, first, other, first)}
     assert len(counted) == 2
     assert len(digests) == 1

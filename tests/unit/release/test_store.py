@@ -249,7 +249,7 @@ def test_nothing_private_enters_any_file(tmp_path):
     grouping = replace(grouping, original=replace(grouping.original, report=report))
     release = grouping.release()
     release.save(tmp_path / "out", private=tmp_path / "receipt")
-    from starshade.release.folder.receipt import digest_of
+    from starshade.release.folder.digest import digest_of
 
     secrets = [*SECRETS, "q-hidden", "4077112233", digest_of(grouping.original), "secret"]
     receipt = (tmp_path / "receipt").read_text()

@@ -20,7 +20,7 @@ from starshade.figure import Table
 from starshade.progress import task
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 
 WAYS = {"thinned": "with a third of the ratings", "whole": "with half stars made whole"}
 

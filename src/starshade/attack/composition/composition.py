@@ -24,7 +24,7 @@ from starshade.naming import called
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, Symbols
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.table import Release
 from starshade.rng import resolve_seed
 from starshade.stats import bootstrap

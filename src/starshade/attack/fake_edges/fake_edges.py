@@ -25,7 +25,7 @@ from starshade.kernels.predictive.rated_sets import count_sets, rated_table
 from starshade.naming import named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles, refuse_large
 from starshade.release.table import Release
 from starshade.rng import resolve_seed

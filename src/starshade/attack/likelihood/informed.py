@@ -140,7 +140,7 @@ class Model:
             rated = count_marked(fixed(cells.indptr), fixed(cells.columns), may)
             expected = rated.astype(np.float64)
             users = slice(goal.start, goal.start + cells.n_groups)
-            rated[~self.knowledge.eligible_users(view.original)[users]] = -1
+            rated[~self.knowledge.with_enough(view.original, self.eligible)[users]] = -1
             if goal.class_of is not None:
                 rated[goal.class_of < 0] = -1
         else:
@@ -190,11 +190,16 @@ class Model:
         return Unsure(*nodes, pattern, product, kind, logs, expected[pattern])
 
     @cached_property
+    def eligible(self) -> NDArray[np.bool_]:
+        """Items of the original that may be known."""
+        return self.knowledge.eligible_items(self.view.original)
+
+    @cached_property
     def may(self) -> NDArray[np.bool_]:
         """Released items that may be known."""
         out = np.zeros(self.view.cells.n_items, np.bool_)
         place = self.view.item_of
-        out[place[self.knowledge.eligible_items(self.view.original) & (place >= 0)]] = True
+        out[place[self.eligible & (place >= 0)]] = True
         return out
 
     @cached_property

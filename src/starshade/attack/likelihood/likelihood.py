@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,19 +90,30 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         ceiling = None
         if view.credit == "linked" and not view.ungeneralized:
             ceiling = ceiling_of(view, drawn.knowledge, known)
-        absent = outcomes.matched_absent
         config = asdict(self) | {"spread": informed.spread}
+        facts = drawn.facts(outcomes, config, touched, since)
+        return self.result(outcomes, drawn.seed, facts, ceiling)
+
+    def result(
+        self,
+        outcomes: LikelihoodOutcomes,
+        seed: int,
+        facts: dict[str, Any],
+        ceiling: NDArray[np.float64] | None = None,
+    ) -> LikelihoodResult:
+        """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
+        absent = outcomes.matched_absent
         return LikelihoodResult(
             attack=self.name,
             success=share(outcomes.success),
-            expected_top1=bootstrap(outcomes.expected_top1, seed=drawn.seed),
+            expected_top1=bootstrap(outcomes.expected_top1, seed=seed),
             false_match_absent=None if absent is None else share(absent),
             no_answer=float(1 - (outcomes.success | outcomes.false_match).mean()),
-            class_found=bootstrap(outcomes.class_found, seed=drawn.seed),
-            ceiling=None if ceiling is None else bootstrap(ceiling, seed=drawn.seed),
+            class_found=bootstrap(outcomes.class_found, seed=seed),
+            ceiling=None if ceiling is None else bootstrap(ceiling, seed=seed),
             impossible=int(outcomes.impossible.sum()),
             silence=silence_of(outcomes.posterior, outcomes.expected_top1),
-            **drawn.facts(outcomes, config, touched, since),
+            **facts,
         )
 
     def each_draw(
@@ -128,11 +139,14 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             return informed.weigh(known, goal)
 
         found = weigh(Sought(view, strangers=self.absent))
-        outcomes = outcomes_of(view, known.users, found, self.sure)
+        records, alike = view.cells.n_records, None
+        if view.credit == "linked":
+            alike = view.copies[view.row_of_user[known.users]]
+        outcomes = outcomes_of(known.users, found, self.sure, records, alike)
         if not self.absent:
             return outcomes, int(found["touched"].sum())
         without = weigh(Sought(view, absent=True, strangers=True))
-        matched = _named(without, self.sure, view)
+        matched = _named(without, self.sure, records)
         touched = int(found["touched"].sum() + without["touched"].sum())
         return replace(outcomes, matched_absent=matched), touched
 
@@ -143,21 +157,26 @@ def _informed(data: Ratings | Release, drawn: Drawn) -> Model:
 
 
 def outcomes_of(
-    view: View, users: NDArray[np.int64], found: Array, sure: float
+    users: NDArray[np.int64],
+    found: Array,
+    sure: float,
+    records: int,
+    copies: NDArray[np.int64] | None,
 ) -> LikelihoodOutcomes:
     """Judge what was found of every target.
 
-    `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`.
+    `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`. `records`: how many there
+    are. `copies` (targets,): how many equal the target's own, where that is known.
     """
-    unit, prior = mass_unit(view.cells.n_records), np.log2(view.cells.n_records)
+    unit, prior = mass_unit(records), np.log2(records)
     some, right = found["tied"] > 0, found["right"] > -np.inf
     mass = np.where(some, found["mass"], 1) / unit
     best = np.where(some, 1 / (mass + found["stranger"]), 0.0)
     bits = np.where(right, np.log2(mass) - np.where(right, found["right"], 0.0), prior)
     alike = np.where(right, np.log2(np.maximum(found["right_mass"], 1) / unit), 0.0)
-    if view.credit == "linked":
-        alike = np.where(right, found["right"] + np.log2(view.copies[view.row_of_user[users]]), 0.0)
-    named = _named(found, sure, view)
+    if copies is not None:
+        alike = np.where(right, found["right"] + np.log2(copies), 0.0)
+    named = _named(found, sure, records)
     of_class = np.where(some, found["class_mass"] / (mass + found["stranger"]), 0.0)
     return LikelihoodOutcomes(
         users=users,
@@ -173,9 +192,9 @@ def outcomes_of(
     )
 
 
-def _named(found: Array, sure: float, view: View) -> NDArray[np.bool_]:
+def _named(found: Array, sure: float, records: int) -> NDArray[np.bool_]:
     """Tell where one record alone is likeliest, and likely enough to be named."""
-    mass = found["mass"] / mass_unit(view.cells.n_records) + found["stranger"]
+    mass = found["mass"] / mass_unit(records) + found["stranger"]
     alone: NDArray[np.bool_] = found["tied"] == 1
     return alone & _reaches(1 / np.where(mass > 0, mass, np.inf), sure)
 

@@ -22,7 +22,7 @@ from starshade.figure import Rate
 from starshade.naming import aside, named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import generator, resolve_seed

@@ -28,7 +28,7 @@ from starshade.naming import aside, named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles, refuse_large
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, generator, resolve_seed

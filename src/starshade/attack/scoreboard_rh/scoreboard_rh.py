@@ -86,15 +86,20 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
         drawn = draw(data, knowledge, request, absent=self.absent)
         since = perf_counter()
         outcomes, postings = self.judge(drawn.view, drawn.known)
+        facts = drawn.facts(outcomes, self.settings(drawn.view), postings, since)
+        return self.result(outcomes, drawn.seed, facts)
+
+    def result(self, outcomes: Outcomes, seed: int, facts: dict[str, Any]) -> AttackResult:
+        """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
         absent = outcomes.matched_absent
         return AttackResult(
             attack=self.name,
             success=share(outcomes.success),
-            expected_top1=bootstrap(outcomes.expected_top1, seed=drawn.seed),
+            expected_top1=bootstrap(outcomes.expected_top1, seed=seed),
             false_match_absent=None if absent is None else share(absent),
             tradeoff=_trade_off(outcomes, self.phi),
             no_answer=float(1 - outcomes.matched.mean()),
-            **drawn.facts(outcomes, self.settings(drawn.view), postings, since),
+            **facts,
         )
 
     def judge(self, view: View, known: Known) -> tuple[Outcomes, int]:
@@ -107,11 +112,19 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
         if self.absent:
             without, _, more = score_all(view, known, pricing, theta=self.theta, absent=True)
             postings += more
-        return outcomes_of(view, known.users, summaries, masses, self.phi, without), postings
+        records, linked = view.cells.n_records, view.credit == "linked"
+        outcomes = outcomes_of(
+            known.users, summaries, masses, self.phi, without, records=records, linked=linked
+        )
+        return outcomes, postings
 
     def settings(self, view: View) -> dict[str, Any]:
         """Return the settings as plain values, with the ρ0 that this view comes to."""
-        return asdict(self) | Pricing.of(self, view).config
+        return self.priced(Pricing.of(self, view))
+
+    def priced(self, pricing: Pricing) -> dict[str, Any]:
+        """Return the settings as plain values, with the ρ0 that they come to."""
+        return asdict(self) | pricing.config
 
 
 def _trade_off(outcomes: Outcomes, phi: float) -> TradeOff | None:
@@ -150,25 +163,28 @@ class Outcomes:
 
 
 def outcomes_of(
-    view: View,
     users: NDArray[np.int64],
     summaries: NDArray[Any],
     masses: NDArray[Any],
     phi: float,
     absent: NDArray[Any] | None,
+    *,
+    records: int,
+    linked: bool,
 ) -> Outcomes:
     """Judge every target's scores.
 
     `summaries`, `masses` (targets,). `absent`: the summaries without the target's record.
+    `records`: how many there are. `linked`: whether the target's own is known.
     """
     top = summaries["top"]
-    theirs = summaries["own" if view.credit == "linked" else "best"]
+    theirs = summaries["own" if linked else "best"]
     right = (theirs >= 0) & (theirs == top)
     eccentricity = eccentricity_of(summaries)
     of_profiles = eccentricity_of(summaries, profiles=True)
     matched = stands_out(summaries, phi)
     agreeing = (summaries["best"] >= 0) & (summaries["best"] == top)
-    bits, bits_profile = _entropies(summaries, masses, view.cells.n_records)
+    bits, bits_profile = _entropies(summaries, masses, records)
     return Outcomes(
         users=users,
         eccentricity=eccentricity,

@@ -25,6 +25,7 @@ from starshade.kernels.attack.scoreboard import (
     holds,
 )
 from starshade.progress import task
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem
 from starshade.release.cells import Cells, Symbols
 
@@ -43,7 +44,12 @@ class Pricing:
     @classmethod
     def of(cls, settings: ScoreboardRHSettings | AuxiliaryAttackSettings, view: View) -> Pricing:
         """Price as is set; on a scale of one single rating every rating is right."""
-        width = view.cells.symbols.scale.width
+        return cls.on(settings, view.cells.symbols.scale)
+
+    @classmethod
+    def on(cls, settings: ScoreboardRHSettings | AuxiliaryAttackSettings, scale: Scale) -> Pricing:
+        """Price as is set, on a scale."""
+        width = scale.width
         rho0 = 0.375 * width or math.inf if settings.rho0 is None else settings.rho0
         return cls(rho0, settings.d0)
 
@@ -66,7 +72,7 @@ def score_all(
     parts = []
     postings = 0
     with task("attacking without the target" if absent else "attacking", len(known)) as step:
-        for part in _batches(known, view):
+        for part in batches(known, view):
             aux, tables = prepare(view, part, pricing, absent=absent)
             block = (
                 block_of(view, items=aux.item) if block is None else holding(block, view, aux.item)
@@ -161,8 +167,21 @@ def prepare(
     if absent:
         rated = view.cells.symbols.has_rating
         support = support - holds(rows_of(view.cells), rated, own, item)
+    return laid_out(view.cells.symbols, known, pricing, item, support, own, view.cells.days)
+
+
+def laid_out(
+    symbols: Symbols,
+    known: Known,
+    pricing: Pricing,
+    item: NDArray[np.int32],
+    support: NDArray[np.int64],
+    own: NDArray[np.int64],
+    days: NDArray[np.uint16] | None,
+) -> tuple[Aux, Tables]:
+    """Say what known cells are worth, of items with these supports; `own`: the targets' rows."""
     unit = 2.0 ** fraction_bits(known.items.shape[1])
-    sim, tables = _tables(view, known, pricing, unit)
+    sim, tables = _tables(symbols, known, pricing, unit, dated=days is not None)
     return (
         Aux(
             item,
@@ -179,9 +198,8 @@ def prepare(
 
 
 def _tables(
-    view: View, known: Known, pricing: Pricing, unit: float
+    symbols: Symbols, known: Known, pricing: Pricing, unit: float, *, dated: bool
 ) -> tuple[NDArray[np.int32], Tables]:
-    symbols = view.cells.symbols
     rated = ~np.isnan(known.ratings)
     one_by_one = _one_by_one(symbols)
     values = np.unique(known.ratings[rated])
@@ -193,7 +211,7 @@ def _tables(
             np.zeros((1, len(symbols))),  # a day known, but no rating: no term
         ]
     )
-    undated = (known.days == NO_DAY) | (view.cells.days is None)
+    undated = (known.days == NO_DAY) | (not dated)
     sim = np.where(undated, len(listed), len(listed) + 1)
     sim[rated] = -1 if one_by_one else np.searchsorted(values, known.ratings[rated])
     # a day further away than this is worth less than half a unit
@@ -212,7 +230,7 @@ def table_bytes(symbols: Symbols, n_ratings: int) -> int:
     return 8 * (n_ratings + 2) * (3 * len(symbols.members) + 3 * len(symbols))
 
 
-def _batches(known: Known, view: View) -> Iterator[Known]:
+def batches(known: Known, view: View) -> Iterator[Known]:
     """Cut the targets so that a table of their ratings stays small."""
     size, symbols = _BATCH, view.cells.symbols
     if not _one_by_one(symbols) and len(np.unique(known.ratings)) * len(symbols) > _TABLE:

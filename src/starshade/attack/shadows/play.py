@@ -20,7 +20,7 @@ from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.table import Release
 from starshade.rng import resolve_seed
 from starshade.setting import settings_of

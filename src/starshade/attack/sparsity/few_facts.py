@@ -15,7 +15,7 @@ from starshade.errors import ConfigError
 from starshade.figure import payload
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.stats import wilson
 
 _LINEUP = 10

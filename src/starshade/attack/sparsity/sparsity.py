@@ -25,7 +25,7 @@ from starshade.ratings.holdout import sample_users
 from starshade.ratings.levels import near_levels
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
 from starshade.stats import share

@@ -34,7 +34,7 @@ from starshade.progress import task
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Symbols
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.table import Release
 from starshade.stats import wilson
 

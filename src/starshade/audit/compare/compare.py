@@ -43,7 +43,7 @@ from starshade.ratings.proximity.settings import NullRule
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release import ProfileKind
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.utility.held_out.recommender_error import RecommenderError

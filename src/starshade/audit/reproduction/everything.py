@@ -23,7 +23,7 @@ from starshade.plain import counted
 from starshade.progress import announced, task
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 Row = dict[str, Any]

@@ -18,6 +18,7 @@ from starshade.attack.settings import KnowledgeSettings, RiskSettings
 from starshade.cli.attacking.public import attack_with, public
 from starshade.cli.options.declared import Choosing, declared_options, options_of
 from starshade.cli.options.help import OWNER, grouped
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import (
     Command,
     Reading,
@@ -29,7 +30,7 @@ from starshade.cli.options.shared import (
     refuse_beside,
     said,
 )
-from starshade.cli.options.spelling import Whole
+from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe, describe_risk, page
 from starshade.errors import ConfigError
@@ -122,6 +123,7 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
     name="drawn",
     title=_LISTED,
 )
+@over_shards
 @reading()
 @running(seed=True)
 def attack(
@@ -133,6 +135,7 @@ def attack(
     targets: int | None,
     risk_list: str | None,
     drawn: dict[str, int | None],
+    engine: dict[str, Any],
     settings: dict[str, Any],
     public: dict[str, Any],
     reading: Reading,
@@ -173,6 +176,10 @@ def attack(
         )
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
+    beside = original or private or risk_list
+    if works_by_shard(data, reading, otherwise=_as_one_table(chosen, beside)):
+        _attack_by_shard(data, chosen, knowledge, targets, engine, run)
+        return
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading, settings["earlier"], name)
     _say_what_is_known(name, table, truth)
@@ -197,6 +204,44 @@ def attack(
         listed = save_risk_list(at_risk, truth, risk_list)
         parts.append(describe_risk(at_risk, risk_list, listed))
     run.emit(payload, lambda: page(*parts))
+
+
+def _as_one_table(chosen: Any, beside: str | None) -> str:
+    """Say why an attack takes all ratings as one table, where it does."""
+    from starshade.attack.sharded.attack import takes_one_table
+
+    setting = takes_one_table(chosen)
+    if setting == "attack":
+        return f"with the attack {chosen.name}"
+    if setting:
+        return f"with {as_option(setting, getattr(chosen, setting))}"
+    return "with --original, --private or --risk-list" if beside else ""
+
+
+def _attack_by_shard(
+    data: str,
+    chosen: Any,
+    knowledge: Knowledge,
+    targets: int | None,
+    engine: Mapping[str, Any],
+    run: Run,
+) -> None:
+    from starshade.attack.sharded.attack import attack_shards
+
+    if engine["resume"] and run.given_seed is None:
+        raise ConfigError(
+            "--resume: without a seed other people are drawn, and nothing fits",
+            advice="Give the one that the run before was given or showed: --seed N.",
+        )
+    started = time.perf_counter()
+    with opened(data, engine) as (shards, working):
+        read_seconds = time.perf_counter() - started
+        result = attack_shards(
+            chosen, shards, knowledge, targets=targets, rng=run.seed, engine=working
+        )
+    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    _say_what_did_nothing(chosen.name, payload)
+    run.emit(payload, lambda: page(describe(result)))
 
 
 def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:

@@ -71,6 +71,10 @@ class Reading(ReadingSettings):
 
         return None if self.items is None else parse_items(self.items, show_values=self.show_values)
 
+    def settings(self) -> dict[str, Any]:
+        """Return what `read_ratings` is to be told."""
+        return {each.name: getattr(self, each.name) for each in settings_of(ReadingSettings)}
+
     def read(self, source: str, *, dates: bool = True, select: bool = True) -> Ratings:
         """Read `source`, with its dates; `select` keeps only the selected items."""
         if is_release(source):
@@ -81,11 +85,7 @@ class Reading(ReadingSettings):
         from starshade.ratings.read import read_ratings
 
         items = self.selection() if select else None  # a bad list is refused before the long work
-        ratings = read_ratings(
-            source,
-            **{each.name: getattr(self, each.name) for each in settings_of(ReadingSettings)}
-            | {"dates": dates and self.dates},
-        )
+        ratings = read_ratings(source, **self.settings() | {"dates": dates and self.dates})
         return ratings if items is None else items.apply(ratings, show_values=self.show_values)
 
     def refuse_for_release(self, release: str) -> None:

@@ -92,7 +92,7 @@ class Asked:
     def parts(self, ratings: Ratings | None, settings: Mapping[str, Any]) -> Iterator[Parts]:
         """Keep what is finished beside the folder, until that is there."""
         from starshade.audit.reproduction.parts import Parts, alone
-        from starshade.release.folder.receipt import digest_of
+        from starshade.release.folder.digest import digest_of
 
         if self.out is None:
             yield Parts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,25 +85,34 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
 
     Returns: one sentence, or none.
     """
-    listed = np.isin(ratings.levels, (*_HIGH, *_LOW))
-    if not ratings.report.scale_inferred or not listed.any():
+    levels = ratings.levels
+    if not ratings.report.scale_inferred or not _listed(levels).any():
         return ()
     by_item = ratings.by_item
     wide = ratings.report.format == "wide"
     columns = np.split(by_item.codes, by_item.indptr[1:-1]) if wide else [ratings.codes]
+    return suspected(levels, [np.bincount(each, minlength=len(levels)) > 0 for each in columns])
+
+
+def suspected(levels: NDArray[np.float64], columns: Sequence[NDArray[np.bool_]]) -> tuple[str, ...]:
+    """Say which ratings look like codes; `columns`: which levels stand in each."""
+    listed = _listed(levels)
     votes = np.zeros(len(listed), dtype=np.int64)
-    every = np.bincount(ratings.codes, minlength=len(listed)) > 0
-    top = ratings.levels[every & ~listed].max(initial=0)
-    for column in columns:
-        present = np.bincount(column, minlength=len(listed)) > 0
-        rest = ratings.levels[present & ~listed]
-        far = ratings.levels >= _FAR * rest.max(initial=1)
-        negative = (ratings.levels < 0) & (rest.min(initial=0) >= 0) & (top >= _FAR)
+    every = np.logical_or.reduce(columns)
+    top = levels[every & ~listed].max(initial=0)
+    for present in columns:
+        rest = levels[present & ~listed]
+        far = levels >= _FAR * rest.max(initial=1)
+        negative = (levels < 0) & (rest.min(initial=0) >= 0) & (top >= _FAR)
         votes += np.where(far | negative, 1, -1) * (present & (len(rest) > 0))
-    codes = [f"{value:g}" for value in ratings.levels[listed & (votes > 0)]]
+    codes = [f"{value:g}" for value in levels[listed & (votes > 0)]]
     if not codes:
         return ()
     looks = "looks like a code" if len(codes) == 1 else "look like codes"
     return (
         f"{' and '.join(codes)} {looks} for 'no answer': if so, give {named('null_values', codes)}",
     )
+
+
+def _listed(levels: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.isin(levels, (*_HIGH, *_LOW))

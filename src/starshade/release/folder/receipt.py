@@ -10,16 +10,14 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, fields
 from itertools import count
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
@@ -27,9 +25,9 @@ from starshade.naming import named
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
-from starshade.ratings.table import UNKNOWN_DAY
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.band import Exact
+from starshade.release.folder.digest import add, add_texts, digest_of
 from starshade.release.manifest import Manifest, refuse_format
 from starshade.release.table import Chain, Link, Private
 
@@ -76,41 +74,6 @@ _SHARED = ("starshade", "method", "lineage")  # release.json says it as well; of
 _BESIDE = ("method", "rare_items", "attributes")  # settings that it says beside its `config`
 _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
 _BLOCK = 2**22
-# a table never changes, and every attack on it says its digest
-_digests: WeakKeyDictionary[Ratings, str] = WeakKeyDictionary()
-
-
-def digest_of(ratings: Ratings) -> str:
-    """Return the SHA-256 over the canonical columns of a table; computed once per table.
-
-    Scale, ids, row bounds, item indices, ratings, days and personal attributes count; how the
-    table was read, its codes' width and its lineage do not.
-    """
-    if ratings not in _digests:
-        _digests[ratings] = _digest(ratings)
-    return _digests[ratings]
-
-
-def _digest(ratings: Ratings) -> str:
-    digest = hashlib.sha256(f"starshade ratings 1\n{ratings.scale}\n".encode())
-    for ids in (ratings.users, ratings.items):
-        _add(digest, ids.integers)
-        _add_texts(digest, ids.texts)
-    _add(digest, ratings.indptr.astype(np.int64))
-    for start in range(0, ratings.n_ratings, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        _add(digest, ratings.columns[block].astype(np.int32))
-        _add(digest, ratings.levels[ratings.codes[block]])
-        if ratings.days is not None:
-            days = ratings.days[block].astype(np.int64)
-            _add(digest, np.where(days == UNKNOWN_DAY, -1, days + ratings.first_day))
-    if ratings.attributes is not None:
-        for name, column in zip(
-            ratings.attributes.column_names, ratings.attributes.columns, strict=True
-        ):
-            values = ["-" if v is None else f"={v}" for v in column.to_pylist()]
-            _add_texts(digest, [name, *values])
-    return digest.hexdigest()
 
 
 def ratings_digest(ratings: Ratings) -> str:
@@ -122,9 +85,9 @@ def ratings_digest(ratings: Ratings) -> str:
     """
     digest = hashlib.sha256(b"starshade released ratings 1\n")
     for ids in (ratings.items, ratings.users):
-        _add(digest, ids.integers)
-        _add_texts(digest, ids.texts)
-    _add(digest, ratings.indptr.astype(np.int64))
+        add(digest, ids.integers)
+        add_texts(digest, ids.texts)
+    add(digest, ratings.indptr.astype(np.int64))
     blocks = [slice(i, i + _BLOCK) for i in range(0, ratings.n_ratings, _BLOCK)]
     used = np.zeros(len(ratings.levels), dtype=np.bool_)
     for block in blocks:
@@ -132,10 +95,10 @@ def ratings_digest(ratings: Ratings) -> str:
     given = np.round(ratings.levels, _DECIMALS) + 0.0  # -0.0 is 0.0
     distinct = np.unique(given[used])
     rank = np.searchsorted(distinct, given).astype(np.uint8 if len(distinct) < 256 else np.uint32)
-    _add(digest, distinct)
+    add(digest, distinct)
     for block in blocks:
-        _add(digest, ratings.columns[block].astype(np.int32))
-        _add(digest, rank[ratings.codes[block]])
+        add(digest, ratings.columns[block].astype(np.int32))
+        add(digest, rank[ratings.codes[block]])
     return digest.hexdigest()
 
 
@@ -354,16 +317,3 @@ def _damaged(path: Path, what: str) -> ReleaseError:
         f"{path}: no private receipt of starshade, or a damaged one: {what}",
         advice=f"Give the file that {named('private')} wrote when the release was made.",
     )
-
-
-def _add(digest: hashlib._Hash, values: NDArray[Any]) -> None:
-    """Add an array of numbers, little-endian, with its length before it."""
-    digest.update(len(values).to_bytes(8, "little"))
-    digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
-
-
-def _add_texts(digest: hashlib._Hash, texts: Iterable[str]) -> None:
-    for text in texts:
-        raw = text.encode("utf-8", "surrogatepass")
-        digest.update(len(raw).to_bytes(8, "little") + raw)
-    digest.update(b"\xff" * 8)

@@ -32,7 +32,7 @@ from starshade.progress import announced
 from starshade.ratings.select import ItemSelection, top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 

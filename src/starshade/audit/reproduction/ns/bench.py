@@ -36,7 +36,7 @@ from starshade.kernels.attack.candidates import Thresholds
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.plain import counted
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.rng import stream_key
 from starshade.stats import bootstrap
 

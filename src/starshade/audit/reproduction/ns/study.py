@@ -36,7 +36,7 @@ from starshade.progress import announced, note
 from starshade.ratings.describe import OffTop, rated_outside_top
 from starshade.ratings.holdout import cell_bytes, check_targets
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.rng import Rng, resolve_seed
 
 

@@ -35,7 +35,7 @@ from starshade.naming import called
 from starshade.progress import announced, note
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.digest import digest_of
 from starshade.rng import Rng, generator, resolve_seed
 
 KS = (5, 10, 50)

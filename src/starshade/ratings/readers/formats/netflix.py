@@ -7,24 +7,23 @@ begin in the middle of a movie; its first rows get their movie when the block be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from starshade.errors import InputError
 from starshade.kernels.text import netflix as kernel
 from starshade.kernels.warm import announce
-from starshade.ratings.build import build
 from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.readers.formats.netflix_files import movie_titles, rating_files, whole
 from starshade.ratings.readers.formats.plain import UNREADABLE, in_order, line_blocks
 from starshade.ratings.readers.open import Request
 from starshade.ratings.staging import Batch
-from starshade.ratings.table import Ratings, ReadReport
+from starshade.ratings.table import ReadReport
 
 _BLOCK = 1 << 24
 _NAMED = 5
@@ -32,19 +31,19 @@ _HEAD = re.compile(rb"\s*\d+:\r?\n")
 _FORM = "expected a line `movie:`, then lines `user,rating,YYYY-MM-DD`"
 
 
-def read_netflix(path: Path, request: Request) -> Ratings:
+def read_netflix(path: Path, request: Request, make: Callable[..., Any]) -> Any:
     """Read the Netflix Prize's training set, or any part of it.
 
     `path`: a folder of ``mv_*.txt`` or of ``combined_data_*.txt`` (or with ``training_set``, a
     folder or tar, in it), one of those files, or a tar of them, compressed or not. A
-    ``movie_titles.txt`` beside them names the items.
+    ``movie_titles.txt`` beside them names the items. `make` makes the table, as `build` does.
     """
     report = ReadReport(
         source=str(path),
         format="netflix",
         mapping={"user": "customer", "item": "movie", "rating": "rating", "day": "date"},
     )
-    ratings = build(
+    ratings = make(
         netflix_batches(path, dates=request.dates),
         scale=request.scale,
         on_duplicate=request.on_duplicate,

@@ -198,9 +198,10 @@ def _zip(item: Input, scratch: Path) -> Recognised:
 
 
 def _folder(item: Input) -> Recognised:
+    from starshade.ratings.shards.manifest import is_sharded
     from starshade.ratings.store import is_store
 
-    if is_store(item.path):
+    if is_store(item.path) or is_sharded(item.path):
         return Recognised("store", (item,))
     with reading(item):
         entries = {path.name: Input(path, str(path)) for path in item.path.iterdir()}

@@ -1,0 +1,119 @@
+"""Who is attacked and what is known of them, drawn once over all shards.
+
+Who is eligible, the sample by the hash of ids and each target's facts are functions of one user and
+of what is counted of all: of everybody's levels and days, and of each item's raters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.targets import Attacked, nobody
+from starshade.attack.view import rows_of
+from starshade.engine.job import Engine, Job, Tables
+from starshade.kernels.attack.scoreboard import holds
+from starshade.ratings.holdout import check_targets, lowest, sample_numbers
+from starshade.ratings.shards.counts import Counts, counts_of
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import Ratings
+from starshade.release.cells import cells_of
+
+
+@dataclass(frozen=True, eq=False)
+class AttackedShards(Attacked):
+    """Who is attacked, with what, and what is counted of everybody.
+
+    `held` (targets, known): which known items the target did rate.
+    """
+
+    counts: Counts
+    held: NDArray[np.bool_]
+
+
+def draw_over(
+    shards: Shards, engine: Engine, knowledge: Knowledge, targets: int | None, seed: int
+) -> AttackedShards:
+    """Choose the targets and draw what is known of them, as of one table.
+
+    Users are numbered over all shards.
+    """
+    check_targets(targets)
+    started = perf_counter()
+    if not shards.has_days:
+        knowledge = replace(knowledge, dates=False)
+    counts = counts_of(shards, engine)
+    eligible = knowledge.eligible_among(shards.items, lambda: counts.items)
+    settings = {"knowledge": asdict(knowledge), "seed": seed, "targets": targets and int(targets)}
+    users, able = _chosen(shards, engine, settings, eligible)
+    if not able:
+        raise nobody(knowledge)
+    tables = {"users": users, "eligible": eligible, "levels": counts.levels, "days": counts.days}
+    job = Job("drawing what is known", _draw, settings)
+    parts = [part for part in engine.run(job, shards, tables) if len(part["users"])]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    held = joined.pop("held")
+    known = known_of(joined)
+    return AttackedShards(
+        knowledge, known, targets, shards.n_users - able, seed, started, counts, held
+    )
+
+
+def _chosen(
+    shards: Shards, engine: Engine, settings: Mapping[str, Any], eligible: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], int]:
+    """Return the targets, ascending, and how many users are eligible."""
+    job = Job("choosing whom to attack", _choose, settings)
+    parts = list(engine.run(job, shards, {"eligible": eligible}))
+    users = np.concatenate([part["users"] for part in parts])
+    able = sum(int(part["able"][0]) for part in parts)
+    targets = settings["targets"]
+    if targets is None or targets >= able:
+        return users, able
+    numbers = np.concatenate([part["numbers"] for part in parts])
+    return np.sort(lowest(users, numbers, int(targets))), able
+
+
+def _choose(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
+    """Take those of a shard who may be among the targets."""
+    knowledge, targets = Knowledge(**settings["knowledge"]), settings["targets"]
+    users = np.flatnonzero(knowledge.with_enough(shard, tables["eligible"]))
+    able = np.array([len(users)])
+    numbers = np.empty(0, dtype=np.uint64)
+    if targets is not None:
+        numbers = sample_numbers(shard, users, settings["seed"])
+        place = np.sort(lowest(np.arange(len(users)), numbers, int(targets)))
+        users, numbers = users[place], numbers[place]
+    return {"users": users + first, "numbers": numbers, "able": able}
+
+
+def _draw(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
+    """Draw what is known of the targets in a shard."""
+    knowledge = Knowledge(**settings["knowledge"])
+    start, stop = np.searchsorted(tables["users"], [first, first + shard.n_users])
+    users = tables["users"][start:stop] - first
+    if not len(users):
+        return {"users": users}
+    # only what is wrong is drawn from the data's own ratings and days
+    days = tables["days"] * (knowledge.knows_days and knowledge.wrong > 0)
+    levels = tables["levels"] * (knowledge.wrong > 0)
+    known = knowledge.draw_of(shard, users, settings["seed"], tables["eligible"], levels, days)
+    cells = cells_of(shard)
+    held = holds(rows_of(cells), cells.symbols.has_rating, users, known.items)
+    return tables_of(known) | {"users": users + first, "held": held}
+
+
+def tables_of(known: Known) -> dict[str, NDArray[Any]]:
+    """Lay out what is known as columns, for a job."""
+    return {name: value for name, value in vars(known).items() if value is not None}
+
+
+def known_of(tables: Tables) -> Known:
+    """Read what `tables_of` laid out."""
+    return Known(**tables)

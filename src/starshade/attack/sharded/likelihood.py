@@ -1,0 +1,125 @@
+"""The attack by likelihood on a store of shards.
+
+Chances are added up beside the greatest of all, so shards are gone through twice: once for it, and
+once for what is shared out beside it, in whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.informed import Model
+from starshade.attack.likelihood.likelihood import Likelihood, outcomes_of
+from starshade.attack.likelihood.result import LikelihoodResult
+from starshade.attack.likelihood.sought import Sought
+from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
+from starshade.attack.sharded.equal import equal_rows, view_of_shard
+from starshade.attack.view import below
+from starshade.engine.job import Engine, Job, Tables
+from starshade.kernels.arrays import Array, fixed
+from starshade.kernels.attack.posterior import Goal, greatest, merge
+from starshade.kernels.attack.summary import mass_unit
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.release.folder.digest import digest_of_shards
+
+
+def by_likelihood(
+    attack: Likelihood,
+    shards: Shards,
+    engine: Engine,
+    knowledge: Knowledge,
+    targets: int | None,
+    seed: int,
+) -> LikelihoodResult:
+    """Attack as an informed adversary, with every target's record there."""
+    drawn = draw_over(shards, engine, knowledge, targets, seed)
+    since = perf_counter()
+    alike = equal_rows(shards, engine)
+    users, records = drawn.known.users, shards.n_users
+    copies = np.ones(len(users), dtype=np.int64)
+    place = np.searchsorted(alike["alike"], users)
+    there = place < len(alike["alike"])
+    there[there] = alike["alike"][place[there]] == users[there]
+    copies[there] = alike["copies"][place[there]]
+    weighed = _Weighed(shards, engine, drawn, alike)
+    found = weighed.found()
+    outcomes = outcomes_of(users, found, attack.sure, records, copies)
+    touched = int(found["touched"].sum())
+    facts = drawn.facts_with(
+        outcomes,
+        asdict(attack) | {"spread": None},
+        touched,
+        since,
+        records=records,
+        credit="linked",
+        known_released=1.0,
+        digest=digest_of_shards(shards),
+    )
+    return attack.result(outcomes, seed, facts)
+
+
+class _Weighed:
+    """The jobs of one attack, and what goes into them."""
+
+    def __init__(
+        self, shards: Shards, engine: Engine, drawn: AttackedShards, alike: Tables
+    ) -> None:
+        self.shards, self.engine = shards, engine
+        counts = drawn.counts
+        eligible = drawn.knowledge.eligible_among(shards.items, lambda: counts.items)
+        given = {"support": counts.items, "levels": counts.levels, "dated": counts.days}
+        self.tables = {**tables_of(drawn.known), **alike, **given, "eligible": eligible}
+        self.settings = {"knowledge": asdict(drawn.knowledge), "records": shards.n_users}
+
+    def found(self) -> Array:
+        """Weigh every row for every target."""
+        job = Job("attacking", _weigh, self.settings, threaded=True)
+        parts = [part["found"] for part in self.engine.run(job, self.shards, self.tables)]
+        chance, power = greatest(parts)
+        job = replace(job, name="weighing")
+        tables = {**self.tables, "chance": chance, "power": power}
+        return reduce(merge, (part["found"] for part in self.engine.run(job, self.shards, tables)))
+
+
+def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
+    knowledge = Knowledge(**settings["knowledge"])
+    view = view_of_shard(shard, first, tables)
+    model = Model(view, knowledge)
+    dated = tables["dated"][:UNKNOWN_DAY] * knowledge.knows_days
+    # what the cached properties would compute, of all shards
+    view.__dict__["support"] = tables["support"]
+    model.__dict__["eligible"] = tables["eligible"]
+    model.__dict__["ratings_below"] = below(tables["levels"])
+    model.__dict__["days_below"] = below(dated)
+    names = ("users", "items", "ratings", "days", "rating_counts")
+    known = known_of({name: tables[name] for name in names if name in tables})
+    sought = _SoughtInShard(
+        view,
+        greatest=(tables["chance"], tables["power"]) if "chance" in tables else None,
+        first=first,
+        records=settings["records"],
+    )
+    return {"found": model.weigh(known, sought)}
+
+
+@dataclass(frozen=True, eq=False)
+class _SoughtInShard(Sought):
+    """Rows of a shard, of which users and records are counted over all shards."""
+
+    first: int = 0
+    records: int = 0
+
+    def of(self, users: NDArray[np.int64], targets: slice) -> Goal:
+        """Lay out whose record is right, wherever it is."""
+        own = fixed(users)
+        goal = super().of(np.zeros(len(users), dtype=np.int64), targets)
+        return goal._replace(own=own, users=own, first=self.first, unit=mass_unit(self.records))

@@ -1,0 +1,54 @@
+"""Commands that work on a store of shards, shard by shard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starshade.cli.options.declared import options_of
+from starshade.cli.options.shared import Reading, gathered, given, refuse_beside
+from starshade.engine.settings import EngineSettings
+from starshade.setting import settings_of
+
+if TYPE_CHECKING:
+    from starshade.engine.job import Engine
+    from starshade.ratings.shards.shards import Shards
+
+#: gives a command the options of work over shards, and passes it ``engine``
+over_shards = partial(
+    gathered, options=options_of(EngineSettings), name="engine", title="A store of shards"
+)
+
+
+def works_by_shard(source: str, reading: Reading, *, otherwise: str = "") -> bool:
+    """Tell whether to work shard by shard: on a store of shards, of which all is taken as it is.
+
+    `otherwise`: why a store of shards is taken as one table all the same, where it is.
+    """
+    is_there = (Path(source) / "shards.json").is_file()
+    chosen = given() & {setting.name for setting in settings_of(Reading)}
+    if is_there and not chosen and not otherwise and reading == Reading():
+        return True
+    names = {setting.name for setting in settings_of(EngineSettings)}
+    why = otherwise or "where options choose what is read"
+    refuse_beside(
+        why if is_there else "on what is no store of shards",
+        names,
+        "Leave it out: all is worked on as one table.",
+    )
+    return False
+
+
+@contextmanager
+def opened(source: str, settings: Mapping[str, Any]) -> Iterator[tuple[Shards, Engine]]:
+    """Open a store of shards, and whoever works on it."""
+    from starshade.engine.journal import journal_in
+    from starshade.engine.local import Local
+    from starshade.ratings.shards.shards import open_shards
+
+    shards = open_shards(source)
+    with journal_in(shards.path, resume=bool(settings["resume"])) as journal:
+        yield shards, Local(journal)

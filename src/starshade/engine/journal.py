@@ -1,0 +1,112 @@
+"""What is finished of a run over shards, kept on disk until all of it is.
+
+A run that is killed cannot say what it had done. So each answer is written as it comes, under a
+name that says what was asked (`Job.key`), into a folder of the run beside the shards that only
+its owner may read (0700). A run that ends removes it. One that was killed, or stopped by an error,
+leaves it: the next run over the same shards takes the answers over where it resumes, and otherwise
+sweeps them away. A lock says whose maker lives (`starshade.scratch`).
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from starshade.engine.job import Tables
+from starshade.errors import OutputError
+from starshade.naming import named
+from starshade.progress import note
+from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
+
+_PREFIX = ".journal-"
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The answers of one run; None: nowhere to keep them."""
+
+    folder: Path | None
+
+    def find(self, key: str) -> Tables | None:
+        """Return an answer that is finished; one that is damaged is not."""
+        if self.folder is None:
+            return None
+        with (
+            suppress(OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError),
+            self._file(key).open("rb") as file,  # ours: of a damaged one NumPy would leave it open
+            np.load(file, allow_pickle=False) as found,
+        ):
+            return {name: found[name] for name in found.files}
+        return None
+
+    def keep(self, key: str, answer: Tables) -> None:
+        """Write an answer down."""
+        if self.folder is None:
+            return
+        file = self._file(key)
+        part = file.with_suffix(".part")
+        try:
+            with part.open("wb") as out:
+                np.savez(out, allow_pickle=False, **dict(answer))
+                out.flush()
+                os.fsync(out.fileno())
+            part.replace(file)
+        except OSError as error:
+            with suppress(OSError):
+                part.unlink()
+            what = "no space left" if error.errno in FULL else "cannot be written"
+            raise OutputError(
+                f"{self.folder.parent}: {what} for what is finished of this run "
+                f"({os.strerror(error.errno or 0)}); what was finished before is kept",
+                advice=f"Free some space there, and go on with {named('resume', True)}.",
+            ) from error
+
+    def _file(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{key}.npz"
+
+
+@contextmanager
+def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
+    """Keep the answers of a run in a folder of its own in `place`; gone when the run ends well.
+
+    `resume`: with what runs that were killed had finished.
+    """
+    try:
+        if not resume:
+            sweep(place, _PREFIX)
+        folder, handle = own(place, _PREFIX, make_folder)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        note(f"{place}: {reason}: what is finished is not kept, a run that is killed begins again")
+        yield Journal(None)
+        return
+    try:
+        taken = _take_over(place, folder) if resume else 0
+        if resume:
+            found = f"going on from {taken:,} finished parts" if taken else "beginning anew"
+            note(f"{found}; other settings, seeds or ratings find none" if taken else found)
+        yield Journal(folder)
+        with suppress(OSError):
+            remove(folder, handle)
+    finally:
+        os.close(handle)
+
+
+def _take_over(place: Path, folder: Path) -> int:
+    """Move what killed runs had finished into a folder; returns how many answers."""
+    taken = 0
+    for left, handle in orphans(place, _PREFIX):
+        for file in left.glob("*.npz"):
+            with suppress(OSError):
+                file.replace(folder / file.name)
+                taken += 1
+        with suppress(OSError):
+            remove(left, handle)
+    return taken

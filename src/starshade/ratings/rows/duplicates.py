@@ -1,0 +1,192 @@
+"""Users who rated an item more than once: refused by row, or made one rating each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import InputError
+from starshade.naming import aside, named
+from starshade.ratings.levels import code_type, places_of
+from starshade.ratings.scale import Scale
+from starshade.ratings.staging import allowed_ratings, name_rows
+from starshade.ratings.table import ByItem
+from starshade.ratings.vocabulary import Vocabulary
+
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Rows that are wrong: how many, and the first few with what is to be said of each."""
+
+    total: int = 0
+    first: tuple[tuple[int, str], ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    def __add__(self, other: Wrong) -> Wrong:
+        first = sorted(self.first + other.first)[:_NAMED]
+        return Wrong(self.total + other.total, tuple(first))
+
+    def named(self, locate: Callable[[int], str]) -> str:
+        """Name the rows."""
+        return name_rows(list(self.first), self.total, locate)
+
+
+def repeated_rows(
+    same: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    locate: Callable[[int], str],
+    name: Callable[[int], str] | None,
+) -> Wrong:
+    """Find the first rows which repeat an earlier one.
+
+    `same`: cells that repeat the one before them. `rows`: row number of each cell. `locate`: row
+    number → "file:line". `name`: cell → its ids, where they may be shown.
+    """
+    repeated = np.flatnonzero(same)
+    firsts = np.flatnonzero(~same)
+    earliest = repeated[np.argsort(rows[repeated])[:_NAMED]]
+    repeats = []
+    for cell in earliest:
+        first = firsts[np.searchsorted(firsts, cell) - 1]
+        text = f"the user rated this item before, at {locate(int(rows[first]))}"
+        repeats.append((int(rows[cell]), text + (name(int(cell)) if name else "")))
+    return Wrong(len(repeated), tuple(repeats))
+
+
+def namer(cells: ByItem, users: Vocabulary, items: Vocabulary) -> Callable[[int], str]:
+    """Return what names a cell by its ids."""
+
+    def name(cell: int) -> str:
+        item = int(np.searchsorted(cells.indptr, cell, side="right")) - 1
+        return f" (user {users[int(cells.users[cell])]}, item {items[item]})"
+
+    return name
+
+
+def refuse_repeated(wrong: Wrong, locate: Callable[[int], str]) -> InputError:
+    """Return the error that names rows which repeat an earlier one."""
+    return InputError(
+        "rows that rate an item for a second time (allowed: one rating per user and item)\n"
+        + wrong.named(locate),
+        advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
+        setting="on_duplicate",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """One cell of each run of cells.
+
+    `cells`: with their codes of before. `changed`: those whose rating is now another, `means`, and
+    `ends`: where the last of each run was.
+    """
+
+    cells: ByItem
+    changed: NDArray[np.int64]
+    means: NDArray[np.float64]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: ByItem) -> Merged:
+        """Take cells of which none repeats another."""
+        return cls(cells, np.empty(0, int), np.empty(0), np.empty(0, int))
+
+    def used(self, n_levels: int) -> NDArray[np.bool_]:
+        """Mark the levels that a cell still has."""
+        untouched = np.ones(len(self.cells.codes), dtype=np.bool_)
+        untouched[self.changed] = False
+        return np.bincount(self.cells.codes[untouched], minlength=n_levels) > 0
+
+    def off(self, scale: Scale) -> NDArray[np.bool_]:
+        """Mark the means that are no ratings of the scale."""
+        return ~scale.contains(self.means)
+
+    def wrong(self, off: NDArray[np.bool_], rows: NDArray[np.int64]) -> Wrong:
+        """Name these means by their last rows; `rows`: the row number of each cell before."""
+        means, at = self.means[off], rows[self.ends[off]]
+        order = np.argsort(at)[:_NAMED]
+        named = ((int(at[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order)
+        return Wrong(len(at), tuple(named))
+
+    def recoded(
+        self,
+        used: NDArray[np.bool_],
+        before: NDArray[np.float64],
+        levels: NDArray[np.float64],
+        scale: Scale,
+    ) -> ByItem:
+        """Return the cells with codes into other levels, which hold the `used` ones and means."""
+        cells = self.cells
+        new_code = np.zeros(len(before), dtype=np.int64)
+        new_code[used] = places_of(before[used], levels, scale)
+        codes = new_code[cells.codes]
+        codes[self.changed] = places_of(self.means, levels, scale)
+        narrow = codes.astype(code_type(len(levels)))
+        return ByItem(cells.indptr, cells.users, narrow, cells.days)
+
+
+def merge(
+    cells: ByItem,
+    same: NDArray[np.bool_],
+    how: Literal["first", "last", "mean"],
+    levels: NDArray[Any],
+) -> Merged:
+    """Make one cell of each run of cells; the mean keeps the day of the last."""
+    starts = np.flatnonzero(~same)
+    ends = np.append(starts[1:], len(same)) - 1
+    kept = starts if how == "first" else ends
+    # cells kept before each item's first
+    indptr = np.concatenate([[0], np.cumsum(~same)])[cells.indptr]
+    merged = ByItem(
+        indptr,
+        cells.users[kept],
+        cells.codes[kept],
+        None if cells.days is None else cells.days[kept],
+    )
+    if how != "mean":
+        return Merged.of(merged)
+    runs = np.flatnonzero(ends > starts)
+    values = levels[cells.codes]
+    means = np.array(
+        [
+            math.fsum(values[s : e + 1]) / (e + 1 - s)
+            for s, e in zip(starts[runs], ends[runs], strict=True)
+        ]
+    )
+    return Merged(merged, runs, means, ends[runs])
+
+
+def off_the_steps(wrong: Wrong, scale: Scale, locate: Callable[[int], str]) -> InputError:
+    """Return the error that names means which are no ratings of the scale."""
+    return InputError(
+        f"means of repeated ratings off the scale {scale} (allowed: {allowed_ratings(scale)})\n"
+        + wrong.named(locate),
+        advice="Declare a real-valued scale"
+        f"{aside('scale', f'{scale.minimum:g}:{scale.maximum:g}')}, or keep the first or last "
+        "rating instead.",
+    )
+
+
+def widened(scale: Scale, *, off: bool) -> Scale:
+    """Return the scale on which all means lie: a real-valued one where some are off the steps."""
+    return Scale(scale.minimum, scale.maximum) if off else scale
+
+
+def told(notes: tuple[str, ...], before: Scale, after: Scale) -> tuple[str, ...]:
+    """Return the notes, and that means made another scale of it."""
+    if after == before:
+        return notes
+    return (
+        *notes,
+        f"means of repeated ratings lie off the steps of {before}: "
+        f"the scale is real-valued, {after}",
+    )

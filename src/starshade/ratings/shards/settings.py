@@ -1,0 +1,43 @@
+"""What can be said of shards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from starshade.errors import ConfigError
+from starshade.naming import called
+from starshade.setting import settable
+
+
+@dataclass(frozen=True)
+class ShardSettings:
+    """Of `convert_to_shards`."""
+
+    shards: Any = settable(
+        "Shards",
+        "Write a store of about so many shards, each of whole users, sorted on the disk; auto: so "
+        "many that work on one fits the memory.",
+        default=None,
+        kind="text",
+        usual="auto|N",
+        unset="one store, built in memory",
+    )  # a number, or its text
+
+
+def number_of(shards: Any) -> int | Literal["auto"]:
+    """Read a number of shards, or ``auto``.
+
+    >>> number_of("7"), number_of("auto")
+    (7, 'auto')
+    """
+    text = str(shards)
+    if text == "auto":
+        return "auto"
+    if isinstance(shards, bool) or not (text.isascii() and text.isdigit() and int(text)):
+        raise ConfigError(
+            f"{called('shards')} {text}: must be auto or a whole number, 1 or more",
+            advice="auto takes so many that work on one fits the memory.",
+            setting="shards",
+        )
+    return int(text)

@@ -1,0 +1,111 @@
+"""Shards at the command line: killed at any moment, the same command goes on with --resume."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from starshade.ratings.read import read_ratings
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.write import write_ratings
+from tests.unit.ratings.test_store import assert_same
+
+MEASURED = {"seconds", "read_seconds", "postings_per_second"}
+STARSHADE = [sys.executable, "-m", "starshade"]
+
+
+def said(*arguments: str, code: int = 0) -> tuple[dict[str, object], str]:
+    """Run a command; its JSON without what is measured of the run, and what it said beside."""
+    done = subprocess.run([*STARSHADE, *arguments, "--json"], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    told = json.loads(done.stdout) if done.stdout else {}
+    return {key: value for key, value in told.items() if key not in MEASURED}, done.stderr
+
+
+def killed(delay: float, *arguments: str) -> bool:
+    """Start a command and kill it after some seconds; tell whether it was still at work."""
+    with subprocess.Popen(
+        [*STARSHADE, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        return process.returncode == -signal.SIGKILL
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ratings") / "r.parquet"
+    write_ratings(synthesize(n_users=4000, n_items=300, n_ratings=200_000, rng=1), path)
+    return path
+
+
+ATTACK = ("--known", "4", "--wrong", "1", "--targets", "400", "--absent", "--seed", "1")
+
+
+@pytest.mark.slow
+def test_an_attack_that_is_killed_goes_on(file: Path, tmp_path: Path) -> None:
+    whole, shards = str(tmp_path / "whole"), str(tmp_path / "shards")
+    said("data", "convert", str(file), "--out", whole)
+    written, _ = said("data", "convert", str(file), "--out", shards, "--shards", "6")
+    assert written["shards"] == 6
+    assert_same(read_ratings(shards), read_ratings(whole))
+    one_table, _ = said("attack", whole, *ATTACK)
+    began = time.perf_counter()
+    by_shard, _ = said("attack", shards, *ATTACK)
+    lasts = time.perf_counter() - began
+    assert by_shard == one_table
+    rng = random.Random(0)
+    instants = [rng.uniform(0.3, 1.0) * lasts for _ in range(6)]
+    left = []
+    for delay in instants:
+        killed(delay, "attack", shards, *ATTACK, "--resume")
+        left.append(len(list(Path(shards).glob(".journal-*/*.npz"))))
+    assert max(left) > 0
+    resumed, told = said("attack", shards, *ATTACK, "--resume")
+    assert resumed == one_table
+    if left[-1]:
+        assert "going on from" in told
+    assert not list(Path(shards).glob(".journal-*"))
+
+
+@pytest.mark.slow
+def test_a_conversion_that_is_killed_leaves_nothing(file: Path, tmp_path: Path) -> None:
+    convert = ("data", "convert", str(file), "--out", str(tmp_path / "s"), "--shards", "5")
+    began = time.perf_counter()
+    said(*convert)
+    lasts = time.perf_counter() - began
+    whole = read_ratings(tmp_path / "s")
+    (tmp_path / "s").rename(tmp_path / "kept")
+    rng = random.Random(1)
+    for _ in range(4):
+        if not killed(rng.uniform(0.3, 1.0) * lasts, *convert):
+            (tmp_path / "s").rename(tmp_path / f"done-{time.monotonic_ns()}")
+        assert not (tmp_path / "s").exists()
+    said(*convert)
+    assert_same(read_ratings(tmp_path / "s"), whole)
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".tmp-s-")]
+
+
+def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
+    shards = str(tmp_path / "shards")
+    said("data", "convert", str(file), "--out", shards, "--shards", "2")
+    _, told = said("attack", shards, "--known", "4", "--resume", code=2)
+    assert "--seed" in told
+    _, told = said("attack", shards, "--attack", "scoreboard", "--resume", code=2)
+    assert "--resume: of no use with the attack scoreboard" in told
+    _, told = said("data", "describe", str(file), "--resume", code=2)
+    assert "of no use on what is no store of shards" in told
+    _, told = said("data", "convert", str(file), "--out", "x.csv", "--shards", "2", code=2)
+    assert "shards are those of a store" in told
+    _, told = said("attack", shards, "--attack", "scoreboard", "--memory", "1k", code=2)
+    assert "take" in told
+    assert "Shard by shard work" in told

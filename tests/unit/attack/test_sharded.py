@@ -1,0 +1,183 @@
+"""An attack on a store of shards finds, to the bit, what it finds on one table."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from starshade import budget
+from starshade.attack.candidates.candidates import Scoreboard
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.sharded.equal import equal_rows
+from starshade.engine.journal import journal_in
+from starshade.engine.local import Local
+from starshade.errors import ConfigError, StarshadeError
+from starshade.kernels.fingerprint import first_equal_row
+from starshade.ratings.shards.shards import open_shards
+from starshade.ratings.shards.write import write_shards
+from starshade.ratings.synth.synth import synthesize
+from starshade.release.folder import digest
+from starshade.release.folder.digest import digest_of, digest_of_shards
+from tests.strategies import ratings_tables
+
+KNOWLEDGE = st.builds(
+    Knowledge,
+    known=st.integers(1, 3),
+    wrong=st.integers(0, 1),
+    wrong_kind=st.sampled_from(["value", "item"]),
+    rating_error=st.sampled_from([0.0, 1.0]),
+    day_error=st.sampled_from([None, 0, 14]),
+    outside_top=st.integers(0, 1),
+    about_count=st.booleans(),
+)
+ATTACKS = st.builds(
+    ScoreboardRH,
+    phi=st.sampled_from([0.0, 0.5, 1.5]),
+    rho0=st.sampled_from([None, 0.7]),
+    absent=st.booleans(),
+) | st.builds(Likelihood, sure=st.sampled_from([0.0001, 0.5, 1.0]))
+#: what is measured of the run, not of the data
+MEASURED = {"seconds", "read_seconds", "postings_per_second"}
+
+
+def tried(work):
+    try:
+        return work()
+    except StarshadeError as error:
+        return str(error)
+
+
+def assert_same_result(found, whole):
+    told, expected = (
+        {key: value for key, value in each.to_dict().items() if key not in MEASURED}
+        for each in (found, whole)
+    )
+    differ = {key: (told.get(key), value) for key, value in expected.items() if told[key] != value}
+    assert not differ
+    assert told.keys() == expected.keys()
+    for field in fields(whole.per_target):
+        one, other = (getattr(each.per_target, field.name) for each in (found, whole))
+        assert (one is None) == (other is None), field.name
+        if one is not None:
+            assert np.array_equal(one, other), field.name
+            assert one.dtype == other.dtype, field.name
+
+
+@settings(max_examples=30, deadline=None)  # each is flushed to the disk
+@given(
+    ratings_tables(max_users=24),
+    KNOWLEDGE,
+    ATTACKS,
+    st.sampled_from([1, 2, 7]),
+    st.sampled_from([None, 1, 5]),
+    st.integers(0, 9),
+)
+def test_shards_change_no_answer(tmp_path_factory, ratings, knowledge, attack, n, targets, seed):
+    path = tmp_path_factory.mktemp("store") / "s"
+    write_shards(ratings, path, n)
+    whole = tried(lambda: attack.run(ratings, knowledge, targets=targets, rng=seed))
+    found = tried(
+        lambda: attack_shards(attack, open_shards(path), knowledge, targets=targets, rng=seed)
+    )
+    if isinstance(whole, str):
+        assert found == whole
+    else:
+        assert_same_result(found, whole)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return synthesize(n_users=600, n_items=80, n_ratings=12_000, rng=1)
+
+
+@pytest.mark.parametrize("n", [1, 7])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("attack", [ScoreboardRH(absent=True), Likelihood()])
+def test_long_tails_and_many_people(tmp_path, many, n, threads, attack):
+    write_shards(many, tmp_path / "s", n)
+    knowledge = Knowledge(known=4, wrong=1, day_error=14)
+    whole = attack.run(many, knowledge, targets=200, rng=3)
+    with budget.limits(threads=threads):
+        found = attack_shards(attack, open_shards(tmp_path / "s"), knowledge, targets=200, rng=3)
+    assert_same_result(found, whole)
+
+
+@settings(max_examples=20, deadline=None)
+@given(ratings_tables(max_users=24), st.sampled_from([1, 3]), st.sampled_from([100, 10**9]))
+def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratings, n, memory):
+    path = tmp_path_factory.mktemp("store") / "s"
+    write_shards(ratings, path, n)
+    with budget.limits(memory=memory):
+        found = equal_rows(open_shards(path), Local())
+    first = first_equal_row(ratings.indptr, ratings.columns, ratings.codes, ratings.days)
+    copies = np.bincount(first)[first]
+    assert found["repeats"].tolist() == np.flatnonzero(first != np.arange(len(first))).tolist()
+    assert found["alike"].tolist() == np.flatnonzero(copies > 1).tolist()
+    assert found["copies"].tolist() == copies[copies > 1].tolist()
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [ScoreboardRH(theta=0.5), Likelihood(adversary="plain"), Likelihood(absent=True), Scoreboard()],
+)
+def test_what_takes_one_table_says_so(tmp_path, many, attack):
+    write_shards(many, tmp_path / "s", 2)
+    with pytest.raises(ConfigError, match="does not work shard by shard"):
+        attack_shards(attack, open_shards(tmp_path / "s"), rng=1)
+
+
+class Killed(Exception):  # noqa: N818 - it is no fault
+    """Stands for a run that ends in the middle."""
+
+
+def test_a_run_that_stopped_goes_on_where_it_was(tmp_path, many, monkeypatch):
+    write_shards(many, tmp_path / "s", 5)
+    shards = open_shards(tmp_path / "s")
+    attack, knowledge = ScoreboardRH(), Knowledge(known=3)
+    whole = attack.run(many, knowledge, targets=50, rng=4)
+    opened, stop = [], 0
+    honest = type(shards).shard
+
+    def shard(self, number):
+        opened.append(number)
+        if len(opened) == stop:
+            raise Killed
+        return honest(self, number)
+
+    monkeypatch.setattr(type(shards), "shard", shard)
+    for at in (3, 9, 14, 22):
+        opened.clear()
+        stop = at
+        with pytest.raises(Killed), journal_in(shards.path, resume=True) as journal:
+            attack_shards(attack, shards, knowledge, targets=50, rng=4, engine=Local(journal))
+        (left,) = shards.path.glob(".journal-*")
+        assert left.stat().st_mode & 0o777 == 0o700
+    stop = 0
+    opened.clear()
+    with journal_in(shards.path, resume=True) as journal:
+        found = attack_shards(attack, shards, knowledge, targets=50, rng=4, engine=Local(journal))
+    assert_same_result(found, whole)
+    assert not list(shards.path.glob(".journal-*"))
+    resumed = len(opened)
+    opened.clear()
+    with journal_in(shards.path, resume=False) as journal:
+        again = attack_shards(attack, shards, knowledge, targets=50, rng=4, engine=Local(journal))
+    assert_same_result(again, whole)
+    assert resumed < len(opened)
+
+
+@pytest.mark.parametrize("block", [1, 7, 10_000])
+def test_the_digest_is_that_of_one_table(tmp_path, many, monkeypatch, block):
+    monkeypatch.setattr(digest, "_BLOCK", block)
+    ages = pa.table({"age": [None if i % 3 else float(i) for i in range(30)]})
+    some = many.keep_users(np.arange(30)).annotate(attributes=ages)
+    write_shards(some, tmp_path / "s", 4)
+    assert digest_of_shards(open_shards(tmp_path / "s")) == digest_of(replace(some))
