@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.sought import Sought
+from starshade.attack.likelihood.unsure import Unsure, nodes_of
 from starshade.attack.view import NO_DAYS, View, below
 from starshade.kernels.arrays import Array, find_cells, fixed
 from starshade.kernels.attack.knowledge import count_marked, tally
@@ -28,47 +28,7 @@ from starshade.release.columns import POSTED, Columns
 
 Floats = NDArray[np.float64]
 _BATCH = 4096  # targets between two signs of progress
-_NODES = 20  # of an integral, in each part of it
 _TABLE = 2**22  # entries of the largest table of chances
-
-
-@dataclass(frozen=True, eq=False)
-class Unsure:
-    """What is told of rows of which it is not certain how many items were rated.
-
-    See `starshade.kernels.attack.likelihood.Counts`.
-    """
-
-    nodes: Floats
-    weights: Floats
-    pattern: NDArray[np.int64]
-    product: Floats
-    kind: NDArray[Any]
-    logs: Floats
-    expected: Floats
-
-    @classmethod
-    def none(cls) -> Unsure:
-        """Return that it is certain of all."""
-        few, pattern = np.empty(0), np.empty(0, np.int64)
-        none = few.reshape(0, 0)
-        return cls(few, few, pattern, none, pattern, none, few)
-
-    @classmethod
-    def of(
-        cls,
-        chance: Floats,
-        row: NDArray[np.int64],
-        pattern: NDArray[np.int64],
-        nodes: tuple[Floats, Floats],
-    ) -> Unsure:
-        """Tell it of cells, each a rating with a `chance`, of the patterns that `row` says."""
-        n = len(pattern)
-        different, kind = np.unique(chance, return_inverse=True)
-        logs = np.log1p(np.outer(different, nodes[0] - 1))
-        product = np.stack([np.bincount(row, each[kind], minlength=n) for each in logs.T], 1)
-        expected = np.asarray(np.bincount(row, chance, minlength=n), dtype=np.float64)
-        return cls(*nodes, pattern, np.asarray(product, np.float64), kind, logs, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,23 +269,6 @@ class Model:
         inside = (known.days >= 0) & (known.days < UNKNOWN_DAY)
         day = np.where(inside, known.days, 0)
         return np.asarray(out * inside * (np.diff(self.days_below)[day] / dated))
-
-
-def nodes_of(items: int, known: int) -> tuple[Floats, Floats]:
-    """Return where an integral over [0, 1] of ``Counts`` is looked at, and the weights.
-
-    Of few items exactly (Gauss & Legendre). Of many the integrand falls as fast as e^(-n (1 - t)):
-    the nearer to 1, the denser.
-    """
-    degree = items // 2 + 1
-    few = _NODES + known // 2
-    if degree <= 2 * few:
-        nodes, weights = np.polynomial.legendre.leggauss(max(1, degree))
-        return (nodes + 1) / 2, weights / 2
-    nodes, weights = np.polynomial.legendre.leggauss(few)
-    ends = np.append(0.0, 2.0 ** np.arange(-math.ceil(math.log2(items)), 1))
-    low, wide = ends[:-1, None], np.diff(ends)[:, None]
-    return 1 - (low + wide * (nodes + 1) / 2).ravel(), (wide * weights / 2).ravel()
 
 
 def spread_of(view: View) -> float:
