@@ -22,6 +22,7 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
+from starshade.release.promise import crowd
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
 #: what a manifest tells of people's ratings
@@ -54,21 +55,6 @@ def rated_in_words(shares: Mapping[str, Any]) -> str:
             "attributes: who knows these of a person, too, finds their record."
         )
         * (alone is not None)
-    )
-
-
-def crowd(records: int, k: int, by: str, *, near: bool) -> str:
-    """Say among how many others each record hides.
-
-    `by`: by what records are equal; `near`: they are near others, not equal to them.
-    """
-    what = counted(records, "record")
-    if near:
-        others = counted(k - 1, "other")
-        return f"Each of its {what} has near it at least {others}{by}, counted again on its files."
-    return (
-        f"Each of its {what} is in a class (records that are equal{by}) of at least {k}, counted "
-        "again on its files."
     )
 
 
