@@ -15,7 +15,9 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
     found = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
     assert found["pass"] is True
     assert found["reasons"] == []
-    assert found["verdict"].startswith("Every limit that is set holds.")
+    assert found["verdict"].startswith(
+        "1 of 7 limits is set (by the model), and it holds; 6 are not set."
+    )
     assert found["claims"][0]["holds"]
     assert found["claims"][0]["verified"]["smallest_group"] >= 4
     assert found["attack_after"]["credit"] == "linked"
@@ -114,6 +116,8 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
         "The same attacks, before and after",
         "What remains of each rating takes",
         "Findings",
+        "none set",
+        "--limit NAME=VALUE",
     ):
         assert text in result.stdout
     assert "each with its own interval, not cut at 1/k" in " ".join(result.stdout.split())

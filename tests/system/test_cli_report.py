@@ -40,8 +40,8 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
 def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
     assert result.exit_code == 0
-    assert result.stdout.split("\n")[0].startswith(
-        "Not decided: 6 of 7 limits are not set; the one that is holds. The report"
+    assert " ".join(result.stdout.split()).startswith(
+        "Not decided: 1 of 7 limits is set (by the model), and it holds; 6 are not set. The report"
     )
 
 

@@ -12,16 +12,17 @@ from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import (
+    QUESTION_HEAD,
     Question,
     answered,
-    head,
+    first_words,
     question_rows,
-    unset_of,
 )
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
+from starshade.release.promise import crowd
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
 #: what a manifest tells of people's ratings
@@ -230,14 +231,9 @@ class AuditResult:
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
-        like = "has near it" if self._proximate else "looks like"
-        claim = (
-            f"Each of its {counted(self.records, 'record')} {like} at least "
-            f"{counted(self.k - 1, 'other')}{self.alike_by}, "
-            "counted again on its files. "
-            if self.k and self.passed_alone
-            else ""
-        )
+        claim = ""
+        if self.k and self.passed_alone:
+            claim = f"{crowd(self.records, self.k, self.alike_by, near=self._proximate)} "
         tells = f"What it still tells: {self.still_tells}"
         return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
 
@@ -255,13 +251,13 @@ class AuditResult:
         given = self.profile_disclosure
         if given is not None and not given.linked:
             return (
-                f"{text}; how often on this release, and how often they find the right group, is "
+                f"{text}; how often on this release, and how often they find the right class, is "
                 "not known without the receipt."
             )
         who = (
             "a record that agrees with all their true ratings stands out"
             if self._proximate
-            else "the right group, and with it all that its cells say, is found"
+            else "the right class, and with it all that its cells say, is found"
         )
         up_to = self._profiles_found
         if given is not None:  # no averaged profile agrees with all true ratings
@@ -312,12 +308,9 @@ class AuditResult:
 
     def _head(self) -> str:
         """Say whether it may be published, and if only an earlier release is in the way, that."""
-        told = head(
-            passed=self.passed,
-            alone=self.passed_alone,
-            answered=self.answered,
-            unset=unset_of(self.questions),
-        )[:-1]
+        told = first_words(passed=self.passed, alone=self.passed_alone, questions=self.questions)[
+            :-1
+        ]
         return f"{told}: {' '.join(self.reasons)}" if self.reasons else f"{told}."
 
     def _guarantee(self) -> str:
@@ -332,7 +325,7 @@ class AuditResult:
             return "Another attack may find more."
         alone = " in this release alone" if self.named_earlier else ""
         return (
-            "Another attack may find the right group more often; what is guaranteed"
+            "Another attack may find the right class more often; what is guaranteed"
             f"{alone} is that nobody points at the right record more often than 1 in {self.k}"
             f"{self.alike_by}."
         )
@@ -365,7 +358,7 @@ def audit_html(result: AuditResult) -> str:
         paragraph(str(result)),
         *(
             table(
-                ("measured", "answer", "found", "guessing", "limit"),
+                QUESTION_HEAD,
                 question_rows(question),
                 caption=f"{question.title} {question.answer.capitalize()}.",
             )

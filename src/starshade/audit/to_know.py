@@ -311,7 +311,8 @@ def _composed(earlier: Sequence[Release], release: Release, ratings: Ratings) ->
 def _told(found: Composed) -> str:
     """Say how many people the releases together leave among fewer than k."""
     counts, k = found.counts, found.k
-    where = f"of the {counted(counts.people, 'person', 'people')} in them ({found.in_all:,} in all)"
+    people = counted(counts.people, "person", "people")
+    where = f"of the {people} in one or more of them ({found.in_all:,} are in every one)"
     below, alone = counts.people_below_k, counts.people_alone
     if below is None:
         text = f"{_TOGETHER} No k is claimed; together they leave {alone:,} {where} alone."

@@ -194,7 +194,7 @@ class Audit(AuditSettings):
         questions = (
             singled_out(released, evidence, predicates, being.predicates, limits, seed),
             linked(released, evidence, being.halves, composed, limits, seed),
-            inferred(being, shown, limits),
+            inferred(being, shown, limits, counted["users_rating_exists"]),
         )
         return AuditResult(
             findings=(

@@ -125,6 +125,12 @@ def audit(
     context.exit(0 if result.passed else 1)
 
 
+_SETTING = (
+    "A limit is set by its name, as in brackets: --limit NAME=VALUE. --judge all: nothing passes "
+    "that was not judged."
+)
+
+
 def _summary(result: AuditResult) -> Any:
     from starshade.audit.measure import figures_found
 
@@ -141,6 +147,7 @@ def _summary(result: AuditResult) -> Any:
         word,
         words(str(result)),
         *(part for question in result.questions for part in _asked(question)),
+        None if result.answered else words(_SETTING),
         *useful(figures_found(result.utility)),
         findings,
         warnings,
@@ -176,17 +183,21 @@ def _attacks(result: AuditResult) -> Any:
 
 def _asked(question: Question) -> Iterator[Any]:
     """Show a question, what was measured, and why something was not."""
-    from starshade.audit.questions.question import question_rows
+    from starshade.audit.questions.question import QUESTION_HEAD, question_rows
 
     yield columns(
-        ("measured", "answer", "found", "guessing", "limit"),
+        QUESTION_HEAD,
         question_rows(question),
         title=f"{question.title} {question.answer.capitalize()}.",
         align="left",
     )
-    missing = [each.text for each in question.measured if each.rate is None]
-    if missing:
-        yield figures([("·", text) for text in missing])
+    notes = [
+        each.text if each.rate is None else f"{each.title}: {each.remark}"
+        for each in question.measured
+        if each.rate is None or each.remark
+    ]
+    if notes:
+        yield figures([("·", text) for text in notes])
 
 
 def _given(result: AuditResult) -> Any:

@@ -239,3 +239,18 @@ def level_bytes(manifest: Manifest) -> str:
         "one byte per item in the order of items.parquet: 0 = null, "
         f"1 = {manifest.scale.minimum:g}, each further level {manifest.profile_step:g} more"
     )
+
+
+def crowd(records: int, k: int, by: str, *, near: bool) -> str:
+    """Say among how many others each record hides.
+
+    `by`: by what records are equal; `near`: they are near others, not equal to them.
+    """
+    what = counted(records, "record")
+    if near:
+        others = counted(k - 1, "other")
+        return f"Each of its {what} has near it at least {others}{by}, counted again on its files."
+    return (
+        f"Each of its {what} is in a class (records that are equal{by}) of at least {k}, counted "
+        "again on its files."
+    )

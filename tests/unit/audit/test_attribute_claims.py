@@ -84,10 +84,11 @@ def test_where_sensitive_attributes_differ_records_are_alike_by_the_others(tmp_p
     )
     assert result.passed, result.reasons
     by = "by ratings and quasi-identifiers"
-    assert f"looks like at least 1 other {by}, counted" in str(result)
+    like = f"{release.n_records} records is in a class (records that are equal {by}) of"
+    assert f"{like} at least 2, counted" in str(result)
     assert f"more often than 1 in 2 {by}." in str(result)
     paragraph = paragraph_of(result, release, release.n_records)
-    assert f"looks like at least 1 other {by};" in paragraph
+    assert f"{like} at least 2, counted" in paragraph
     assert f"more often than 1 in 2 {by}." in paragraph
     assert "alone in their class with their sensitive attributes" in paragraph
     assert f"records that are equal {by} has" in judge_model(release, CLAIM).text

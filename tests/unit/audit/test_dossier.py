@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.audit.dossier.data import Bins, at_risk, data_section, stand_out
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
-from starshade.audit.dossier.release import claim_rows
+from starshade.audit.dossier.release import claim_rows, method_section
 from starshade.audit.measure import measure_all
 from starshade.audit.verdict import Audit
 from starshade.plain import percent
@@ -311,10 +312,14 @@ def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
 def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> None:
     text = dossier.internal()["verdict"]["paragraph"]
     best = dossier.audit.worst
-    assert text.startswith("Every limit that is set holds. ")
+    assert text.startswith("1 of 7 limits is set (by the model), and it holds; 6 are not set. ")
+    assert "4 of 7 were measured; not measured: two sources find one class; who is in" in text
+    assert dossier.internal()["verdict"]["headline"] == f"Not decided: {text.partition('.')[0]}"
     assert f"{percent(best.before.expected_top1.rate)} of the cas" in text
     assert f"and in {percent(best.after.expected_top1.rate)} in this release" in text
     assert "more often than 1 in 5" in text
+    assert "group" not in text
+    assert "looks like" not in text
     shown = percent(dossier.audit.disclosure["users_rating_disclosed"])
     assert f"{shown} of the people" in text
     assert "scoreboard" not in text
@@ -377,7 +382,7 @@ def test_a_found_group_is_told_with_its_figures(tmp_path: Path) -> None:
     assert given is not None
     assert given.group is not None
     told, share = found.internal(), percent(given.group.share.rate)
-    said = f"must name one group names the right one in {share} of the cases"
+    said = f"must name one class names the right one in {share} of the cases"
     assert said in told["verdict"]["paragraph"]
     assert f"names the right group in {share} of the cases" in told["profile_disclosure"]["text"]
 
@@ -395,3 +400,49 @@ def test_figures_of_the_receipt_are_bands_without_it(dossier: Dossier, folder: P
     }
     losses = {row["name"] for row in alone.internal()["losses"]}
     assert not losses & set(names)  # nobody can tell
+
+
+def test_records_of_nobody_and_people_left_out_are_counted(tmp_path: Path) -> None:
+    ratings = synthesize(n_users=60, n_items=4, rng=0)
+    folders, receipts = zip(
+        *((tmp_path / str(year), tmp_path / f"{year}.json") for year in range(2)), strict=True
+    )
+    last, staying = None, range(60)
+    for folder, receipt in zip(folders, receipts, strict=True):
+        table = ratings.keep_users(np.array(staying))
+        KLikeness(k=3).anonymize(table, rng=0, after=last).save(folder, private=receipt)
+        last, staying = read_release(folder, private=receipt), range(4, 60)
+    assert last is not None
+    assert last.exact is not None
+    nobodys = last.exact.invented_records or 0
+    assert nobodys > 0
+    own = compile_dossier(
+        table,
+        folders[1],
+        private=receipts[1],
+        audit=replace(QUICK, known=(1,)),
+        earlier=[folders[0]],
+        earlier_private=[receipts[0]],
+        rng=0,
+    ).internal()
+    people = last.n_records - nobodys
+    verb = "are" if nobodys > 1 else "is"
+    assert own["method"]["whose"] == (
+        f"{people} people's, and {nobodys} that {verb} nobody's (the release continues an earlier "
+        "one)"
+    )
+    told = own["method"]["left_out"]
+    assert sum(map(int, re.findall(r"\d+(?= pe)", told))) == table.n_users - people
+    joint = next(each["text"] for each in own["findings"] if each["name"] == "earlier")
+    assert "in one or more of them (" in joint
+    assert " are in every one)" in joint
+    alone = method_section(read_release(folders[1]))
+    assert alone["whose"].endswith("of them are nobody's (the release continues an earlier one)")
+    assert alone["left_out"] == ""
+
+
+def test_where_every_record_is_somebodys_nothing_is_said(dossier: Dossier) -> None:
+    method = dossier.internal()["method"]
+    assert method["whose"] == ""
+    missing = 60 - dossier.audit.records  # among them who rated none of the five items
+    assert method["left_out"] == f"Left out: {missing} person without a rating on these items."

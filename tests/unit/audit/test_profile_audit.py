@@ -72,7 +72,7 @@ def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
         assert e.after.expected_top1.rate <= 1 / 3 + 1e-9
         if e.before.attack == "label":
             assert e.before.config["tolerance"] == e.knowledge.rating_error
-    assert "looks like at least 2 others" in str(result)
+    assert "is in a class (records that are equal) of at least 3, counted again" in str(result)
     assert "nobody points at the right record more often than 1 in 3" in str(result)
     assert result.tracker is None
 

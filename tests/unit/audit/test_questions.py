@@ -27,7 +27,15 @@ from starshade.audit.findings import judge_limits, judge_questions
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.limits import LIMITED, Limit, limits_of
 from starshade.audit.questions.linked import linked
-from starshade.audit.questions.question import Answer, Measured, Question, answered, unmeasured
+from starshade.audit.questions.question import (
+    Answer,
+    Measured,
+    Question,
+    answered,
+    limits_of_all,
+    measured_of_all,
+    unmeasured,
+)
 from starshade.audit.questions.singled_out import record_limit, singled_out
 from starshade.audit.result import AuditResult
 from starshade.audit.shadows import BeingInIt
@@ -69,6 +77,36 @@ def test_what_was_measured_is_answered(name: str) -> None:
     told = json.loads(json.dumps(measured.to_dict()))
     assert told["answer"] == answer
     assert (told["rate"] is None) == (answer == "not measured")
+    words = {"no": "within the limit", "yes": "above the limit", "not judged": "no limit set"}
+    alone = measured.by_itself and measured.limit is None
+    assert measured.standing == ("no better than guessing" if alone else words.get(answer, answer))
+
+
+def test_a_limit_that_is_not_set_can_be_found_by_its_name() -> None:
+    assert rated(0.0, 0.0, 0.01).limit_text == "none set (class)"
+    assert rated(0.0, 0.0, 0.01, limit=OWNER).limit_text.endswith(", by the owner")
+
+
+def test_a_range_over_half_of_all_concludes_nothing() -> None:
+    assert "too wide to conclude" in rated(0.08, 0.6, 1.0).remark
+    assert "too wide" not in rated(0.3, 0.4, 0.7).remark
+    assert "too wide" not in rated(0.08, 0.6, 1.0, limit=Limit(1.0, "the owner")).remark  # it holds
+
+
+def test_what_was_set_and_what_was_measured_is_counted() -> None:
+    held, unset = rated(0.1, 0.1, 0.2, limit=OWNER), rated(0.1, 0.2, 0.3)
+    model = replace(held, limit=Limit(0.2, "the model"))
+    some = [Question("linked", (held, unset)), Question("inferred", (model, unset))]
+    assert (
+        limits_of_all(some)
+        == "2 of 4 limits are set (1 by the model), and both hold; 2 are not set"
+    )
+    assert measured_of_all(some) == "All 4 were measured."
+    pair = replace(unset, instead="people found")
+    some.append(Question("inferred", (pair, unmeasured("halves", "It", "so few", None))))
+    assert measured_of_all(some) == (
+        "4 of 6 were measured; not measured: people found; two sources find one class."
+    )
 
 
 @pytest.mark.parametrize("names", [*product(ANSWERS, repeat=2)])
@@ -342,6 +380,9 @@ def test_members_found_at_few_false_alarms(
     question = inferred(being, None, limits)
     assert question.measured[0].answer == answer
     assert question.measured[0].title == LIMITED["membership"].title  # with and without a limit
+    pair = auc is MORE and found is None and limit is None  # no limit is on what is shown
+    assert question.measured[0].instead == "people found at 1% false alarms" * pair
+    assert ("Of a pair, one in it and one not" in question.measured[0].note) == pair
     findings = judge_limits([question])
     assert [each.passed for each in findings] == ([] if limit is None else [answer == "no"])
     if auc and found is None and limit:  # first what the limit is on

@@ -230,7 +230,7 @@ def test_records_that_are_equal_are_not_said_to_differ(tmp_path: Path) -> None:
     assert "the smallest class has 6" in text
     result = audited(tmp_path, ratings)
     assert result.passed
-    assert "looks like at least 4 others" in str(result)
+    assert "is in a class (records that are equal) of at least 5, counted again" in str(result)
     assert "nobody points at the right record more often than 1 in 5" in str(result)
     assert "Records differ here" not in finding(result, "attack").text
     assert "nobody can be right about any person" in finding(result, "attack").text

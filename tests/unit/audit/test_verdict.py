@@ -101,7 +101,7 @@ def test_without_a_claim_of_k_no_queries_are_answered(out: Path) -> None:
 def test_it_claims_no_more_than_was_tried(out: Path) -> None:
     text = str(QUICK.run(RATINGS, out, rng=1))
     assert "By the attacks tried (scoreboard-rh, label, likelihood)" in text
-    assert "Another attack may find the right group more often" in text
+    assert "Another attack may find the right class more often" in text
     assert "more often than 1 in 3." in text
     say(out, claims=[])
     unclaimed = str(QUICK.run(RATINGS, out, rng=1))
@@ -123,7 +123,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     assert str(result).startswith(
         "By itself this release keeps to its limits, but not beside what is out already: " + reason
     )
-    assert "looks like at least 2 others" in str(result)
+    assert "is in a class (records that are equal) of at least 3, counted again" in str(result)
     assert "guaranteed in this release alone" in str(result)
     assert "<strong>FAIL beside an earlier release" in result._repr_html_()
     assert result.warnings == alone.warnings

@@ -247,6 +247,56 @@ def test_each_edition_asks_for_its_own(told: dict[str, Any], for_all: dict[str, 
         assert [each for each in ("For everybody.", "For the owner.") if each in text] == [said]
 
 
+def test_rows_say_how_they_stand_and_where_a_limit_has_its_name(
+    pages: dict[bool, str], told: dict[str, Any]
+) -> None:
+    text = Page(pages[False]).text
+    rows = [row for question in told["questions"] for row in question["measured"]]
+    assert {row["standing"] for row in rows} >= {"within the limit", "no limit set", "not measured"}
+    for row in rows:
+        assert re.search(rf"{re.escape(row['title'])} {row['standing']} .*{row['note']}", text)
+        if row["limit"] is None:
+            assert f"none set ({row['name']})" in text
+    shown = next(row for row in rows if row["name"] == "disclosed")
+    end = "none set (disclosed)"
+    assert f"no limit set {percent(shown['rate']['rate'])} – {end}" in text  # counted: no range
+    exists = percent(told_of(told, "users_rating_exists"))
+    assert f"{end} That they rated some item is shown of {exists}." in text
+
+
+def told_of(told: dict[str, Any], name: str) -> float:
+    rows = told["disclosure"]["rows"]
+    return float(next(row["value"] for row in rows if row["name"] == name))
+
+
+def test_what_a_class_is_is_said_before_the_word_is_used(pages: dict[bool, str]) -> None:
+    text = Page(pages[False]).text
+    first = text[: text.index("What is released, and what remains useful")]
+    place = re.search(r"A class is all the records that are equal", first)
+    assert place is not None
+    assert "class" not in first[: place.start()]
+    assert "group" not in first
+    assert "look like" not in first
+
+
+def test_options_stand_in_one_line_for_whoever_runs_it(pages: dict[bool, str]) -> None:
+    text = Page(pages[False]).text
+    first = text[: text.index("What is released, and what remains useful")]
+    before, _, line = first.partition("For whoever runs it:")
+    assert not re.search(r"--\w|NAME=", before)
+    line, _, sign = line.partition(" Decision ")
+    for way in ("--limit NAME=VALUE", "--judge all", "--k N", '[audit], limit = ["NAME=VALUE"]'):
+        assert way in line
+    assert "--" not in sign
+
+
+def test_what_is_signed_is_by_whom_and_may_leave_it_open(pages: dict[bool, str]) -> None:
+    text = Page(pages[False]).text
+    assert "If the first box is ticked and signed: publish the folder of the release, all" in text
+    assert "Of the owner of the ratings, or who answers for them: I have read this report" in text
+    assert "may not be published. Not decided: limits are to be set." in text
+
+
 @EDITIONS
 def test_texts_are_shown_not_obeyed(
     told: dict[str, Any], for_all: dict[str, Any], public: bool
@@ -280,6 +330,11 @@ def test_which_data_a_figure_is_of_is_said(pages: dict[bool, str], told: dict[st
     assert told["histogram"]["of"] in text
     assert released["ratings"] < data["ratings"]
     assert f"made of the {released['ratings']:,} ratings that 70 people gave to them" in text
+    assert told["method"]["left_out"] in text
+    whose = "60 people's, and 10 that are nobody's (the release continues an earlier one)"
+    continued = {**told, "method": told["method"] | {"whose": whose}}
+    text = Page(render_report(_shown(continued), public=False)).text
+    assert f"70 records on 9 items: {whose}, made of the" in text
     assert f"All your data are {data['ratings']:,} ratings by 70 people on 200 items" in text
     assert f"of all your data; {percent(released['sparsity'])} of the released part" in text
 

@@ -577,8 +577,14 @@ def test_nobody_works_with_ratings_of_which_it_is_open_which_count(
     assert "1 rating is of an item" in mains(page)[0].why
     assert "the lowest 1 time, the highest 1 time" in find("scale", page.mapping).help
     assert "Say first which rating counts" in desk.post(f"{at}/attack", {"attack": "label"}).text
-    desk.post(f"{at}/mapping", {"user_col": "email", "item_col": "film", "rating_col": "stars",
-                                "day_col": "rated_on", "on_duplicate": "mean"})  # fmt: skip
+    columns = {"user_col": "email", "item_col": "film", "rating_col": "stars",
+               "day_col": "rated_on"}  # fmt: skip
+    before = len(desk.store.jobs(data_id))
+    unsaid = desk.post(f"{at}/mapping", columns)
+    assert unsaid.status_code == 422
+    assert "Choose which one counts: nothing is read before that is decided." in unsaid.text
+    assert len(desk.store.jobs(data_id)) == before
+    desk.post(f"{at}/mapping", {**columns, "on_duplicate": "mean"})
     job = desk.store.jobs(data_id)[0]
     assert job.settings == {"on_duplicate": "mean"}
     done = perform(Order(job.id, "read", data, job.settings, desk.store.work))
@@ -720,3 +726,21 @@ def test_files_lie_where_the_page_says(whole: Whole, pages: dict[str, tuple[str,
         assert len(answer.content) > 100
     folder: Callable[[int], Path] = whole.desk.store.places.release
     assert (folder(whole.release.id) / "release").is_dir()
+
+
+def test_what_is_found_has_the_range_of_the_first_question(whole: Whole) -> None:
+    made = whole.release.result or {}
+    record = made["questions"][0]["measured"][0]
+    cut = {"rate": 0.2, "low": 0.193, "high": 0.2}
+    first = made["questions"][0] | {"measured": [record | {"rate": cut}]}
+    result = {**made, "questions": [first, *made["questions"][1:]]}
+    page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
+    assert page.attacked is not None
+    assert "tried: 20.0% (19.3 to 20.0%)." in page.attacked.text
+    table = next(each for each in page.tables if each.title == "What it came to")
+    assert table.rows[1][1] == "20.0% (19.3 to 20.0%)"
+
+
+def test_what_to_do_in_place_of_a_second_release_is_said(whole: Whole) -> None:
+    page = data_page(whole.desk.store, whole.desk.store.data(whole.release.data_id))
+    assert any("starshade anonymize RATINGS --after FOLDER" in step.why for step in page.next)

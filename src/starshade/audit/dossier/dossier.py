@@ -86,8 +86,9 @@ class Dossier:
     ``method``
         ``{name, summary, config[{name, value}], layout, layout_meaning, profile, profile_meaning,
         audience, k, records, items, classes, users_deleted, users_without_rating,
-        rare_items_dropped}``; the last three are numbers, or bands where there is no receipt, as
-        in every public edition.
+        rare_items_dropped, whose, left_out}``; the last three numbers are bands where there is no
+        receipt, as in every public edition. `whose`: how many records are nobody's, `left_out`: how
+        many people were left out and why; texts, "" where there is nothing to say, or no receipt.
     ``files``
         ``[{name, sha256, bytes}]`` of the release.
     ``versions``
@@ -121,8 +122,9 @@ class Dossier:
         and of the tenth who are found most often; None where nobody says who is in which.
     ``questions``
         ``[{name, question, answer, measured[{name, title, answer, attack, knew, rate, guessing,
-        limit, limit_by, limit_text, beside, text}]}]``: the three questions, by the strongest that
-        was tried; `beside` names rates.
+        limit, limit_by, limit_text, standing, note, beside, text}]}]``: the three questions, by the
+        strongest that was tried; `beside` names rates, `standing` says how the rate stands to its
+        limit, `note` what kind of figure it is.
     ``data``
         ``{of, released, users, items, ratings, scale{minimum, maximum, step, text}, attributes,
         sparsity{value, meaning}, histogram{bins[{label, low, high, ratings, share}], meaning},

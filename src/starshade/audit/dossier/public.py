@@ -36,7 +36,7 @@ from starshade.audit.findings import (
     title_of,
 )
 from starshade.audit.questions.limits import LIMITED
-from starshade.audit.questions.question import head
+from starshade.audit.questions.question import UNDECIDED, head, limits_told
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import of_release
 from starshade.errors import InternalError
@@ -158,12 +158,12 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
     answered, word, line = judgement.answered(unset), "PASS", headline(passed=passed, alone=alone)
     if not answered:
         word = "LIMITS HOLD; NOT EVERYTHING WAS JUDGED" if passed else "FAIL"
-        line = undecided(len(unset), len(limits) - len(unset)) if passed else line
+        by = [row["by"] for row in limits]
+        told = limits_told(len(unset), by.count("the owner"), by.count("the claim"))
+        line = undecided(told) if passed else line
     paragraph = [head(passed=passed, alone=alone, answered=answered)]
     if passed and not answered:
-        own = not any(row["by"] == "the owner" for row in limits)
-        only = " The only limit set is the model's own." * (own and len(limits) > len(unset))
-        paragraph = [f"{_PUBLIC}{only}"]
+        paragraph = [f"{told}; which, stands below. {UNDECIDED}"]
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
     if alone:
         paragraph += hidden(release, proximate=_proximate(release))
@@ -180,12 +180,6 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
         "paragraph": " ".join(paragraph),
         "advice": readers_advice(passed=passed),
     }
-
-
-_PUBLIC = (
-    "Every limit that was set holds; which were set stands below. Whether the release may be "
-    "published is not decided by that: what has no limit was not judged."
-)
 
 
 def _attack(release: Release, judgement: Judgement) -> str:

@@ -22,6 +22,7 @@ from starshade.figure import Figure, Rate, Shown
 from starshade.plain import counted
 from starshade.progress import silence
 from starshade.ratings.table import Ratings
+from starshade.release.band import in_words
 from starshade.release.figures import LAYOUTS, LEFT_OUT, counted_of, private_figures
 from starshade.release.manifest import FORMAT_VERSION
 from starshade.release.promise import cells_are, requirement
@@ -83,7 +84,35 @@ def method_section(release: Release) -> dict[str, Any]:
         "k": manifest.claimed_k,
         **{name: getattr(manifest, name) for name in ("records", "items", "classes")},
         **{figure.key: figure.value for figure in left_out},
+        "whose": _whose(release),
+        "left_out": _left_out(release),
     }
+
+
+def _whose(release: Release) -> str:
+    """Say how many records are people's and how many nobody's; empty where each is somebody's."""
+    told, exact = release.manifest.invented_records, release.exact
+    if told is None or told == "none":
+        return ""
+    why = "are nobody's (the release continues an earlier one)"
+    if exact is None:
+        return f"{in_words(told)} of them {why}"
+    nobodys = exact.invented_records or 0
+    own = counted(release.n_records - nobodys, "person's", "people's")
+    return f"{own}, and {nobodys:,} that {why if nobodys > 1 else why.replace('are', 'is', 1)}"
+
+
+def _left_out(release: Release) -> str:
+    """Say how many people were left out, and why; empty without the receipt."""
+    exact = release.exact
+    if exact is None:
+        return ""
+    whys = (
+        (exact.users_without_rating, "without a rating on these items"),
+        (exact.users_deleted, "who could not be hidden among others"),
+    )
+    told = [f"{counted(n, 'person', 'people')} {why}" for n, why in whys if n]
+    return f"Left out: {' and '.join(told) or 'nobody'}."
 
 
 def files_of(folder: Path, release: Release) -> list[dict[str, Any]]:

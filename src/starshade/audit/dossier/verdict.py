@@ -10,11 +10,11 @@ from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.questions.question import Question, head, unset_of
+from starshade.audit.questions.question import Question, first_words, limits_of_all
 from starshade.audit.result import AuditResult, Finding, rated_in_words
-from starshade.naming import aside, named
+from starshade.naming import aside
 from starshade.plain import counted, percent
-from starshade.release.promise import QUESTIONS
+from starshade.release.promise import QUESTIONS, crowd
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
@@ -32,7 +32,7 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
     """Return the verdict in words; `people`: whom the release is of."""
     return {
         "passed": result.passed,
-        "headline": _open(result)
+        "headline": undecided(limits_of_all(result.questions))
         if result.passed and not result.answered
         else headline(passed=result.passed, alone=result.passed_alone),
         "word": result.word,
@@ -43,15 +43,9 @@ def verdict_section(result: AuditResult, release: Release, people: int) -> dict[
     }
 
 
-def _open(result: AuditResult) -> str:
-    """Say how many limits were set, all of which hold, and how much nobody judged."""
-    return undecided(len(unset_of(result.questions)), len(result.limits))
-
-
-def undecided(missing: int, limits: int) -> str:
-    """Say in a line that nothing is decided; `limits`: those that are set, all of which hold."""
-    held = "one that is holds" if limits == 1 else "others hold"
-    return f"Not decided: {missing} of {missing + limits} limits are not set; the {held}"
+def undecided(limits: str) -> str:
+    """Say in a line that nothing is decided; `limits`: how many are set, and that they hold."""
+    return f"Not decided: {limits}"
 
 
 def question_section(result: AuditResult) -> list[dict[str, Any]]:
@@ -61,7 +55,13 @@ def question_section(result: AuditResult) -> list[dict[str, Any]]:
             **question.to_dict(),
             "decisive": question.decisive.to_dict() | {"limit_text": question.decisive.limit_text},
             "measured": [
-                {**each.to_dict(), "limit_text": each.limit_text} for each in question.measured
+                {
+                    **each.to_dict(),
+                    "limit_text": each.limit_text,
+                    "standing": each.standing,
+                    "note": each.remark,
+                }
+                for each in question.measured
             ],
         }
         for question in result.questions
@@ -74,14 +74,14 @@ def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
 
 
 def _remedies(questions: Iterable[Question]) -> dict[str, str]:
-    larger = f"a larger {named('k')}"
+    larger = "a larger k"
     less = (
         f"Make a release that tells less: {larger} or fewer items; or, if what it tells does no "
-        f"harm, decide so and raise the limit{aside('limit')}."
+        f"harm, decide so and raise the limit."
     )
     unknown = (
         "A limit cannot be shown to hold on what was not measured; the verdict says why it was "
-        f"not. Meet that and audit again, or judge without this limit{aside('limit')}."
+        "not. Meet that and audit again, or judge without this limit."
     )
     asked = [each for question in questions for each in question.measured]
     return {
@@ -112,7 +112,7 @@ def _remedies(questions: Iterable[Question]) -> dict[str, str]:
 def _unanswered() -> str:
     return (
         "Read the three questions above. Where nobody set a limit, decide what may be: set it "
-        f"before you look at another release{aside('limit')}, and audit again"
+        "before you look at another release, and audit again"
     )
 
 
@@ -140,13 +140,11 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
     remedies = _remedies(result.questions)
     advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed and not result.answered:
-        advice.append(
-            f"{_unanswered()}; {named('judge')} all lets nothing pass that was not judged."
-        )
+        advice.append(f"{_unanswered()}.")
     if result.passed:
         advice += [
             "Read what the release still tells (below) and decide whether that may be known. If "
-            f"not, use a larger {named('k')} or fewer items.",
+            "not, ask for a larger k or fewer items.",
             _PUBLISH,
         ]
     return list(dict.fromkeys(advice))
@@ -165,8 +163,8 @@ def readers_advice(*, passed: bool) -> list[str]:
 
 
 _PUBLISH = (
-    "Publish the whole folder, its README.md included. Keep the receipt, the ratings and the "
-    "internal edition of this report to yourself."
+    "If the first box is ticked and signed: publish the folder of the release, all of it and "
+    "nothing else; never the receipt, the ratings, this report."
 )
 
 
@@ -182,11 +180,8 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
     return " ".join(
         [
-            head(
-                passed=result.passed,
-                alone=result.passed_alone,
-                answered=result.answered,
-                unset=unset_of(result.questions),
+            first_words(
+                passed=result.passed, alone=result.passed_alone, questions=result.questions
             ),
             *reasons,
             *(hidden(release, proximate=proximate) if result.passed_alone else ()),
@@ -214,12 +209,7 @@ def hidden(release: Release, *, proximate: bool) -> Iterator[str]:
     """Say among how many others each record hides."""
     k = release.manifest.claimed_k
     if k:
-        like = "has near it" if proximate else "looks like"
-        yield (
-            f"Each of its {counted(release.n_records, 'record')} {like} at least "
-            f"{counted(k - 1, 'other')}{release.manifest.alike_by}; "
-            "that was counted again on its files."
-        )
+        yield crowd(release.n_records, k, release.manifest.alike_by, near=proximate)
 
 
 def _attack_sentences(
@@ -259,7 +249,7 @@ PROXIMITY_CAVEAT = (
 def within(k: int, by: str, *, alone: bool) -> str:
     """Say what holds whatever is tried where k records are equal."""
     return (
-        "Other attacks may find a person's group more often; but nobody who has this release"
+        "Other attacks may find a person's class more often; but nobody who has this release"
         f"{' alone' * alone} can point at the right record more often than 1 in {k}{by}."
     )
 
@@ -277,19 +267,19 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator
     if proximate:
         yield "Whoever finds a record reads its ratings."
     elif shown is None or exists is None:
-        yield "Whoever finds a person's group reads its profile."
+        yield "Whoever finds a person's class reads its profile."
     else:
         yield f"To hide among others is not to hide what one rated: {rated_in_words(shares)}"
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
-    text = "Whoever finds a person's group reads its profile"
+    text = "Whoever finds a person's class reads its profile"
     if disclosure.group is None:
         yield f"{text}; how often it is found is not known."
         return
     known = counted(disclosure.group.knowledge.known, "rating")
     yield (
-        f"{text}: who knows {known} of a person and must name one group names the right one in "
+        f"{text}: who knows {known} of a person and must name one class names the right one in "
         f"{percent(disclosure.group.share.rate)} of the cases."
     )
     padding = disclosure.padding

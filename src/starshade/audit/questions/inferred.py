@@ -32,15 +32,23 @@ def enough_of(original: Ratings, hidden: Sequence[str], *, beside: int) -> int:
     return KNOWN // 4
 
 
-def inferred(being: BeingInIt, shown: float | None, limits: Mapping[str, float]) -> Question:
-    """Answer whether being in it tells something; `shown`: people of whom a rating is shown."""
+def inferred(
+    being: BeingInIt,
+    shown: float | None,
+    limits: Mapping[str, float],
+    exists: float | None = None,
+) -> Question:
+    """Answer whether being in it tells something.
+
+    `shown`: people of whom a rating is shown; `exists`: of whom it is, that they rated something.
+    """
 
     def limit(name: str) -> Limit | None:
         return Limit(limits[name], "the owner") if name in limits else None
 
     disclosed: tuple[Measured, ...] = ()
     if shown is not None:
-        disclosed = (_disclosed(shown, limit("disclosed")),)
+        disclosed = (_disclosed(shown, exists, limit("disclosed")),)
     elif "disclosed" in limits:
         why = "its cells are averaged, and which are somebody's rating is not counted"
         what = "Of how many people a rating is shown"
@@ -94,7 +102,16 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
             ("The same with all ratings known", found.auc),
         ),
         by_itself=at.auc.high <= 0.5,
+        note=_PAIR if told else _ALARM,
+        instead="people found at 1% false alarms" if told else "",
     )
+
+
+_PAIR = (
+    "Of a pair, one in it and one not, the one in it is picked. A limit is on people found at 1% "
+    "false alarms, which was not measured."
+)
+_ALARM = "People in it who are found at 1% false alarms."
 
 
 def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
@@ -124,13 +141,14 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
         guessing=0.0,
         limit=limit,
         by_itself=rate.high <= 0,
+        note="In points, gained over a release without them.",
     )
 
 
 _WIDER = 1.274  # 98.75 % beside 95 % of a normal: four intervals that hold together
 
 
-def _disclosed(shown: float, limit: Limit | None) -> Measured:
+def _disclosed(shown: float, exists: float | None, limit: Limit | None) -> Measured:
     return Measured(
         "disclosed",
         f"The release shows a rating of {percent(shown)} of the people to whoever finds their "
@@ -139,4 +157,5 @@ def _disclosed(shown: float, limit: Limit | None) -> Measured:
         knew="the class",
         rate=Rate(shown, shown, shown),  # everybody was counted
         limit=limit,
+        note="" if exists is None else f"That they rated some item is shown of {percent(exists)}.",
     )

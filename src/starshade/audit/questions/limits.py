@@ -32,10 +32,10 @@ LIMITED: Mapping[str, Limited] = {
         Limited("record", "singled-out", "The right record named", "1/k"),
         Limited("predicate", "singled-out", "Conditions that exactly one person meets"),
         Limited("class", "linked", "The right class named"),
-        Limited("halves", "linked", "Two halves of somebody's facts lead to one class"),
+        Limited("halves", "linked", "Two sources find one class"),
         Limited("joint-class", "linked", "People in a joint class below k", "none"),
-        Limited("membership", "inferred", "Members told from others (limit: at 1% false alarms)"),
-        Limited("inference", "inferred", "More answers right because somebody is in it"),
+        Limited("membership", "inferred", "Who is in it told from who is not"),
+        Limited("inference", "inferred", "Answers right because somebody is in it"),
         Limited("disclosed", "inferred", "People of whom a rating is shown"),
     )
 }

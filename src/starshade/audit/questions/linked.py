@@ -105,6 +105,7 @@ def _halves(found: Halves | str, limit: Limit | None) -> Measured:
         limit=limit,
         beside=(("People who are not in it", found.outsiders),),
         by_itself=found.members.high <= found.outsiders.low,
+        note="Each source knows other ratings of the same person.",
     )
 
 
@@ -123,7 +124,8 @@ def _composed(found: Composed | str, limits: Mapping[str, float]) -> Measured:
     return Measured(
         "joint-class",
         f"Together with the earlier releases {below:,} of {counted(people, 'person', 'people')} "
-        f"({percent(share)}) are in a joint class of fewer than k, {counts.people_alone:,} alone.",
+        f"in one or more of them ({percent(share)}) are in a joint class of fewer than k, "
+        f"{counts.people_alone:,} alone.",
         attack="composition",
         knew="the classes",
         rate=Rate(share, share, share),  # everybody was counted

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 from starshade.audit.questions.limits import LIMITED, Limit
 from starshade.figure import Rate
-from starshade.naming import aside
 from starshade.plain import percent
 from starshade.release.promise import QUESTIONS, QuestionName
 
 Answer = Literal["no", "yes", "not judged", "not measured"]
 SLACK = 1e-9  # credits are sums of 1/t
+_WIDE = 0.5  # length of a range from which nothing is concluded
+_TOO_WIDE = "The range is too wide to conclude."
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Measured:
         What it must be seen beside.
     by_itself : bool
         Whether the answer is no without a limit: it is no more than guessing.
+    note : str
+        What kind of figure it is, in a sentence or two; may be empty.
+    instead : str
+        What a limit is on, where that was not measured and the rate is of something else.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Measured:
     limit: Limit | None = None
     beside: tuple[tuple[str, Rate], ...] = ()
     by_itself: bool = False
+    note: str = ""
+    instead: str = ""
 
     @property
     def title(self) -> str:
@@ -63,6 +70,21 @@ class Measured:
         if self.limit is not None:
             return "no" if self.rate.high <= self.limit.value + SLACK else "yes"
         return "no" if self.by_itself else "not judged"
+
+    @property
+    def standing(self) -> str:
+        """How it stands to its limit, in words."""
+        if self.rate is None:
+            return "not measured"
+        if self.limit is not None:
+            return "within the limit" if self.holds else "above the limit"
+        return "no better than guessing" if self.by_itself else "no limit set"
+
+    @property
+    def remark(self) -> str:
+        """The note, and whether the range is too wide to conclude anything; may be empty."""
+        wide = self.rate is not None and self.rate.high - self.rate.low > _WIDE
+        return f"{self.note} {_TOO_WIDE * (wide and not self.holds)}".strip()
 
     @property
     def holds(self) -> bool | None:
@@ -98,7 +120,7 @@ class Measured:
     def limit_text(self) -> str:
         """The limit in words."""
         if self.limit is None:
-            return "none set"
+            return f"none set ({self.name})"
         return f"{percent(self.limit.value)}, by {self.limit.by}"
 
 
@@ -149,12 +171,16 @@ class Question:
         }
 
 
+#: heads of `question_rows`
+QUESTION_HEAD = ("measured", "judged", "found", "guessing", "limit")
+
+
 def question_rows(question: Question) -> list[tuple[str, str, str, str, str]]:
-    """Return what was measured, the answer, what was found, guessing and limit, in words."""
+    """Return what was measured, how it stands, what was found, guessing and limit, in words."""
     return [
         (
             each.title,
-            each.answer,
+            each.standing,
             each.found,
             percent(each.guessing),
             each.limit_text,
@@ -168,26 +194,68 @@ def answered(questions: Sequence[Question]) -> bool:
     return all(question.answer == "no" for question in questions)
 
 
-def unset_of(questions: Sequence[Question]) -> tuple[str, ...]:
-    """Name what was asked and nobody set a limit on."""
-    measured = (each for question in questions for each in question.measured)
-    return tuple(each.name for each in measured if each.limit is None)
+def limits_told(unset: int, by_owner: int, by_model: int) -> str:
+    """Say how many limits are set, all of which hold, and by whom.
 
-
-def head(*, passed: bool, alone: bool, answered: bool, unset: Sequence[str] = ()) -> str:
-    """Say whether a release may be published; `alone`: if nothing had been published before.
-
-    `unset`: the limits that nobody set.
+    >>> limits_told(4, 2, 1)
+    '3 of 7 limits are set (1 by the model), and all 3 hold; 4 are not set'
+    >>> limits_told(6, 1, 1)
+    '2 of 8 limits are set (1 by the model), and both hold; 6 are not set'
+    >>> limits_told(6, 0, 1)
+    '1 of 7 limits is set (by the model), and it holds; 6 are not set'
     """
+    held = by_owner + by_model
+    total, rest = unset + held, f"; {unset} {'is' if unset == 1 else 'are'} not set" * bool(unset)
+    if not held:
+        return f"None of {total} limits is set"
+    if held == 1:
+        return f"1 of {total} limits is set{' (by the model)' * by_model}, and it holds{rest}"
+    model = f" ({by_model} by the model)" * bool(by_model)
+    all_held = "both" if held == 2 else f"all {held}"
+    return f"{held} of {total} limits are set{model}, and {all_held} hold{rest}"
+
+
+def limits_of_all(questions: Sequence[Question]) -> str:
+    """Say how many limits are set, all of which hold, and how many are not."""
+    by = [None if row.limit is None else row.limit.by for row in _rows(questions)]
+    return limits_told(by.count(None), by.count("the owner"), by.count("the model"))
+
+
+def measured_of_all(questions: Sequence[Question]) -> str:
+    """Say what was not measured, by name, or that all was."""
+    rows = _rows(questions)
+    missing = [row.instead or row.title for row in rows if row.rate is None or row.instead]
+    if not missing:
+        return f"All {len(rows)} were measured."
+    names = "; ".join(f"{title[0].lower()}{title[1:]}" for title in missing)
+    return f"{len(rows) - len(missing)} of {len(rows)} were measured; not measured: {names}."
+
+
+def _rows(questions: Sequence[Question]) -> list[Measured]:
+    return [each for question in questions for each in question.measured]
+
+
+def head(*, passed: bool, alone: bool, answered: bool) -> str:
+    """Say whether a release may be published; `alone`: if nothing had been published before."""
     if passed and answered:
         return "This release may be published."
     if passed:
-        told = (
-            "Every limit that is set holds. Whether this release may be published is not decided: "
-            "what has no limit was not judged, and not everything may have been measured."
-        )
-        others = f" Setting limits on {', '.join(unset)}{aside('limit', 'NAME=VALUE')} is for you."
-        return told + others * bool(unset)
+        return UNDECIDED
     if alone:
         return "By itself this release keeps to its limits, but not beside what is out already."
     return "This release should not be published."
+
+
+UNDECIDED = (
+    "Whether this release may be published is not decided by that: what has no limit was not "
+    "judged."
+)
+
+
+def first_words(*, passed: bool, alone: bool, questions: Sequence[Question]) -> str:
+    """Say whether a release may be published, and if that is open, what was set and measured."""
+    settled = answered(questions)
+    said = head(passed=passed, alone=alone, answered=settled)
+    if settled or not passed:
+        return said
+    return f"{limits_of_all(questions)}. {measured_of_all(questions)} {said}"

@@ -142,6 +142,8 @@ def _predicate(
         limit=own,
         beside=tuple(beside),
         by_itself=found.isolates.high <= min(blinds),
+        note="Written from what a class tells, and met by one of all people; which of the class's "
+        "records is theirs stays open.",
     )
 
 

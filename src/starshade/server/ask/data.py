@@ -196,6 +196,8 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
         _chosen(options, looked, errors)
     for name in ("users", "item_names"):
         options[name] = _existing(name, values[name], errors)
+    if undecided(facts) and not values["on_duplicate"]:
+        errors["on_duplicate"] = "Choose which one counts: nothing is read before that is decided."
     if not options["wide"]:
         for name in ("id_col", "attribute_cols"):
             if options[name]:

@@ -30,7 +30,9 @@ def with_data(data: DataRow, jobs: Sequence[JobRow]) -> tuple[Next, ...]:
         why = "A release was made of these data. Read its verdict before you publish anything."
         other = Next(
             "Do not publish two releases of the same data: together they can tell more than "
-            "either.",
+            "either. Where one is out already, make one that continues it, on the command line: "
+            "starshade anonymize RATINGS --after FOLDER --after-private RECEIPT (the guide "
+            "“Publishing again”).",
             Link("Make another instead", address(data.id, "release", {})),
             main=False,
         )

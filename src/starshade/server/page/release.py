@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starshade.figure import Table
@@ -68,9 +69,15 @@ def release_page(store: Store, job: JobRow) -> Shown:
 def _answer(question: Result) -> Figure:
     """Return one of the three questions and its answer, with the figure that decides it."""
     one = question["decisive"]
-    found = f"{one['title']}: {interval(one['rate'])}; guessing: {percent(one['guessing'])}; "
+    found = f"{one['title']}: {_range(one['rate'])}; guessing: {percent(one['guessing'])}; "
     return Figure(question["question"], question["answer"].capitalize(), f"{found}limit: "
                   f"{one['limit_text']}.")  # fmt: skip
+
+
+def _range(rate: Any) -> str:
+    """Write a rate with its interval; what was counted has none."""
+    exact = rate is not None and rate["low"] == rate["high"]
+    return percent(rate["rate"]) if exact else interval(rate)
 
 
 def _remains(result: Result) -> Picture:
@@ -88,7 +95,7 @@ _MARKS = (
 
 def _attacked(result: Result) -> Picture | None:
     svg = (result.get("pictures") or {}).get("attacks", "")
-    worst = [_worst(result.get("attacks") or (), when) for when in ("before", "after")]
+    worst = [_worst(result.get("attacks") or (), "before"), _record(result)]
     text = " ".join(f"{one.label}: {one.value}." for one in worst if one is not None)
     return Picture("The same attacks, before and after", text, svg, _MARKS) if svg else None
 
@@ -184,12 +191,12 @@ def _questions(result: Result) -> list[Table]:
     return [
         Table(
             f"{one['question']} {one['answer'].capitalize()}.",
-            ("Measured", "Answer", "Found", "Guessing", "Limit"),
+            ("Measured", "Judged", "Found", "Guessing", "Limit"),
             tuple(
                 (
                     each["title"],
-                    each["answer"],
-                    interval(each["rate"]),
+                    each["standing"],
+                    _range(each["rate"]),
                     percent(each["guessing"]),
                     each["limit_text"],
                 )
@@ -242,7 +249,7 @@ def _files(result: Result) -> Table | None:
 
 def _figures(result: Result) -> list[Figure]:
     attacks = result.get("attacks") or ()
-    figures = [_worst(attacks, when) for when in ("before", "after")]
+    figures = [_worst(attacks, "before"), _record(result)]
     rows = [*(result.get("disclosure") or {}).get("rows", ()), *(result.get("losses") or ())]
     for row in rows:
         if row.get("value") is not None:
@@ -259,6 +266,16 @@ _OTHERWISE = (
     "one number of ratings; the check of a release tries several, each with every number asked "
     "for, and the strongest counts."
 )
+
+
+def _record(result: Result) -> Figure | None:
+    """Return how often the right record is named in the release, as the first question has it."""
+    every = [each for one in result.get("questions") or () for each in one["measured"]]
+    found = next((each for each in every if each["name"] == "record"), None)
+    after = _worst(result.get("attacks") or (), "after")
+    if after is None or found is None or found["rate"] is None:
+        return after
+    return replace(after, value=interval(found["rate"]), share=float(found["rate"]["rate"]))
 
 
 def _worst(attacks: Any, when: str) -> Figure | None:
