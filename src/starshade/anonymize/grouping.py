@@ -202,7 +202,7 @@ class Grouping(GroupingSettings, ABC):
         refuse_named(release)
         return release
 
-    def kept(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
         """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
 
         Nothing is made. Arguments as in `anonymize`.
@@ -213,7 +213,7 @@ class Grouping(GroupingSettings, ABC):
     def _continued(
         self, ratings: Ratings, seed: int, after: Release, shortfall: Shortfall
     ) -> Release:
-        kept = self.kept(ratings, after, shortfall)
+        kept = self.who_stays(ratings, after, shortfall)
         table = kept.ratings
         assert isinstance(after.classes, Cells)
         hierarchy = resolve(self._named, table.scale, null_occurs=null_occurs(table, after.classes))

@@ -11,7 +11,7 @@ import numpy as np
 
 from starshade.anonymize.again.keep import Kept
 from starshade.audit.measure import figures_found, figures_of
-from starshade.audit.result import SHARES, rated_in_words
+from starshade.audit.shares import SHARES, rated_in_words
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown
 from starshade.naming import called
@@ -58,7 +58,7 @@ class KeepsGroups(Protocol):
     ) -> Release:
         """Make a release in which who was together stays so; not yet saved."""
 
-    def kept(
+    def who_stays(
         self, ratings: Ratings, after: Release, shortfall: Literal["invent", "withhold"] = "invent"
     ) -> Kept:
         """Find who can be in it, beside whom, and refuse what cannot be continued."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,18 +13,17 @@ from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import (
     Question,
     answered,
+    failed_in_words,
     head,
     question_rows,
     unset_of,
 )
+from starshade.audit.shares import rated_in_words
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 from starshade.release.verify.claims import PROXIMITY_MODELS
-
-#: what a manifest tells of people's ratings
-SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 
 #: what the cells of averaged profiles are
 _PROFILES = {
@@ -41,20 +39,6 @@ _AS_THEY_ARE = (
     *("utility", "disclosure", "audience", "k", "records", "items"),
     *("seed", "config", "digest", "seconds", "version"),
 )
-
-
-def rated_in_words(shares: Mapping[str, Any]) -> str:
-    """Say of how many people a class shows a rating, or that there is one."""
-    shown, exists, alone = (shares.get(name) for name in SHARES)
-    return (
-        f"{percent(shown)} of the people are in a class that shows one of their ratings, "
-        f"{percent(exists)} in one that shows that they rated an item."
-        + (
-            f" Of the records, {percent(alone)} are alone in their class with their sensitive "
-            "attributes: who knows these of a person, too, finds their record."
-        )
-        * (alone is not None)
-    )
 
 
 @dataclass(frozen=True)
@@ -160,6 +144,12 @@ class AuditResult:
         return "FAIL"
 
     @property
+    def headline(self) -> str:
+        """The verdict, and of a no the limits that do not hold and what else is in the way."""
+        failed = [finding.name for finding in self.findings if not finding.passed]
+        return ": ".join([self.word, *failed_in_words(failed, self.questions)])
+
+    @property
     def passed_alone(self) -> bool:
         """Whether it might if nothing had been published before."""
         return all(finding.passed for finding in self.findings if finding.name != "earlier")
@@ -230,6 +220,11 @@ class AuditResult:
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
+        return f"{self._head()} {self.about}"
+
+    @property
+    def about(self) -> str:
+        """What was tried and what is still told, without the verdict and its reasons."""
         like = "has near it" if self._proximate else "looks like"
         claim = (
             f"Each of its {counted(self.records, 'record')} {like} at least "
@@ -239,7 +234,7 @@ class AuditResult:
             else ""
         )
         tells = f"What it still tells: {self.still_tells}"
-        return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
+        return f"{claim}{self._attacked()} {self._guarantee()} {tells}"
 
     def _attacked(self) -> str:
         before, after = self.worst.before, self.worst.after

@@ -131,22 +131,22 @@ def _summary(result: AuditResult) -> Any:
     findings = figures(
         [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
     )
-    word = verdict(result.word, (result.answered or None) if result.passed else False)
+    good = (result.answered or None) if result.passed else False
     warnings = (
         figures([("·", text) for text in result.warnings], title="To know")
         if result.warnings
         else None
     )
     return page(
-        word,
-        words(str(result)),
+        verdict(result.headline, good),
+        words(str(result) if result.passed else result.about),  # why not: the findings
         *(part for question in result.questions for part in _asked(question)),
         *useful(figures_found(result.utility)),
         findings,
         warnings,
         _attacks(result),
         _given(result),
-        word,
+        verdict(result.word, good),
     )
 
 

@@ -250,12 +250,12 @@ def _tell_smaller(people: Ints, k: int, slack: int) -> None:
     small = int((people < k + slack).sum())
     if not small:
         return
-    plus, larger = (" + slack", f" and slack = {slack}") if slack else ("", "")
+    plus = " + slack" * bool(slack)
     note(
         f"k{plus} = {k + slack}: {small:,} of the {counted(len(people), 'group')} that are kept "
-        f"were made of fewer people, the smallest of {int(people.min())}. They stay as they are: "
-        f"k = {k}{larger} shape the groups of newcomers alone, and what a kept group lacks "
-        "to k is filled up with records of nobody, or withheld, in every release from now on"
+        f"were made of fewer people, the smallest of {int(people.min())}. Nobody is added to them: "
+        f"what one lacks to k = {k} is filled up with records of nobody, or it is withheld, in "
+        "this release and in all that follow; only groups of newcomers become larger"
     )
 
 

@@ -235,7 +235,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
             table = ready.ratings
         else:
-            kept = self.kept(ratings, after, shortfall)
+            kept = self.who_stays(ratings, after, shortfall)
             table = kept.ratings
         if self.min_raters > table.n_users:
             raise ConfigError(
@@ -279,7 +279,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             chain=chain,
         )
 
-    def kept(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
         """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
 
         Nothing is made. Arguments as in `anonymize`.
