@@ -100,7 +100,9 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
     assert told(*mine, "--earlier", second)["pass"] is True
     result = call(*mine, "--earlier", first)
     assert result.exit_code == 1
-    assert result.stdout.startswith("FAIL beside an earlier release; by itself its limits hold\n")
+    beside = "FAIL beside an earlier release; by itself its limits hold"
+    assert result.stdout.startswith(f"{beside}: joint-class not\nmeasured, limit 0.0%\n")
+    assert result.stdout.endswith(f"\n{beside}\n")
     file = tmp_path / "third"
     told("anonymize", ratings_csv, "--k", 5, "--items", "top:10", "--out", file)
     (reason,) = told(*mine, "--earlier", file, code=1)["reasons"]
@@ -123,7 +125,8 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
     assert "each with its own interval, not cut at 1/k" in " ".join(result.stdout.split())
     failed = call("audit", ratings_csv, made.folder, "--limit", "disclosed=0", *QUICK)
     assert failed.exit_code == 1
-    assert failed.stdout.startswith("FAIL\n")
+    assert re.match(r"FAIL: disclosed \d+\.\d%, limit 0\.0%\n", failed.stdout)
+    assert failed.stdout.endswith("\nFAIL\n")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -59,12 +60,41 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
 def test_what_is_said_names_nobody(own: Path) -> None:
     result = call("forget", "ids", "receipt.json", "--dry-run")
     assert result.exit_code == 0, result.stderr
-    for text in ("would be rewritten", "the id of line 3.", "cannot be called back"):
+    told_of = "would be rewritten", "the id of line 3.", "cannot be called back", "report.html"
+    for text in told_of:
         assert text in " ".join(result.stdout.split())
     assert "secret-name" not in result.stdout + result.stderr
     assert "7" in json.loads((own / "receipt.json").read_text())["users"]
     (own / "ids").write_text("secret-name\n")
     assert "No receipt holds" in call("forget", "ids", "receipt.json").stdout
+
+
+def test_a_project_s_receipts_and_the_reports_that_name_them(
+    made: Made, ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two nights, with ids that a page has to escape."""
+    monkeypatch.chdir(tmp_path)
+    assert "no RECEIPT" in refused("forget", "-")
+    head, *lines = ratings_csv.read_text().splitlines()
+    named = [re.sub(r"^(\d+),", r"<&u\1>,", line) for line in lines]
+    (tmp_path / "ratings.csv").write_text("\n".join([head, *named]) + "\n")
+    text = '[data]\nratings = "ratings.csv"\n[release]\nk = 4\n'
+    (tmp_path / "starshade.toml").write_text(
+        f"{text}[audit]\nrounds = 0\ntargets = 20\nknown=[2]\n"
+    )
+    assert told("run", "--seed", 1)["pass"]
+    page = (tmp_path / ".starshade" / "reports" / "release-1.html").read_text()
+    [listed, *_] = re.findall(r'<th scope="row">&lt;&amp;(u\d+)&gt;</th>', page)
+    (tmp_path / "ids").write_text(f"<&{listed}>\n")
+    found = told("forget", "ids", "--dry-run")
+    assert [held["receipt"] for held in found["receipts"]] == [".starshade/receipts/release-1.json"]
+    assert found["reports"] == [".starshade/reports/release-1.html"]
+    said = " ".join(call("forget", "ids").stdout.split())
+    assert "Still named in .starshade/reports/release-1.html: delete" in said
+    assert listed not in said
+    (tmp_path / ".starshade" / "reports" / "release-1.html").unlink()
+    again = told("forget", "ids")
+    assert (again["reports"], again["rewritten"]) == ([], False)
 
 
 def test_ids_from_standard_input(own: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import pty
+import re
+import shlex
 import shutil
 import signal
 import stat
@@ -88,8 +91,36 @@ def test_init_writes_what_run_does(home: Path) -> None:
     assert told("check-config")["problems"] == []
     assert "60 people" in call("run", "--dry-run").stdout
     assert not (home / "published").exists()
-    assert "starshade.toml" in refused("init", "ratings.csv", "--yes")
+    there = refused("init", "ratings.csv", "--yes")
+    assert "delete it first" in there
+    assert "--out" not in there
     assert (home / "starshade.toml").read_text() == text
+
+
+def test_what_is_chosen_is_put_before_the_owner(home: Path) -> None:
+    """By hand: twenty films of two people each, forty of one, and ten people who rated these."""
+    rated = [(person, film) for film in range(20) for person in (film, film + 1)]
+    rated += [(100 + film % 10, film) for film in range(20, 60)]
+    lines = [f"p{person},film {film},{1 + film % 5},2025-01-01" for person, film in rated]
+    (home / "ratings.csv").write_text("\n".join(["email,film,stars,day", *lines]) + "\n")
+    columns = ("--user-col", "email", "--rating-col", "stars")
+    assert call("init", "ratings.csv", "--yes", *columns).exit_code == 0
+    text = (home / "starshade.toml").read_text()
+    # the first ten films have twenty of the eighty ratings, by people 0 to 10 or so
+    films = sorted(f"film {film}" for film in range(20))[:10]
+    people = {person for person, film in rated if f"film {film}" in films}
+    assert 'items = "top:10"\n# 10 of 60 items keep 25.0% of the ratings.\n' in text
+    assert (
+        f"# {31 - len(people)} of 31 people rated none of these items and are left out.\n" in text
+    )
+    audit = text[text.index("[audit]") : text.index("[publish]")]
+    assert "is published although questions about it have no limit" in audit
+    for line in ('# limit = ["disclosed=0.2", "class=0.5"]', '# judge = "all"'):
+        assert line in audit
+    (home / "starshade.toml").write_text(
+        text.replace("# limit", "limit").replace("# judge", "judge")
+    )
+    assert told("check-config")["problems"] == []
 
 
 def test_init_asks_only_on_a_terminal(home: Path) -> None:
@@ -153,10 +184,15 @@ def test_nights(project: Path) -> None:
 
     out = everything(project / "published")
     snapshot(project / "ratings.csv", range(12, 252, 3))  # two thirds have left
-    said = call("run")
-    assert said.exit_code == 1
-    assert "who stayed" in said.stderr
-    assert "(slack = 2)" in said.stderr  # as the file has it
+    dry, said = call("run", "--dry-run"), call("run")
+    assert (dry.exit_code, said.exit_code) == (1, 1)
+    reason = said.stderr[said.stderr.index("Error:") :]
+    assert dry.stderr.endswith(reason)
+    assert "who stayed" in reason
+    assert "were in no release before" in reason  # what is possible now
+    assert "first release" in reason
+    assert "(slack = 2)" in reason  # as the file has it
+    assert not list((project / FOLDER / "reports").glob("release-3*"))
     assert everything(project / "published") == out
 
     snapshot(project / "ratings.csv", range(15, 260))
@@ -182,6 +218,56 @@ def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
     assert again["reasons"] == first["reasons"]
     (project / "starshade.toml").write_text(PROJECT)
     assert told("run")["pass"]
+
+
+def test_a_larger_k_than_that_of_the_groups_is_told(project: Path) -> None:
+    told("run", "--seed", 1)
+    (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "k = 6"))
+    dry, said = call("run", "--dry-run"), call("run", "--seed", 2)
+    receipt = json.loads((project / FOLDER / "receipts" / "release-2.json").read_text())
+    many = receipt["invented_records"]
+    assert many > 0
+    for result in (dry, said):
+        assert "k = 6: 12 of the 12 groups that are kept" in result.stderr
+        assert f"{many} of {60 + many} records are nobody's" in result.stderr
+    assert f"60 people and {many} records of nobody" in " ".join(dry.stdout.split())
+    assert f"{many} of its {60 + many} records are nobody's" in " ".join(said.stdout.split())
+
+
+def test_the_report_names_what_is_there(project: Path) -> None:
+    """What a report says of how to do it again leads to the same bytes."""
+    told("run", "--seed", 1)
+    snapshot(project / "ratings.csv", range(2, 64))
+    told("run", "--seed", 2)
+    for name in ("release-1", "release-2"):
+        page = html.unescape((project / FOLDER / "reports" / f"{name}.html").read_text())
+        again = page[page.index('id="again"') : page.index('id="people"')]
+        assert "/work/" not in again
+        for place in (f"published/{name}", f"{FOLDER}/receipts/{name}.json"):
+            assert f"<dd>{place}</dd>" in again
+            assert Path(place).exists()
+    command = re.sub("<[^>]+>", "", re.search("<pre[^>]*>(.*?)</pre>", again, re.S)[1])
+    made = call(*shlex.split(command)[1:])
+    assert made.exit_code == 0, made.stderr
+    assert everything(Path("release-2-again")) == everything(Path("published/release-2"))
+
+
+def test_a_no_says_first_which_limits_and_each_reason_once(project: Path) -> None:
+    text = PROJECT.replace("[audit]", '[audit]\njudge = "all"\nlimit = ["class=1%", "record=1%"]')
+    (project / "starshade.toml").write_text(text)
+    result = call("run", "--seed", 1)
+    assert result.exit_code == 1
+    said = " ".join(result.stdout.split())
+    found = r"\d+\.\d% \[[^]]+\]"
+    first = f"FAIL: record {found}, limit 1.0%; class {found}, limit 1.0%; inferred not judged. "
+    assert re.match(first, said), said
+    audited = call("audit", told("run", code=1)["out"], "--judge", "set", "--seed", 1)
+    assert audited.stdout.startswith("FAIL: record ")
+    for text in (said, " ".join(audited.stdout.split())):
+        sentences = [each for each in re.split(r"(?<=[a-z%)\]])\. ", text) if len(each) > 60]
+        assert len(sentences) > 5
+        twice = {each for each in sentences if text.count(each) > 1}
+        assert not twice
 
 
 #: kills the process with a signal that nothing hears, before a stage, or after
@@ -373,8 +459,10 @@ def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
     rows = "".join(f"p{person}@example.org,{20 + person}\n" for person in range(60))
     (home / "theirs.csv").write_text(f"email,age\n{rows}")
     code, said = on_a_terminal(
-        home, ["theirs.csv", "mean", "7", "5", write], "init", "ratings.csv",
+        home, ["theirs.csv", "mean", "7", "5", "klass=0.5", "class=0.5, disclosed=20%", "y", write],
+        "init", "ratings.csv",
     )  # fmt: skip
+    assert "there is no limit 'klass'" in said
     assert "user: email (e-mail addresses" in said
     assert "k = 7" in said  # the preview
     assert "p1@" not in said
@@ -384,4 +472,5 @@ def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
         text = (home / "starshade.toml").read_text()
         for line in ('users = "theirs.csv"', 'on-duplicate = "mean"', "k = 7", 'items = "top:5"'):
             assert line in text
+        assert '\nlimit = ["class=0.5", "disclosed=20%"]\njudge = "all"\n' in text
         assert told("check-config")["problems"] == []

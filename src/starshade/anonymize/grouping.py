@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from starshade.anonymize.again.hold import generalize_again, null_occurs
-from starshade.anonymize.again.keep import Shortfall, keep, refuse_other_settings
+from starshade.anonymize.again.keep import Kept, Shortfall, keep, refuse_other_settings
 from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.file import read_hierarchy
 from starshade.anonymize.hierarchy.hierarchy import READY_MADE, Dgh, resolve
@@ -202,11 +202,18 @@ class Grouping(GroupingSettings, ABC):
         refuse_named(release)
         return release
 
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
+        """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
+
+        Nothing is made. Arguments as in `anonymize`.
+        """
+        refuse_other_settings(after.manifest, self.attributes, "generalized")
+        return keep(ratings, after, self.k, shortfall, self.items, self.slack)
+
     def _continued(
         self, ratings: Ratings, seed: int, after: Release, shortfall: Shortfall
     ) -> Release:
-        refuse_other_settings(after.manifest, self.attributes, "generalized")
-        kept = keep(ratings, after, self.k, shortfall, self.items)
+        kept = self.who_stays(ratings, after, shortfall)
         table = kept.ratings
         assert isinstance(after.classes, Cells)
         hierarchy = resolve(self._named, table.scale, null_occurs=null_occurs(table, after.classes))

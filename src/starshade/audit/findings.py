@@ -148,15 +148,14 @@ def judge_limits(questions: Sequence[Question]) -> list[Finding]:
         text = f"{measured.text} The limit is {measured.limit_text}"
         if measured.answer == "yes" and measured.rate is not None:
             text += f"; the interval over all that was tried ends at {percent(measured.rate.high)}"
-        name = "attack" if measured.name == "record" else measured.name
-        findings.append(Finding(name, bool(measured.holds), f"{text}."))
+        findings.append(Finding(measured.finding, bool(measured.holds), f"{text}."))
     return findings
 
 
 def judge_questions(questions: Sequence[Question]) -> list[Finding]:
-    """Ask whether every question has the answer no."""
+    """Ask whether every question has the answer no; what limits say is not said again."""
     return [
-        Finding(question.name, question.answer == "no", f"{question.title} {question.in_words}")
+        Finding(question.name, question.answer == "no", f"{question.title} {question.beyond}")
         for question in questions
     ]
 

@@ -9,8 +9,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from starshade.anonymize.again.keep import Kept
 from starshade.audit.measure import figures_found, figures_of
-from starshade.audit.result import SHARES, rated_in_words
+from starshade.audit.shares import SHARES, rated_in_words
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown
 from starshade.naming import called
@@ -56,6 +57,11 @@ class KeepsGroups(Protocol):
         shortfall: Literal["invent", "withhold"] = "invent",
     ) -> Release:
         """Make a release in which who was together stays so; not yet saved."""
+
+    def who_stays(
+        self, ratings: Ratings, after: Release, shortfall: Literal["invent", "withhold"] = "invent"
+    ) -> Kept:
+        """Find who can be in it, beside whom, and refuse what cannot be continued."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +237,7 @@ class Made(Shown):
         if nobodys is None:
             return left
         share = percent(nobodys / max(f["records"], 1))
-        places = f"; records of nobody take the places of those who left ({share})"
+        places = f"; records of nobody fill groups up to {f['k']} ({share})"
         return f"{left}Who hid together goes on doing so{places if nobodys else ''}. "
 
 

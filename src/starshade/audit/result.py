@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,18 +14,17 @@ from starshade.audit.questions.question import (
     QUESTION_HEAD,
     Question,
     answered,
+    failed_in_words,
     first_words,
     question_rows,
 )
+from starshade.audit.shares import rated_in_words
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 from starshade.release.promise import crowd
 from starshade.release.verify.claims import PROXIMITY_MODELS
-
-#: what a manifest tells of people's ratings
-SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
 
 #: what the cells of averaged profiles are
 _PROFILES = {
@@ -42,20 +40,6 @@ _AS_THEY_ARE = (
     *("utility", "disclosure", "audience", "k", "records", "items"),
     *("seed", "config", "digest", "seconds", "version"),
 )
-
-
-def rated_in_words(shares: Mapping[str, Any]) -> str:
-    """Say of how many people a class shows a rating, or that there is one."""
-    shown, exists, alone = (shares.get(name) for name in SHARES)
-    return (
-        f"{percent(shown)} of the people are in a class that shows one of their ratings, "
-        f"{percent(exists)} in one that shows that they rated an item."
-        + (
-            f" Of the records, {percent(alone)} are alone in their class with their sensitive "
-            "attributes: who knows these of a person, too, finds their record."
-        )
-        * (alone is not None)
-    )
 
 
 @dataclass(frozen=True)
@@ -161,6 +145,12 @@ class AuditResult:
         return "FAIL"
 
     @property
+    def headline(self) -> str:
+        """The verdict, and of a no the limits that do not hold and what else is in the way."""
+        failed = [finding.name for finding in self.findings if not finding.passed]
+        return ": ".join([self.word, *failed_in_words(failed, self.questions)])
+
+    @property
     def passed_alone(self) -> bool:
         """Whether it might if nothing had been published before."""
         return all(finding.passed for finding in self.findings if finding.name != "earlier")
@@ -231,11 +221,16 @@ class AuditResult:
         return {**getattr(self.worst, side).to_dict(), "settings": every}
 
     def __str__(self) -> str:
+        return f"{self._head()} {self.about}"
+
+    @property
+    def about(self) -> str:
+        """What was tried and what is still told, without the verdict and its reasons."""
         claim = ""
         if self.k and self.passed_alone:
             claim = f"{crowd(self.records, self.k, self.alike_by, near=self._proximate)} "
         tells = f"What it still tells: {self.still_tells}"
-        return f"{self._head()} {claim}{self._attacked()} {self._guarantee()} {tells}"
+        return f"{claim}{self._attacked()} {self._guarantee()} {tells}"
 
     def _attacked(self) -> str:
         before, after = self.worst.before, self.worst.after

@@ -36,9 +36,10 @@ from starshade.audit.questions.limits import limits_of
 from starshade.audit.questions.linked import linked
 from starshade.audit.questions.question import Question
 from starshade.audit.questions.singled_out import predicates_of, singled_out
-from starshade.audit.result import SHARES, AuditResult, Finding
+from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import AuditSettings
 from starshade.audit.shadows import BeingInIt, being_in_it
+from starshade.audit.shares import SHARES
 from starshade.audit.to_know import judge_earlier, to_know
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside, called

@@ -137,15 +137,15 @@ def _summary(result: AuditResult) -> Any:
     findings = figures(
         [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
     )
-    word = verdict(result.word, (result.answered or None) if result.passed else False)
+    good = (result.answered or None) if result.passed else False
     warnings = (
         figures([("·", text) for text in result.warnings], title="To know")
         if result.warnings
         else None
     )
     return page(
-        word,
-        words(str(result)),
+        verdict(result.headline, good),
+        words(str(result) if result.passed else result.about),  # why not: the findings
         *(part for question in result.questions for part in _asked(question)),
         None if result.answered else words(_SETTING),
         *useful(figures_found(result.utility)),
@@ -153,7 +153,7 @@ def _summary(result: AuditResult) -> Any:
         warnings,
         _attacks(result),
         _given(result),
-        word,
+        verdict(result.word, good),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ _SHOWN = 10  # lines listed
 
 @click.command(cls=Explained, example="starshade forget ids.txt receipt.json --dry-run")
 @click.argument("users", metavar="USERS")
-@click.argument("receipts", metavar="RECEIPT...", nargs=-1, required=True)
+@click.argument("receipts", metavar="[RECEIPT...]", nargs=-1)
 @click.option(
     "--release",
     "releases",
@@ -43,15 +45,45 @@ def forget(
 
     Their ids stand in USERS, one a line, which is a file, or - for standard input: an id on a
     command line stays in its history. The next release that continues one of these treats them as
-    having left.
+    having left. Without a RECEIPT, in the folder of a `starshade.toml`, those that `starshade run`
+    keeps are taken.
     """
     from starshade.release.folder.forget import forget as take_out
 
     ids = _lines(users)
-    found = take_out(list(ids.values()), receipts, releases=releases, dry_run=dry_run)
+    with _of_project(receipts) as places:
+        found = take_out(list(ids.values()), places, releases=releases, dry_run=dry_run)
     lines = [list(ids)[place - 1] for place in found.unknown]
-    told = found.to_dict() | {"unknown": lines}
-    run.emit({**told, "seconds": run.seconds}, lambda: _summary(found, lines, dry_run))
+    reports = _reports_naming(ids.values())
+    told = found.to_dict() | {"unknown": lines, "reports": reports}
+    run.emit({**told, "seconds": run.seconds}, lambda: _summary(found, lines, reports, dry_run))
+
+
+@contextmanager
+def _of_project(given: tuple[str, ...]) -> Iterator[list[str]]:
+    """Return the receipts given, or those that the runs of a project keep, none running."""
+    from starshade.project.file import FOLDER
+    from starshade.project.state import kept
+
+    if given:
+        yield list(given)
+        return
+    if not Path(FOLDER).is_dir():
+        raise ConfigError(
+            "no RECEIPT is named, and here is no folder of a project that keeps them",
+            advice="Name the receipts of all releases that still are continued or audited.",
+        )
+    with kept(Path()) as keep:
+        yield [str(path) for path in keep.all_receipts()]
+
+
+def _reports_naming(ids: Collection[str]) -> list[str]:
+    """Return the reports that the runs of a project keep and that name any of these people."""
+    from starshade.project.file import FOLDER
+    from starshade.report.named import names_any
+
+    reports = sorted(Path(FOLDER).glob("reports/*.html"))
+    return [str(report) for report in reports if names_any(report, set(ids))]
 
 
 def _lines(users: str) -> dict[int, str]:
@@ -71,7 +103,7 @@ def _lines(users: str) -> dict[int, str]:
     return {number: line for number, line in enumerate(lines, 1) if line.strip()}
 
 
-def _summary(found: Forgotten, unknown: list[int], dry_run: bool) -> Any:
+def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: bool) -> Any:
     holding = [held for held in found.receipts if held.records or held.gone]
     done = "would be" if dry_run else "was" if len(holding) == 1 else "were"
     people = counted(found.people, "person", "people")
@@ -98,4 +130,18 @@ def _summary(found: Forgotten, unknown: list[int], dry_run: bool) -> Any:
         )
         if holding
         else None,
+        words(_about(reports)) if holding or reports else None,
+    )
+
+
+def _about(reports: list[str]) -> str:
+    """Say what becomes of reports, which are not rewritten."""
+    if not reports:
+        return (
+            "Reports for you alone (report.html) name people at risk: delete those that name "
+            "these, or make them again (starshade report)."
+        )
+    return (
+        f"Still named in {', '.join(reports)}: delete what is named here, or make it again "
+        "(starshade report). Other reports for you alone (report.html) may name them too."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from functools import partial
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.audit.questions.limits import limits_in_words, limits_of
 from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.options.spelling import Whole, as_option
+from starshade.cli.report import made_by
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running, tell_project
 from starshade.cli.show import command, page, words
@@ -25,8 +28,10 @@ from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
-    from starshade.project.run import Ran
+    from starshade.project.file import Project
+    from starshade.project.ran import Ran
     from starshade.ratings.table import Ratings
+    from starshade.release.table import Release
 
 
 @click.command("init", cls=Explained, example="starshade init ratings.csv --yes")
@@ -55,12 +60,18 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
         raise ConfigError(
             "no terminal to ask on", advice="Take what is recognised, and look at the file: --yes"
         )
+    if os.path.lexists(NAME):
+        raise ConfigError(
+            f"{NAME}: is there already",
+            advice="Change it as you like (`starshade check-config` says what is wrong in it), or "
+            "delete it first.",
+        )
     place = ensure_free(NAME, option="")
     reading = _looked(ratings, reading, run, asks=asks)
     table, reading = _read(ratings, reading, run, asks=asks)
-    release = suggested(table)
+    release, audit = suggested(table), dict[str, Any]()
     if asks:
-        release = _asked(table, release, run)
+        release, audit = _asked(table, release, run), _limits_asked()
     said = {
         setting.name: value
         for setting in settings_of(ReadingSettings)
@@ -68,7 +79,7 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
     }
     from rich.text import Text
 
-    text = project_text(table, ratings, said, release)
+    text = project_text(table, ratings, said, release, audit)
     if asks:
         click.echo(f"\n{visible(text)}", err=True)
         click.confirm(f"Write this as {NAME}", default=True, abort=True, err=True)
@@ -149,6 +160,36 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     return {"method": usual["method"], "k": k} | chosen
 
 
+def _limits_asked() -> dict[str, Any]:
+    """Ask what a release may tell at most; without an answer it is published all the same."""
+    click.echo(
+        "Without limits a release is published although questions about it have none. Limits can "
+        f"be set on {limits_in_words(earlier=False)}.",
+        err=True,
+    )
+    limits = click.prompt(
+        "Largest shares that you allow, such as class=0.5,disclosed=0.2, or none",
+        default="none",
+        value_proc=_as_limits,
+        err=True,
+    )
+    everything = click.confirm(
+        "Publish only what is answered in full (judge)", default=False, err=True
+    )
+    said = {"limit": limits or None, "judge": "all" if everything else None}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _as_limits(text: str) -> list[str]:
+    """Read limits that are named with commas between; a wrong one is asked for again."""
+    texts = [] if text == "none" else [each.strip() for each in text.split(",")]
+    try:
+        limits_of(texts, earlier=False)
+    except ConfigError as error:
+        raise click.BadParameter(visible(error.message)) from None
+    return texts
+
+
 @click.command("run", cls=Explained, example="starshade run --dry-run\nstarshade run")
 @click.option("--dry-run", is_flag=True, help="Read the data and say what would be done.")
 @running(seed=True)
@@ -172,9 +213,20 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
     said = {"data": project.data, "release": project.release, "audit": project.audit}
     tell_project([name for name, values in said.items() if values])
     with speak(partial(_as_key, project.method), between=", "):
-        ran = do(project, Path(), seed=lambda: run.seed, dry=dry_run)
+        ran = do(
+            project, Path(), seed=lambda: run.seed, remake=partial(_remade, project), dry=dry_run
+        )
         run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
     context.exit(1 if ran.passed is False else 0)
+
+
+def _remade(
+    project: Project, release: Release, name: str, after: tuple[str, str] | None
+) -> str | None:
+    """Return the command that makes a release of a project again, beside its file."""
+    data = dict(project.data)
+    ratings = str(data.pop("ratings"))
+    return made_by(release, ratings, name, Reading(**data), *([after] if after else []))
 
 
 def _as_key(method: str, setting: str, value: Value = None) -> str:

@@ -195,10 +195,17 @@ def repeated(context: click.Context, release: Release, reading: Reading, seed: i
     return "\n".join([*([made] if made else []), shlex.join(words)])
 
 
-def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str | None:
+def made_by(
+    release: Release,
+    ratings: str,
+    out: str,
+    reading: Reading,
+    after: tuple[str, str] = ("RELEASE-BEFORE", "ITS-RECEIPT"),
+) -> str | None:
     """Return the command that makes a release again, byte for byte; None without its receipt.
 
     What the receipt holds and a command cannot say, the content of files, stands in capitals.
+    `after`: where the release lies that it continues, if it does one, and its receipt.
 
     The release lies at `out`; made again it goes to a place beside.
     """
@@ -216,7 +223,7 @@ def made_by(release: Release, ratings: str, out: str, reading: Reading) -> str |
         if isinstance(option, click.Option) and option.name in own - {"items"}:
             words += _spelled(option, config.get(option.name))
     if release.private.chain is not None and release.private.chain.after is not None:
-        words += ["--after", "RELEASE-BEFORE", "--after-private", "ITS-RECEIPT"]
+        words += ["--after", after[0], "--after-private", after[1]]
         words += ["--shortfall", str(config.get("shortfall", "invent"))]
     elif config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,15 @@ from starshade.audit.make import KeepsGroups, make_release
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError
-from starshade.figure import Shown
 from starshade.plain import counted
 from starshade.progress import note
-from starshade.project.file import FOLDER, NAME, Project
+from starshade.project.file import NAME, Project
+from starshade.project.ran import Ran, facts_of
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
 from starshade.ratings.places.place import refuse_in_release
 from starshade.ratings.read import read_ratings
-from starshade.ratings.select import listed_items, parse_items
+from starshade.ratings.select import parse_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
 from starshade.release.folder.digest import digest_of
@@ -34,56 +34,18 @@ from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from starshade.report.page import save_report
 
-
-@dataclass(frozen=True)
-class Ran(Shown):
-    """What a run came to.
-
-    `again`: nothing was new since the run before, so nothing was done. `to`: where the release
-    lies; of a dry run, where it would go.
-    """
-
-    name: str
-    passed: bool | None
-    headline: str
-    to: str
-    again: bool = False
-    dry: bool = False
-    plan: str = ""
-    reasons: tuple[str, ...] = ()
-    audit: AuditResult | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``release, pass, verdict, out, again, dry_run, reasons``."""
-        return {
-            "release": self.name,
-            "pass": self.passed,
-            "verdict": self.headline,
-            "out": self.to,
-            "again": self.again,
-            "dry_run": self.dry,
-            "reasons": list(self.reasons),
-        }
-
-    def __str__(self) -> str:
-        if self.dry:
-            return f"{self.plan} Nothing was made."
-        lies = "is published as" if self.passed else "is not published, and stays at"
-        where = f"{self.name} {lies} {self.to}."
-        if self.passed and self.audit is not None and not self.audit.answered:
-            where += (
-                " It holds what was asked of it; to publish only what is answered in full, say "
-                'judge = "all" under [audit].'
-            )
-        if self.audit is not None:
-            receipt = f", its receipt {FOLDER}/receipts/{self.name}.json" if self.passed else ""
-            where += f" A report on it is {FOLDER}/reports/{self.name}.html{receipt}."
-        if self.again:
-            return f"{self.headline}. Nothing is new since the last run: {where}"
-        return f"{self.headline}. {where} {self.audit}"
+#: release, its name, where that lies which it continues and its receipt → what makes it again
+Remake = Callable[[Release, str, tuple[str, str] | None], str | None]
 
 
-def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = False) -> Ran:
+def run(
+    project: Project,
+    folder: Path,
+    *,
+    seed: Callable[[], int],
+    remake: Remake = lambda release, name, after: None,
+    dry: bool = False,
+) -> Ran:
     """Do the job of a project, or what is left of it.
 
     Parameters
@@ -93,8 +55,10 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         Where its file lies; paths in it are relative to this, the working folder.
     seed : callable
         Draws a seed; asked once a job.
+    remake : callable
+        Says to a release the command that makes it again, for the owner's report.
     dry : bool
-        Read the data and say what would be done.
+        Read the data and say what would be done, or why it cannot be.
 
     Raises
     ------
@@ -118,7 +82,8 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         place = to / name
         _refuse_taken(place)
         method = _method(project)
-        after = _last_of(keep, state, project) if isinstance(method, KeepsGroups) else None
+        last = _last_of(keep, state, project) if isinstance(method, KeepsGroups) else None
+        after = None if last is None else read_release(last[0], private=last[1])
         if after is not None and method.items is not None and method.items.top is not None:
             method = replace(method, items=None)  # those of the release before
         if dry:
@@ -130,10 +95,11 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         state = replace(state, seeds={job: drawn})
         keep.write(state)
         release = _made(ratings, method, work, after, drawn)
-        audit = _audited(project, ratings, release, work, keep, state, drawn)
-        return _ended(
-            keep, state, job, Published(name, str(place), _identity(work / "release")), audit
-        )
+        out = Published(name, str(place), _identity(work / "release"))
+        again = remake(release, name, last)
+        audit = _audited(project, ratings, release, work, keep, state, drawn, out, again)
+        facts = facts_of(ratings, release, audit)
+        return replace(_ended(keep, state, job, out, audit), facts=facts)
 
 
 def job_of(project: Project, ratings: Ratings) -> str:
@@ -238,25 +204,29 @@ def _refuse_taken(place: Path) -> None:
         )
 
 
-def _last_of(keep: Keep, state: State, project: Project) -> Release | None:
-    """Return the release that the next one continues; None: it is the first."""
+def _last_of(keep: Keep, state: State, project: Project) -> tuple[str, str] | None:
+    """Say where the release lies that the next one continues, and its receipt; None: the first."""
     if state.published:
         last = state.published[-1]
-        return read_release(last.folder, private=keep.receipt(last.name))
+        return last.folder, str(keep.receipt(last.name))
     earlier = project.publish.get("earlier", ())
     receipts = project.publish.get("earlier_private", ())
-    return read_release(earlier[-1], private=receipts[-1]) if earlier and receipts else None
+    return (earlier[-1], receipts[-1]) if earlier and receipts else None
 
 
 def _plan(ratings: Ratings, method: Any, after: Release | None, place: Path) -> str:
-    beside = "" if after is None else ", continuing the last one"
+    beside = nobodys = ""
     if after is not None:
-        chosen = listed_items(list(after.classes.items)).apply(ratings)
+        kept = method.who_stays(ratings, after)  # refused as when it is made
+        chosen, invented = kept.ratings, int(kept.invented.sum())
+        beside = ", continuing the last one"
+        nobodys = f" and {counted(invented, 'record')} of nobody" if invented else ""
     else:
         chosen = ratings if getattr(method, "items", None) is None else method.items.apply(ratings)
     people = counted(chosen.n_users, "person", "people")
     return (
-        f"{people}, {counted(chosen.n_items, 'item')}, {counted(chosen.n_ratings, 'rating')} "
+        f"{people}{nobodys}, {counted(chosen.n_items, 'item')}, "
+        f"{counted(chosen.n_ratings, 'rating')} "
         f"would be released by {method.name} with k = {method.k}{beside}, judged, and if the "
         f"verdict allows it published as {place}."
     )
@@ -287,8 +257,13 @@ def _audited(
     keep: Keep,
     state: State,
     seed: int,
+    leaving: Published,
+    command: str | None,
 ) -> AuditResult:
-    """Judge a release beside all that are out, and write both editions of the report."""
+    """Judge a release beside all that are out, and write both editions of the report.
+
+    The report names the place where the release lies when the run has ended.
+    """
     out = state.published
     dossier = gather(
         ratings,
@@ -302,8 +277,10 @@ def _audited(
             *(keep.receipt(each.name) for each in out),
         ],
         seed=seed,
-        command="starshade run",
+        command=command,
     )
+    if dossier.passed:
+        dossier = dossier.moved(leaving.folder, str(keep.receipt(leaving.name)))
     for public, file in ((False, "report.html"), (True, "report-public.html")):
         (work / file).unlink(missing_ok=True)
         save_report(dossier, work / file, public=public)
@@ -311,7 +288,7 @@ def _audited(
 
 
 def _ended(keep: Keep, state: State, job: str, release: Published, audit: AuditResult) -> Ran:
-    work, headline = keep.work / job, audit.word
+    work, headline = keep.work / job, audit.headline
     for file, suffix in (("report.html", ""), ("report-public.html", "-public")):
         os.replace(work / file, keep.reports / f"{release.name}{suffix}.html")
     if not audit.passed:

@@ -79,6 +79,10 @@ class Keep:
         """Say where the receipt of a release that is out lies."""
         return self.receipts / f"{name}.json"
 
+    def all_receipts(self) -> list[Path]:
+        """Return the receipts of what is out, and of what is not."""
+        return [*sorted(self.receipts.glob("*.json")), *sorted(self.work.glob("*/receipt.json"))]
+
     def read(self) -> State:
         """Read the state; nothing is known where there is none.
 

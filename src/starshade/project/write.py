@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from starshade.plain import counted
+from starshade.plain import counted, percent
+from starshade.progress import silence
 from starshade.project.file import VERSION, key_of
 from starshade.project.settings import PublishSettings, ReleaseSettings
+from starshade.ratings.select import parse_items
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
 
@@ -39,16 +41,26 @@ def suggested(ratings: Ratings) -> dict[str, Any]:
 
 
 def project_text(
-    ratings: Ratings, source: str, said: Mapping[str, Any], release: Mapping[str, Any]
+    ratings: Ratings,
+    source: str,
+    said: Mapping[str, Any],
+    release: Mapping[str, Any],
+    audit: Mapping[str, Any] | None = None,
 ) -> str:
     """Write a project file.
 
     `said`: what was said of how to read them, by setting; what was recognised besides is written
     down too: the columns by name and the scale, so that the next export is read alike. `release`:
-    as `suggested` returns it.
+    as `suggested` returns it. `audit`: what is said of limits.
+
+    Raises
+    ------
+    ConfigError
+        The items of `release` are not in the ratings, or nobody rated any.
     """
     data = {"ratings": source, **said, **_recognised(ratings, said)}
-    return text_of(data, release, about=_about(ratings), beside=_attributes(ratings))
+    beside = [*_kept(ratings, release.get("items")), *_attributes(ratings)]
+    return text_of(data, release, audit, about=_about(ratings), beside=beside)
 
 
 def text_of(
@@ -87,8 +99,8 @@ def text_of(
             "",
             "[audit]",
             *_lines(audit or {}),
-            "# Largest shares that you allow; without any, only what k promises is judged:",
-            '# limit = ["record=0.2", "class=0.5"]',
+            "# Without these a release is published although questions about it have no limit:",
+            '# limit = ["disclosed=0.2", "class=0.5"]  # the largest shares that you allow',
             '# judge = "all"  # publish only what is answered in full',
             "",
             "[publish]",
@@ -132,6 +144,30 @@ def _about(ratings: Ratings) -> list[str]:
     if ratings.report.scale_inferred:
         about.append("# The scale is what was found: its ends may be one person's rating each.")
     return about
+
+
+def _kept(ratings: Ratings, items: str | None) -> list[str]:
+    """Say how much of the ratings the chosen items keep, and who has none of them."""
+    if items is None:
+        return []
+    with silence():
+        kept = parse_items(items).apply(ratings)
+    lost = ratings.n_users - kept.n_users
+    return [
+        f"# {kept.n_items:,} of {counted(ratings.n_items, 'item')} keep "
+        f"{percent(kept.n_ratings / ratings.n_ratings)} of the ratings.",
+        *([f"# {left_out(lost, ratings.n_users)}"] if lost else []),
+    ]
+
+
+def left_out(people: int, of: int) -> str:
+    """Say how many people are not in a release because of its items.
+
+    >>> left_out(43, 400)
+    '43 of 400 people rated none of these items and are left out.'
+    """
+    everybody = counted(of, "person", "people")
+    return f"{people:,} of {everybody} rated none of these items and are left out."
 
 
 def _attributes(ratings: Ratings) -> list[str]:

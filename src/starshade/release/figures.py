@@ -111,8 +111,8 @@ INVENTED_RECORDS = Figure(
     "Records that are nobody's",
     "count",
     True,
-    "They take the places of people who left since an earlier release, so that their groups stay "
-    "as large; a band says how large a share of all records they are.",
+    "They fill up groups that an earlier release made and in which too few people are left; a band "
+    "says how large a share of all records they are.",
 )
 SHARES = (
     Figure(

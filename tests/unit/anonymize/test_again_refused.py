@@ -12,6 +12,7 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.errors import ConfigError, UnmetError
+from starshade.progress import watch
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 
@@ -62,3 +63,46 @@ def test_a_scale_that_was_declared_is_not_passed_over() -> None:
     found = replace(wider, report=replace(wider.report, scale_inferred=True))
     again = KLikeness(k=3).anonymize(found, rng=0, after=first)
     assert again.scale == first.scale
+
+
+class Notes:
+    """Somebody who hears what is noted."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def start(self, label: str, total: float | None) -> int:
+        return 0
+
+    def advance(self, handle: int, amount: float) -> None: ...
+
+    def stop(self, handle: int) -> None: ...
+
+    def note(self, message: str) -> None:
+        self.heard.append(message)
+
+
+def test_a_larger_k_than_the_groups_that_are_kept_is_told() -> None:
+    """Of 24 people in eight groups of three a k of four lacks one record in each."""
+    first = KLikeness(k=3).anonymize(RATINGS, rng=0)
+    sizes = np.bincount(first.class_of_record)
+    notes = Notes()
+    with watch(notes):
+        again = KLikeness(k=4).anonymize(RATINGS, rng=0, after=first)
+    lacking = int(np.maximum(4 - sizes, 0).sum())
+    assert again.exact.invented_records == lacking > 0
+    small = int((sizes < 4).sum())
+    heard = " ".join(notes.heard)
+    assert f"k = 4: {small} of the {len(sizes)} groups that are kept" in heard
+    assert f"{lacking} of {24 + lacking} records are nobody's" in heard
+
+
+def test_slack_that_comes_too_late_is_told() -> None:
+    first = KLikeness(k=3).anonymize(RATINGS, rng=0)
+    notes = Notes()
+    with watch(notes):
+        KLikeness(k=3).anonymize(RATINGS, rng=0, after=first)
+    assert not [text for text in notes.heard if "kept" in text or "nobody" in text]
+    with watch(notes):
+        KLikeness(k=3, slack=2).anonymize(RATINGS, rng=0, after=first)
+    assert "k + slack = 5: " in " ".join(notes.heard)

@@ -105,12 +105,14 @@ def keep(
     k: int,
     shortfall: Shortfall,
     items: ItemSelection | None = None,
+    slack: int = 0,
 ) -> Kept:
     """Find who can be released again beside whom.
 
     `k`: least number of records of a group. `shortfall`: what becomes of a group of which fewer
     than k people are left: "invent" records up to k, if at least half of k are left, or "withhold"
-    all of it. `items`: a choice of items, which must be those of before; None: those.
+    all of it. `items`: a choice of items, which must be those of before; None: those. `slack`: by
+    how much groups of newcomers are to be larger; those that are kept stay as they are.
 
     Raises
     ------
@@ -148,10 +150,18 @@ def keep(
     if waiting:
         note(f"{counted(newcomers, 'newcomer')}: fewer than {k}, so they wait for the next release")
     users = np.flatnonzero(released)
+    invented = np.where(out, 0, np.maximum(k - stay, 0))
+    _tell_smaller(ever[~out], k, slack)
+    nobodys = int(invented.sum())
+    if nobodys:
+        note(
+            f"{nobodys:,} of {counted(len(users) + nobodys, 'record')} are nobody's: they fill "
+            f"groups up in which fewer than {k} people are left"
+        )
     return Kept(
         ratings=table.keep_users(users),
         group=group[users],
-        invented=np.where(out, 0, np.maximum(k - stay, 0)),
+        invented=invented,
         left=stay < ever,
         row=row,
         withheld=table.n_users - len(users),
@@ -232,13 +242,31 @@ def _on_the_same(ratings: Ratings, before: Release, chosen: ItemSelection | None
     return on_scale(table, scale)
 
 
+def _tell_smaller(people: Ints, k: int, slack: int) -> None:
+    """Tell that groups are kept which were made of fewer people than is asked for now.
+
+    `people` (kept groups,): everybody who ever was in each.
+    """
+    small = int((people < k + slack).sum())
+    if not small:
+        return
+    plus = " + slack" * bool(slack)
+    note(
+        f"k{plus} = {k + slack}: {small:,} of the {counted(len(people), 'group')} that are kept "
+        f"were made of fewer people, the smallest of {int(people.min())}. Nobody is added to them: "
+        f"what one lacks to k = {k} is filled up with records of nobody, or it is withheld, in "
+        "this release and in all that follow; only groups of newcomers become larger"
+    )
+
+
 def _refuse_a_rest(withheld: int, stayed: int, k: int, was: int, shortfall: Shortfall) -> None:
     if 2 * withheld <= stayed:
         return
     why = "are too small" if k > was else "too many have left"
     advice = (
-        "Do not publish these people again. Groups that start larger last longer"
-        f"{aside('slack', 2)}."
+        "Wait until more of them are back, or release those alone who were in no release before, "
+        "as data of their own. Whoever makes a first release can let groups start larger"
+        f"{aside('slack', 2)}: they last longer; of groups that are kept it changes nothing."
     )
     if shortfall == "withhold":
         advice = (

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from starshade.anonymize.again.keep import Shortfall, keep, refuse_leavers, refuse_other_settings
+from starshade.anonymize.again.keep import (
+    Kept,
+    Shortfall,
+    keep,
+    refuse_leavers,
+    refuse_other_settings,
+)
 from starshade.anonymize.order import by_content, check_copy, put_back, seeded_order
 from starshade.anonymize.predictive.bins import distances_of, group_users
 from starshade.anonymize.predictive.clusters import bounded_t_means, exchange_users
@@ -229,11 +235,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
             table = ready.ratings
         else:
-            refuse_other_settings(after.manifest, "none", "profile")
-            kept = keep(ratings, after, self.k, shortfall, self.items)
+            kept = self.who_stays(ratings, after, shortfall)
             table = kept.ratings
-            if self.profile in MEANS:
-                refuse_leavers(kept)
         if self.min_raters > table.n_users:
             raise ConfigError(
                 f"{named('min_raters')} = {self.min_raters}: there are {table.n_users:,} users",
@@ -275,6 +278,17 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             profile=self.profile,
             chain=chain,
         )
+
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
+        """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
+
+        Nothing is made. Arguments as in `anonymize`.
+        """
+        refuse_other_settings(after.manifest, "none", "profile")
+        kept = keep(ratings, after, self.k, shortfall, self.items, self.slack)
+        if self.profile in MEANS:
+            refuse_leavers(kept)
+        return kept
 
     def _step(self, scale: Scale) -> float:
         step = default_step(scale) if self.step is None else float(self.step)

@@ -194,6 +194,11 @@ class Dossier:
         """Whether the release may be published."""
         return self.audit.passed
 
+    def moved(self, release: str, private: str) -> Dossier:
+        """Return the same of a release that goes to another place, with its receipt."""
+        run = {**self.own["run"], "release": release, "private": private}
+        return replace(self, own={**self.own, "run": run})
+
     def public(self) -> dict[str, Any]:
         """Return what may be published; nothing in it is about a single user."""
         return deepcopy(dict(self.for_all))

@@ -11,7 +11,8 @@ from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.question import Question, first_words, limits_of_all
-from starshade.audit.result import AuditResult, Finding, rated_in_words
+from starshade.audit.result import AuditResult, Finding
+from starshade.audit.shares import rated_in_words
 from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.release.promise import QUESTIONS, crowd

@@ -63,6 +63,17 @@ class Measured:
         return LIMITED[self.name].title
 
     @property
+    def finding(self) -> str:
+        """What the finding on its limit is called."""
+        return {"record": "attack", "joint-class": "earlier"}.get(self.name, self.name)
+
+    @property
+    def short(self) -> str:
+        """What was found, and the limit, in a few words."""
+        limit = "" if self.limit is None else f", limit {percent(self.limit.value)}"
+        return f"{self.name} {self.rate_text}{limit}"
+
+    @property
     def answer(self) -> Answer:
         """No where the upper end of the interval keeps to the limit."""
         if self.rate is None:
@@ -110,11 +121,14 @@ class Measured:
     @property
     def found(self) -> str:
         """The rate, and what was known, in words."""
+        return "–" if self.rate is None else f"{self.rate_text}; {self.knew} known"
+
+    @property
+    def rate_text(self) -> str:
+        """The rate in words, with its interval where not everybody was counted."""
         if self.rate is None:
-            return "–"
-        counted_all = self.rate.low == self.rate.high
-        text = percent(self.rate.rate) if counted_all else str(self.rate)
-        return f"{text}; {self.knew} known"
+            return "not measured"
+        return percent(self.rate.rate) if self.rate.low == self.rate.high else str(self.rate)
 
     @property
     def limit_text(self) -> str:
@@ -161,6 +175,12 @@ class Question:
         """The answer, and why in a sentence for each thing that was measured."""
         return " ".join([f"{self.answer.capitalize()}.", *(each.text for each in self.measured)])
 
+    @property
+    def beyond(self) -> str:
+        """The answer, and a sentence for each thing that no limit is on and that is not a no."""
+        open_ = (each for each in self.measured if each.limit is None and each.answer != "no")
+        return " ".join([f"{self.answer.capitalize()}.", *(each.text for each in open_)])
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
         return {
@@ -187,6 +207,21 @@ def question_rows(question: Question) -> list[tuple[str, str, str, str, str]]:
         )
         for each in question.measured
     ]
+
+
+def failed_in_words(failed: Sequence[str], questions: Sequence[Question]) -> list[str]:
+    """Say in a line what is in the way: of limits what was found; empty where nothing is.
+
+    `failed`: the names of the findings that are. Of a question whose answer is yes the limit tells.
+    """
+    short: dict[str, str] = {
+        each.name: "" if each.answer == "yes" else f"{each.name} {each.answer}"
+        for each in questions
+    }
+    measured = (each for question in questions for each in question.measured)
+    short |= {each.finding: each.short for each in measured if each.limit is not None}
+    said = filter(None, dict.fromkeys(short.get(name, name) for name in failed))
+    return ["; ".join(said)] * bool(failed)
 
 
 def answered(questions: Sequence[Question]) -> bool:
