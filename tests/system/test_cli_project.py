@@ -267,6 +267,36 @@ def test_what_is_out_is_watched(project: Path) -> None:
     assert "is not what this project published" in refused("run")
 
 
+def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) -> None:
+    told("run")
+    out, receipt = project / "published" / "release-1", project / FOLDER / "receipts"
+    whole = shutil.copytree(out, project / "whole")
+
+    def refuses(*said: str) -> None:
+        for words in (["run"], ["run", "--dry-run"]):
+            error = refused(*words)
+            assert all(each in error for each in ("published/release-1", *said)), error
+
+    shutil.copy("ratings.csv", out)
+    refuses("ratings.csv: unknown", "take away")
+    (out / "ratings.csv").unlink()
+    (out / "README.md").write_text("x")
+    refuses("README.md: not the file")
+    (out / "README.md").unlink()
+    refuses("README.md: missing")
+    shutil.copy(whole / "README.md", out)
+    assert told("run")["again"]
+
+    file = receipt / "release-1.json"
+    text = file.read_text()
+    file.write_text(text.replace('"seed": ', '"seed": 1'))
+    assert "release-1.json" in refused("run")
+    assert "backup" in refused("run")
+    file.unlink()
+    assert "release-1.json: cannot be read" in refused("run")
+    assert "backup" in refused("run", "--dry-run")
+
+
 def test_a_damaged_state_is_told(project: Path) -> None:
     told("run")
     state = project / FOLDER / "state.json"

@@ -17,7 +17,7 @@ from starshade.audit.dossier.dossier import gather
 from starshade.audit.make import KeepsGroups, make_release
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
-from starshade.errors import ConfigError, OutputError
+from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.figure import Shown
 from starshade.plain import counted
 from starshade.progress import note
@@ -29,8 +29,8 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.select import listed_items, parse_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
-from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import digest_of
+from starshade.release.folder.read import check_whole, read_release
+from starshade.release.folder.receipt import digest_of, read_receipt
 from starshade.release.table import Release
 from starshade.report.page import save_report
 
@@ -207,19 +207,40 @@ def _settled(keep: Keep, state: State) -> State:
             state = replace(state, leaving=None, last=None)
             keep.write(state)
     for each in state.published:
-        folder = Path(each.folder)
-        if not folder.exists():
-            raise OutputError(
-                f"{folder}: was published by this project and is not there; the next release "
-                "cannot be judged beside it",
-                advice="Put a copy of it back.",
-            )
-        if _identity(folder) != each.release:
-            raise OutputError(
-                f"{folder}: is not what this project published there",
-                advice="Put a copy of that back.",
-            )
+        _refuse_changed(each, keep.receipt(each.name))
     return state
+
+
+def _refuse_changed(out: Published, receipt: Path) -> None:
+    """Refuse where a release that is out, or its receipt, is not whole as it was published."""
+    folder = Path(out.folder)
+    if not folder.exists():
+        raise OutputError(
+            f"{folder}: was published by this project and is not there; the next release "
+            "cannot be judged beside it",
+            advice="Put a copy of it back.",
+        )
+    if _identity(folder) != out.release:
+        raise OutputError(
+            f"{folder}: is not what this project published there",
+            advice="Put a copy of that back.",
+        )
+    try:
+        check_whole(folder)
+    except ReleaseError as error:
+        raise OutputError(
+            f"{folder}: is not what this project published there: {error.message}",
+            advice="Put that file back as it was, or take away what was added; whoever has got "
+            "it meanwhile should hear so.",
+        ) from None
+    try:
+        read_receipt(receipt, folder)
+    except ReleaseError as error:
+        raise OutputError(
+            f"{error.message}; without it no release can continue {out.name} or be judged beside "
+            "it",
+            advice="Put a backup of it back.",
+        ) from None
 
 
 def _identity(folder: Path) -> str:
