@@ -14,6 +14,7 @@ from typing import Any
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
+from starshade.project.check import what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
 from starshade.registry import find
 from starshade.setting import Setting, settings_of, shown
@@ -108,18 +109,27 @@ def problems_of(folder: Path = Path()) -> list[Problem]:
 def _parsed(text: str, folder: Path) -> tuple[Project, list[Problem]]:
     """Parse, and look where releases would go: they may not take the receipts along."""
     project, problems = parse_project(text, os.environ)
-    to = Path(str(project.publish.get("to", PublishSettings().to)))
+    to = Path(str(project.publish.get("to", PublishSettings().to)).replace("\0", ""))
     real, home = Path(os.path.realpath(folder / to)), Path(os.path.realpath(folder))
     if home == real or real in home.parents or real.is_relative_to(home / FOLDER):
-        said = f"{ENVIRONMENT}PUBLISH_TO" in project.overridden
-        problem = Problem(
-            0 if said else _Lines(text).of("publish", "to"),
-            f"to = {str(to)!r}: whoever gets what is published there would get {FOLDER} and the "
-            "receipts in it too",
-            'Name a folder of its own, for example to = "published".',
+        problems.append(
+            Problem(
+                _line(text, project, "publish", "to"),
+                f"to = {str(to)!r}: whoever gets what is published there would get {FOLDER} and "
+                "the receipts in it too",
+                'Name a folder of its own, for example to = "published".',
+            )
         )
-        problems = sorted([*problems, problem], key=lambda each: each.line)
+    for section, name, what, advice in what_is_wrong(project, folder):
+        problems.append(Problem(_line(text, project, section, key_of(name)), what, advice))
+    problems.sort(key=lambda each: each.line)
     return project, problems
+
+
+def _line(text: str, project: Project, section: str, key: str) -> int:
+    """Return in which line a value stands; 0: in none, or the environment says another."""
+    variable = f"{ENVIRONMENT}{section}_{key}".upper().replace("-", "_")
+    return 0 if variable in project.overridden else _Lines(text).of(section, key)
 
 
 def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, list[Problem]]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.figure import Shown
 from starshade.plain import counted
 from starshade.progress import note
+from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
@@ -144,21 +145,9 @@ def job_of(project: Project, ratings: Ratings) -> str:
     settings = {"release": dict(project.release), "audit": dict(project.audit)}
     settings["publish"] = dict(project.publish)
     facts = [__version__, digest_of(ratings), ratings.item_names, settings]
-    files = [*map(_content, _texts(settings))]
+    files = [*map(_content, texts_in(settings))]
     said = json.dumps([*facts, files], sort_keys=True, default=str, allow_nan=True)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Find every text in settings."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
 
 
 def _content(text: str) -> str:
