@@ -415,3 +415,25 @@ def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
         for line in ('users = "theirs.csv"', 'on-duplicate = "mean"', "k = 7", 'items = "top:5"'):
             assert line in text
         assert told("check-config")["problems"] == []
+
+
+def test_a_password_in_the_file_is_warned_of(project: Path) -> None:
+    ratings = 'ratings = "postgresql://eve:pa55@localhost:1/shop"'
+    text = PROJECT.replace('ratings = "ratings.csv"', ratings)
+    (project / "starshade.toml").write_text(text)
+    said = call("check-config")
+    assert said.exit_code == 0
+    assert "starshade.toml, line 3: ratings holds a password" in " ".join(said.stderr.split())
+    said = call("run")
+    assert said.exit_code == 2
+    assert "PGPASSWORD" in said.stderr
+    assert "pa55" not in said.stderr
+    (project / "starshade.toml").write_text(text.replace(":pa55", ""))
+    assert "PGPASSWORD" not in call("check-config").stderr
+
+
+def test_a_limit_on_several_releases_is_refused_before_any_work(project: Path) -> None:
+    text = PROJECT.replace("[audit]", '[audit]\nlimit = ["joint-class=0.1"]')
+    text = text.replace('"ratings.csv"', '"not-there.csv"')
+    (project / "starshade.toml").write_text(text)
+    assert "joint-class is of several releases" in refused("run", "--dry-run")

@@ -15,7 +15,7 @@ from starshade.errors import StarshadeError
 from starshade.naming import speak
 from starshade.project.settings import PublishSettings
 from starshade.ratings.places.place import resolve_folder
-from starshade.ratings.readers.addresses.address import path_of, scheme_of
+from starshade.ratings.readers.addresses.address import has_secret, path_of, scheme_of
 
 if TYPE_CHECKING:
     from starshade.project.file import Project
@@ -41,6 +41,14 @@ def what_is_wrong(project: Project, folder: Path) -> Iterator[Wrong]:
     yield from _given_away(project, folder)
     yield from _receipts(project)
     yield from _refused_values(project)
+
+
+def secrets_in(project: Project) -> Iterator[tuple[str, str]]:
+    """Find the addresses that hold a password or a key, by section and setting."""
+    for section in ("data", "release", "publish"):
+        for name, value in getattr(project, section).items():
+            if any(map(has_secret, texts_in(value))):
+                yield section, name
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -15,6 +15,7 @@ from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.dossier.dossier import gather
 from starshade.audit.make import KeepsGroups, make_release
+from starshade.audit.questions.limits import limits_of
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, ReleaseError
@@ -109,6 +110,8 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
     to = _published_place(project)
     with kept(folder) as keep:
         state = _settled(keep, keep.read())
+        method = _method(project)
+        _refuse_limits(project, state)
         ratings = read_ratings(_source(project), **_reading(project))
         job = job_of(project, ratings)
         if state.last is not None and state.last.job == job:
@@ -118,7 +121,6 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         name = f"release-{len(state.published) + 1}"
         place = to / name
         _refuse_taken(place)
-        method = _method(project)
         after = _last_of(keep, state, project) if isinstance(method, KeepsGroups) else None
         if after is not None and method.items is not None and method.items.top is not None:
             method = replace(method, items=None)  # those of the release before
@@ -178,6 +180,12 @@ def _method(project: Project) -> Any:
     if "items" in settings:
         settings["items"] = parse_items(str(settings["items"]))
     return find(ENTRIES, project.method, "method").load()(**settings)
+
+
+def _refuse_limits(project: Project, state: State) -> None:
+    """Refuse before all work what judging would refuse after it."""
+    audit = Audit(**project.audit)
+    limits_of(audit.limit, earlier=bool(project.publish.get("earlier") or state.published))
 
 
 def _published_place(project: Project) -> Path:

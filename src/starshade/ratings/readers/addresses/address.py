@@ -17,6 +17,10 @@ from starshade.errors import ConfigError
 FILE_SYSTEMS = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
 POSTGRES = ("postgresql", "postgres")
 DATABASES = (*POSTGRES, "sqlite")
+#: what to do about a password in an address that is written down
+SECRETS_LIE = (
+    "Leave it out, and put it in PGPASSWORD, ~/.pgpass, AWS_SECRET_ACCESS_KEY or the like."
+)
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _WHOLE = re.compile(r"(?:([^@/?]*)@)?([^@?/]*)(/[^?]*)?(?:\?([^@]*))?", re.DOTALL)
 _HOST = re.compile(r"([^:]*|\[[0-9A-Fa-f:.]+\])(:\d*)?(,[^:]*(:\d*)?)*")
