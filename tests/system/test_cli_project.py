@@ -437,3 +437,41 @@ def test_a_limit_on_several_releases_is_refused_before_any_work(project: Path) -
     text = text.replace('"ratings.csv"', '"not-there.csv"')
     (project / "starshade.toml").write_text(text)
     assert "joint-class is of several releases" in refused("run", "--dry-run")
+
+
+def real_valued(place: Path) -> None:
+    """Write ratings without steps, of which one person gave the lowest and one the highest."""
+    rng = np.random.default_rng(1)
+    rows = [
+        f"p{person}@example.org,film {i},{rng.uniform(1, 4):.4f}"
+        for person in range(60)
+        for i in range(ITEMS)
+    ]
+    rows += ["p1@example.org,film x,0.3141", "p2@example.org,film x,4.9871"]
+    place.write_text("\n".join(["email,film,stars", *rows]) + "\n")
+
+
+def test_the_exact_rating_of_one_person_is_no_end_of_a_scale(home: Path) -> None:
+    real_valued(home / "ratings.csv")
+    columns = ("--user-col", "email", "--item-col", "film", "--rating-col", "stars")
+    said = call("init", "ratings.csv", "--yes", *columns)
+    assert said.exit_code == 0, said.stderr
+    text = (home / "starshade.toml").read_text()
+    assert 'scale = "0:5"' in text
+    assert "moved outwards" in text
+    assert "0.31" not in text
+    assert "4.98" not in text
+    assert call("run", "--dry-run").exit_code == 0
+
+    (home / "starshade.toml").write_text(text.replace('scale = "0:5"\n', ""))
+    for words in (["run"], ["run", "--dry-run"]):
+        error = refused(*words)
+        assert "fewer than 5 people gave the lowest or the highest rating" in error
+        assert 'scale = "0:5"' in error
+    assert not (home / "published").exists()
+
+    ends = "".join(f"p{n}@example.org,film y,{end}\n" for n in range(5) for end in (0.25,))
+    ends += "".join(f"p{n}@example.org,film z,{end}\n" for n in range(5) for end in (5.0625,))
+    with (home / "ratings.csv").open("a") as file:
+        file.write(ends)
+    assert call("run", "--dry-run").exit_code == 0  # these ends are those of five each

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from starshade._version import __version__
+from starshade.anonymize.prepare import rare_ends, shared_levels
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.dossier.dossier import gather
 from starshade.audit.make import KeepsGroups, make_release
@@ -26,6 +27,7 @@ from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
+from starshade.project.write import outwards
 from starshade.ratings.places.place import refuse_in_release
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import listed_items, parse_items
@@ -124,6 +126,8 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         after = _last_of(keep, state, project) if isinstance(method, KeepsGroups) else None
         if after is not None and method.items is not None and method.items.top is not None:
             method = replace(method, items=None)  # those of the release before
+        if after is None:  # else the scale is that of the release before, which is out
+            _refuse_found_scale(ratings, method.k)
         if dry:
             return Ran(
                 name, None, "", str(place), dry=True, plan=_plan(ratings, method, after, place)
@@ -186,6 +190,20 @@ def _refuse_limits(project: Project, state: State) -> None:
     """Refuse before all work what judging would refuse after it."""
     audit = Audit(**project.audit)
     limits_of(audit.limit, earlier=bool(project.publish.get("earlier") or state.published))
+
+
+def _refuse_found_scale(ratings: Ratings, k: int) -> None:
+    """Refuse a scale of which an end is the exact rating of few: the release would state it."""
+    if not ratings.report.scale_inferred or ratings.scale.step is not None:
+        return
+    rare = rare_ends(ratings.scale, shared_levels(ratings, k))
+    if rare:
+        raise ConfigError(
+            f"{NAME}: [data] lacks scale, and fewer than {k} people gave the "
+            f"{' or the '.join(rare)} rating: the release would state it as an end of its scale",
+            advice="Declare which ratings there can be, for example [data] "
+            f'scale = "{outwards(ratings.scale)}".',
+        )
 
 
 def _published_place(project: Project) -> Path:
