@@ -428,6 +428,10 @@ def test_a_password_in_the_file_is_warned_of(project: Path) -> None:
     assert said.exit_code == 2
     assert "PGPASSWORD" in said.stderr
     assert "pa55" not in said.stderr
+    (project / "starshade.toml").write_text(f'{PROJECT}[publish]\nto = "ratings.csv/K:pa55@b"\n')
+    said = call("check-config", "--json")
+    assert said.exit_code == 2
+    assert "pa55" not in f"{said.stdout}{said.stderr}"
     (project / "starshade.toml").write_text(text.replace(":pa55", ""))
     assert "PGPASSWORD" not in call("check-config").stderr
 

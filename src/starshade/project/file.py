@@ -17,7 +17,7 @@ from starshade.errors import ConfigError
 from starshade.progress import note
 from starshade.project.check import secrets_in, what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
-from starshade.ratings.readers.addresses.address import SECRETS_LIE
+from starshade.ratings.readers.addresses.address import SECRETS_LIE, hidden_in
 from starshade.registry import find
 from starshade.setting import Setting, settings_of, shown
 
@@ -60,6 +60,9 @@ class Problem:
     line: int
     text: str
     advice: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", hidden_in(self.text))
 
     def __str__(self) -> str:
         where = f"{NAME}, line {self.line}" if self.line else NAME
