@@ -184,6 +184,37 @@ def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
     assert told("run")["pass"]
 
 
+def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Path) -> None:
+    """One release of one and the same ratings is enough."""
+    told("run")
+    out = everything(project / "published")
+
+    def judged(said: str, code: int) -> str:
+        text = PROJECT.replace("targets = 20\nknown = [2]", f"known = [2]\n{said}")
+        (project / "starshade.toml").write_text(text)
+        assert "would be judged again" in " ".join(call("run", "--dry-run").stdout.split())
+        found = call("run")
+        assert found.exit_code == code, found.stderr
+        assert everything(project / "published") == out
+        assert list((project / FOLDER / "work").iterdir()) == []
+        return " ".join(found.stdout.split())
+
+    assert "release-1 is published as published/release-1" in judged("targets = 30", 0)
+    assert told("run")["again"]
+    said = judged('targets = 30\nlimit = ["class=0"]', 1)
+    assert "It is out, and would not be published" in said
+    assert "class" in said
+    again = told("run", code=1)
+    assert again["again"]
+    assert again["reasons"]
+    assert again["out"] == "published/release-1"
+    judged('targets = 20\n[publish]\nto = "elsewhere"', 0)
+    assert not (project / "elsewhere").exists()
+
+    (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "k = 4"))
+    assert told("run")["release"] == "release-2"
+
+
 #: kills the process with a signal that nothing hears, before a stage, or after
 KILLED = """
 import os, signal, sys
@@ -308,6 +339,24 @@ def test_a_link_in_place_of_the_folder(project: Path, tmp_path: Path) -> None:
     (project / "elsewhere").mkdir()
     (project / FOLDER).symlink_to(project / "elsewhere")
     assert "is a link" in refused("run")
+
+
+def test_a_link_in_place_of_what_is_published(project: Path) -> None:
+    told("run")
+    for name in ("published/release-1", "published"):
+        os.rename(name, "elsewhere")
+        Path(name).symlink_to(project / "elsewhere")
+        error = refused("run")
+        assert name in error
+        assert "is a link" in error
+        Path(name).unlink()
+        os.rename("elsewhere", name)
+    assert told("run")["again"]
+    os.rename("published", "elsewhere")
+    Path("published").symlink_to("elsewhere")
+    with Path("starshade.toml").open("a") as file:
+        file.write('[publish]\nto = "new"\n')
+    assert "published: is a link" in refused("run")  # it is not where the next goes, but is out
 
 
 @pytest.mark.parametrize("name", ["work", "receipts", "reports"])

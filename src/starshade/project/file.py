@@ -191,6 +191,11 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 (byte {error.start})") from None
+    except IsADirectoryError:
+        raise ConfigError(
+            f"{path}: is a folder, and the project file is to lie there",
+            advice="Give the folder another name; `starshade init RATINGS` writes the file.",
+        ) from None
     except OSError as error:
         raise ConfigError(
             f"{path}: {os.strerror(error.errno or 0)}",

@@ -44,7 +44,7 @@ class Ran(Shown):
     """What a run came to.
 
     `again`: nothing was new since the run before, so nothing was done. `to`: where the release
-    lies; of a dry run, where it would go.
+    lies; of a dry run, where it would go. `published`: it is out, also where it no longer passes.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Ran(Shown):
     plan: str = ""
     reasons: tuple[str, ...] = ()
     audit: AuditResult | None = None
+    published: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``release, pass, verdict, out, again, dry_run, reasons``."""
@@ -72,15 +73,17 @@ class Ran(Shown):
     def __str__(self) -> str:
         if self.dry:
             return f"{self.plan} Nothing was made."
-        lies = "is published as" if self.passed else "is not published, and stays at"
+        lies = "is published as" if self.published else "is not published, and stays at"
         where = f"{self.name} {lies} {self.to}."
+        if self.published and not self.passed:
+            where += " It is out, and would not be published as [audit] is now."
         if self.passed and self.audit is not None and not self.audit.answered:
             where += (
                 " It holds what was asked of it; to publish only what is answered in full, say "
                 'judge = "all" under [audit].'
             )
         if self.audit is not None:
-            receipt = f", its receipt {FOLDER}/receipts/{self.name}.json" if self.passed else ""
+            receipt = f", its receipt {FOLDER}/receipts/{self.name}.json" if self.published else ""
             where += f" A report on it is {FOLDER}/reports/{self.name}.html{receipt}."
         if self.again:
             return f"{self.headline}. Nothing is new since the last run: {where}"
@@ -120,6 +123,9 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
             if state.last.passed:
                 keep.clear()  # a kill may have left its receipt there
             return _again(state.last)
+        made = _made_of(project, ratings)
+        if state.last is not None and state.last.out and state.last.made == made:
+            return _judged_again(project, ratings, keep, state, job, dry=dry)
         name = f"release-{len(state.published) + 1}"
         place = to / name
         _refuse_taken(place)
@@ -137,10 +143,10 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         state = replace(state, seeds={job: drawn})
         keep.write(state)
         release = _made(ratings, method, work, after, drawn)
-        audit = _audited(project, ratings, release, work, keep, state, drawn)
-        return _ended(
-            keep, state, job, Published(name, str(place), _identity(work / "release")), audit
-        )
+        lies, receipt = work / "release", work / "receipt.json"
+        audit = _audited(project, ratings, release, lies, receipt, work, keep, state, drawn)
+        published = Published(name, str(place), _identity(lies))
+        return _ended(keep, state, job, made, published, audit)
 
 
 def job_of(project: Project, ratings: Ratings) -> str:
@@ -164,6 +170,11 @@ def _content(text: str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):
         return ""
+
+
+def _made_of(project: Project, ratings: Ratings) -> str:
+    """Return a name for what makes a release, however it is judged and wherever it goes."""
+    return job_of(replace(project, audit={}, publish={}), ratings)
 
 
 def _source(project: Project) -> str:
@@ -235,6 +246,12 @@ def _refuse_changed(out: Published, receipt: Path) -> None:
             "cannot be judged beside it",
             advice="Put a copy of it back.",
         )
+    for place in (folder.parent, folder):
+        if place.is_symlink():
+            raise OutputError(
+                f"{place}: is a link, and what is published was no link",
+                advice="Put the folder back in its place.",
+            )
     if _identity(folder) != out.release:
         raise OutputError(
             f"{folder}: is not what this project published there",
@@ -319,6 +336,8 @@ def _audited(
     project: Project,
     ratings: Ratings,
     release: Release,
+    lies: Path,
+    receipt: Path,
     work: Path,
     keep: Keep,
     state: State,
@@ -329,8 +348,8 @@ def _audited(
     dossier = gather(
         ratings,
         release,
-        work / "release",
-        private=work / "receipt.json",
+        lies,
+        private=receipt,
         audit=Audit(**project.audit),
         earlier=[*project.publish.get("earlier", ()), *(each.folder for each in out)],
         earlier_private=[
@@ -346,10 +365,40 @@ def _audited(
     return dossier.audit
 
 
-def _ended(keep: Keep, state: State, job: str, release: Published, audit: AuditResult) -> Ran:
-    work, headline = keep.work / job, audit.word
+def _judged_again(
+    project: Project, ratings: Ratings, keep: Keep, state: State, job: str, *, dry: bool
+) -> Ran:
+    """Judge the release that is out anew, as only [audit] or [publish] says something else."""
+    assert state.last is not None
+    out = state.published[-1]
+    if dry:
+        plan = f"{out.folder} would be judged again, as the ratings and [release] are those of it."
+        return Ran(out.name, None, "", out.folder, dry=True, plan=plan)
+    work, receipt = _begin(keep, job), keep.receipt(out.name)
+    release = read_release(out.folder, private=receipt)
+    assert release.private is not None
+    before = replace(state, published=state.published[:-1])
+    lies, seed = Path(out.folder), release.private.seed
+    audit = _audited(project, ratings, release, lies, receipt, work, keep, before, seed)
+    _reported(keep, work, out.name)
+    last = replace(
+        state.last, job=job, passed=audit.passed, headline=audit.word, reasons=audit.reasons
+    )
+    keep.write(replace(state, last=last))
+    keep.clear()
+    return replace(_again(last), again=False, audit=audit)
+
+
+def _reported(keep: Keep, work: Path, name: str) -> None:
     for file, suffix in (("report.html", ""), ("report-public.html", "-public")):
-        os.replace(work / file, keep.reports / f"{release.name}{suffix}.html")
+        os.replace(work / file, keep.reports / f"{name}{suffix}.html")
+
+
+def _ended(
+    keep: Keep, state: State, job: str, made: str, release: Published, audit: AuditResult
+) -> Ran:
+    work, headline = keep.work / job, audit.word
+    _reported(keep, work, release.name)
     if not audit.passed:
         stays = str(work / "release")
         last = Done(job, False, headline, release.name, stays, audit.reasons)
@@ -357,13 +406,13 @@ def _ended(keep: Keep, state: State, job: str, release: Published, audit: AuditR
         return Ran(release.name, False, headline, stays, reasons=audit.reasons, audit=audit)
     shutil.copyfile(work / "receipt.json", keep.receipt(release.name))
     keep.receipt(release.name).chmod(0o600)
-    last = Done(job, True, headline, release.name, release.folder)
+    last = Done(job, True, headline, release.name, release.folder, made=made, out=True)
     state = replace(state, leaving=release, last=last)
     keep.write(state)
     move(work / "release", Path(release.folder))
     _left(keep, state)
     keep.clear()
-    return Ran(release.name, True, headline, release.folder, audit=audit)
+    return Ran(release.name, True, headline, release.folder, audit=audit, published=True)
 
 
 def _left(keep: Keep, state: State) -> State:
@@ -375,4 +424,12 @@ def _left(keep: Keep, state: State) -> State:
 
 
 def _again(last: Done) -> Ran:
-    return Ran(last.name, last.passed, last.headline, last.folder, again=True, reasons=last.reasons)
+    return Ran(
+        last.name,
+        last.passed,
+        last.headline,
+        last.folder,
+        again=True,
+        reasons=last.reasons,
+        published=last.out,
+    )

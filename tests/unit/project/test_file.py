@@ -117,8 +117,9 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
         read_project(tmp_path)
     (tmp_path / NAME).unlink()
     (tmp_path / NAME).mkdir()
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="is a folder") as error:
         read_project(tmp_path)
+    assert "another name" in error.value.advice
 
 
 @pytest.mark.parametrize(
