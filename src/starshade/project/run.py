@@ -12,29 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from starshade._version import __version__
-from starshade.anonymize.prepare import rare_ends, shared_levels
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.dossier.dossier import gather
 from starshade.audit.make import KeepsGroups, make_release
-from starshade.audit.questions.limits import limits_of
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
-from starshade.errors import ConfigError, OutputError, ReleaseError
+from starshade.errors import ConfigError, OutputError
 from starshade.figure import Shown
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
+from starshade.project.refuse import (
+    identity,
+    refuse_changed,
+    refuse_found_scale,
+    refuse_limits,
+)
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
-from starshade.project.write import outwards
 from starshade.ratings.places.place import refuse_in_release
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import listed_items, parse_items
 from starshade.ratings.table import Ratings
 from starshade.registry import find
-from starshade.release.folder.read import check_whole, read_release
-from starshade.release.folder.receipt import digest_of, read_receipt
+from starshade.release.folder.read import read_release
+from starshade.release.folder.receipt import digest_of
 from starshade.release.table import Release
 from starshade.report.page import save_report
 
@@ -116,7 +119,7 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
     with kept(folder) as keep:
         state = _settled(keep, keep.read())
         method = _method(project)
-        _refuse_limits(project, state)
+        refuse_limits(project, state)
         ratings = read_ratings(_source(project), **_reading(project))
         job = job_of(project, ratings)
         if state.last is not None and state.last.job == job:
@@ -133,7 +136,7 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         if after is not None and method.items is not None and method.items.top is not None:
             method = replace(method, items=None)  # those of the release before
         if after is None:  # else the scale is that of the release before, which is out
-            _refuse_found_scale(ratings, method.k)
+            refuse_found_scale(ratings, method.k)
         if dry:
             return Ran(
                 name, None, "", str(place), dry=True, plan=_plan(ratings, method, after, place)
@@ -145,7 +148,7 @@ def run(project: Project, folder: Path, *, seed: Callable[[], int], dry: bool = 
         release = _made(ratings, method, work, after, drawn)
         lies, receipt = work / "release", work / "receipt.json"
         audit = _audited(project, ratings, release, lies, receipt, work, keep, state, drawn)
-        published = Published(name, str(place), _identity(lies))
+        published = Published(name, str(place), identity(lies))
         return _ended(keep, state, job, made, published, audit)
 
 
@@ -197,26 +200,6 @@ def _method(project: Project) -> Any:
     return find(ENTRIES, project.method, "method").load()(**settings)
 
 
-def _refuse_limits(project: Project, state: State) -> None:
-    """Refuse before all work what judging would refuse after it."""
-    audit = Audit(**project.audit)
-    limits_of(audit.limit, earlier=bool(project.publish.get("earlier") or state.published))
-
-
-def _refuse_found_scale(ratings: Ratings, k: int) -> None:
-    """Refuse a scale of which an end is the exact rating of few: the release would state it."""
-    if not ratings.report.scale_inferred or ratings.scale.step is not None:
-        return
-    rare = rare_ends(ratings.scale, shared_levels(ratings, k))
-    if rare:
-        raise ConfigError(
-            f"{NAME}: [data] lacks scale, and fewer than {k} people gave the "
-            f"{' or the '.join(rare)} rating: the release would state it as an end of its scale",
-            advice="Declare which ratings there can be, for example [data] "
-            f'scale = "{outwards(ratings.scale)}".',
-        )
-
-
 def _published_place(project: Project) -> Path:
     to = Path(str(project.publish.get("to", PublishSettings().to)))
     refuse_in_release(Path(os.path.realpath(to)), to)
@@ -227,60 +210,14 @@ def _settled(keep: Keep, state: State) -> State:
     """Finish what a kill left on its way out, and refuse where what is out has changed."""
     if state.leaving is not None:
         out = Path(state.leaving.folder)
-        if out.exists() and _identity(out) == state.leaving.release:
+        if out.exists() and identity(out) == state.leaving.release:
             state = _left(keep, state)
         else:
             state = replace(state, leaving=None, last=None)
             keep.write(state)
     for each in state.published:
-        _refuse_changed(each, keep.receipt(each.name))
+        refuse_changed(each, keep.receipt(each.name))
     return state
-
-
-def _refuse_changed(out: Published, receipt: Path) -> None:
-    """Refuse where a release that is out, or its receipt, is not whole as it was published."""
-    folder = Path(out.folder)
-    if not folder.exists():
-        raise OutputError(
-            f"{folder}: was published by this project and is not there; the next release "
-            "cannot be judged beside it",
-            advice="Put a copy of it back.",
-        )
-    for place in (folder.parent, folder):
-        if place.is_symlink():
-            raise OutputError(
-                f"{place}: is a link, and what is published was no link",
-                advice="Put the folder back in its place.",
-            )
-    if _identity(folder) != out.release:
-        raise OutputError(
-            f"{folder}: is not what this project published there",
-            advice="Put a copy of that back.",
-        )
-    try:
-        check_whole(folder)
-    except ReleaseError as error:
-        raise OutputError(
-            f"{folder}: is not what this project published there: {error.message}",
-            advice="Put that file back as it was, or take away what was added; whoever has got "
-            "it meanwhile should hear so.",
-        ) from None
-    try:
-        read_receipt(receipt, folder)
-    except ReleaseError as error:
-        raise OutputError(
-            f"{error.message}; without it no release can continue {out.name} or be judged beside "
-            "it",
-            advice="Put a backup of it back.",
-        ) from None
-
-
-def _identity(folder: Path) -> str:
-    """Return what receipts call a release; empty where there is none."""
-    try:
-        return hashlib.sha256((folder / "release.json").read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 def _refuse_taken(place: Path) -> None:
