@@ -270,6 +270,37 @@ def test_a_no_says_first_which_limits_and_each_reason_once(project: Path) -> Non
         assert not twice
 
 
+def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Path) -> None:
+    """One release of one and the same ratings is enough."""
+    told("run")
+    out = everything(project / "published")
+
+    def judged(said: str, code: int) -> str:
+        text = PROJECT.replace("targets = 20\nknown = [2]", f"known = [2]\n{said}")
+        (project / "starshade.toml").write_text(text)
+        assert "would be judged again" in " ".join(call("run", "--dry-run").stdout.split())
+        found = call("run")
+        assert found.exit_code == code, found.stderr
+        assert everything(project / "published") == out
+        assert list((project / FOLDER / "work").iterdir()) == []
+        return " ".join(found.stdout.split())
+
+    assert "release-1 is published as published/release-1" in judged("targets = 30", 0)
+    assert told("run")["again"]
+    said = judged('targets = 30\nlimit = ["class=0"]', 1)
+    assert "It is out, and would not be published" in said
+    assert "class" in said
+    again = told("run", code=1)
+    assert again["again"]
+    assert again["reasons"]
+    assert again["out"] == "published/release-1"
+    judged('targets = 20\n[publish]\nto = "elsewhere"', 0)
+    assert not (project / "elsewhere").exists()
+
+    (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "k = 4"))
+    assert told("run")["release"] == "release-2"
+
+
 #: kills the process with a signal that nothing hears, before a stage, or after
 KILLED = """
 import os, signal, sys
@@ -353,6 +384,36 @@ def test_what_is_out_is_watched(project: Path) -> None:
     assert "is not what this project published" in refused("run")
 
 
+def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) -> None:
+    told("run")
+    out, receipt = project / "published" / "release-1", project / FOLDER / "receipts"
+    whole = shutil.copytree(out, project / "whole")
+
+    def refuses(*said: str) -> None:
+        for words in (["run"], ["run", "--dry-run"]):
+            error = refused(*words)
+            assert all(each in error for each in ("published/release-1", *said)), error
+
+    shutil.copy("ratings.csv", out)
+    refuses("ratings.csv: unknown", "take away")
+    (out / "ratings.csv").unlink()
+    (out / "README.md").write_text("x")
+    refuses("README.md: not the file")
+    (out / "README.md").unlink()
+    refuses("README.md: missing")
+    shutil.copy(whole / "README.md", out)
+    assert told("run")["again"]
+
+    file = receipt / "release-1.json"
+    text = file.read_text()
+    file.write_text(text.replace('"seed": ', '"seed": 1'))
+    assert "release-1.json" in refused("run")
+    assert "backup" in refused("run")
+    file.unlink()
+    assert "release-1.json: cannot be read" in refused("run")
+    assert "backup" in refused("run", "--dry-run")
+
+
 def test_a_damaged_state_is_told(project: Path) -> None:
     told("run")
     state = project / FOLDER / "state.json"
@@ -364,6 +425,24 @@ def test_a_link_in_place_of_the_folder(project: Path, tmp_path: Path) -> None:
     (project / "elsewhere").mkdir()
     (project / FOLDER).symlink_to(project / "elsewhere")
     assert "is a link" in refused("run")
+
+
+def test_a_link_in_place_of_what_is_published(project: Path) -> None:
+    told("run")
+    for name in ("published/release-1", "published"):
+        os.rename(name, "elsewhere")
+        Path(name).symlink_to(project / "elsewhere")
+        error = refused("run")
+        assert name in error
+        assert "is a link" in error
+        Path(name).unlink()
+        os.rename("elsewhere", name)
+    assert told("run")["again"]
+    os.rename("published", "elsewhere")
+    Path("published").symlink_to("elsewhere")
+    with Path("starshade.toml").open("a") as file:
+        file.write('[publish]\nto = "new"\n')
+    assert "published: is a link" in refused("run")  # it is not where the next goes, but is out
 
 
 @pytest.mark.parametrize("name", ["work", "receipts", "reports"])
@@ -474,3 +553,67 @@ def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
             assert line in text
         assert '\nlimit = ["class=0.5", "disclosed=20%"]\njudge = "all"\n' in text
         assert told("check-config")["problems"] == []
+
+
+def test_a_password_in_the_file_is_warned_of(project: Path) -> None:
+    ratings = 'ratings = "postgresql://eve:pa55@localhost:1/shop"'
+    text = PROJECT.replace('ratings = "ratings.csv"', ratings)
+    (project / "starshade.toml").write_text(text)
+    said = call("check-config")
+    assert said.exit_code == 0
+    assert "starshade.toml, line 3: ratings holds a password" in " ".join(said.stderr.split())
+    said = call("run")
+    assert said.exit_code == 2
+    assert "PGPASSWORD" in said.stderr
+    assert "pa55" not in said.stderr
+    (project / "starshade.toml").write_text(f'{PROJECT}[publish]\nto = "ratings.csv/K:pa55@b"\n')
+    said = call("check-config", "--json")
+    assert said.exit_code == 2
+    assert "pa55" not in f"{said.stdout}{said.stderr}"
+    (project / "starshade.toml").write_text(text.replace(":pa55", ""))
+    assert "PGPASSWORD" not in call("check-config").stderr
+
+
+def test_a_limit_on_several_releases_is_refused_before_any_work(project: Path) -> None:
+    text = PROJECT.replace("[audit]", '[audit]\nlimit = ["joint-class=0.1"]')
+    text = text.replace('"ratings.csv"', '"not-there.csv"')
+    (project / "starshade.toml").write_text(text)
+    assert "joint-class is of several releases" in refused("run", "--dry-run")
+
+
+def real_valued(place: Path) -> None:
+    """Write ratings without steps, of which one person gave the lowest and one the highest."""
+    rng = np.random.default_rng(1)
+    rows = [
+        f"p{person}@example.org,film {i},{rng.uniform(1, 4):.4f}"
+        for person in range(60)
+        for i in range(ITEMS)
+    ]
+    rows += ["p1@example.org,film x,0.3141", "p2@example.org,film x,4.9871"]
+    place.write_text("\n".join(["email,film,stars", *rows]) + "\n")
+
+
+def test_the_exact_rating_of_one_person_is_no_end_of_a_scale(home: Path) -> None:
+    real_valued(home / "ratings.csv")
+    columns = ("--user-col", "email", "--item-col", "film", "--rating-col", "stars")
+    said = call("init", "ratings.csv", "--yes", *columns)
+    assert said.exit_code == 0, said.stderr
+    text = (home / "starshade.toml").read_text()
+    assert 'scale = "0:5"' in text
+    assert "moved outwards" in text
+    assert "0.31" not in text
+    assert "4.98" not in text
+    assert call("run", "--dry-run").exit_code == 0
+
+    (home / "starshade.toml").write_text(text.replace('scale = "0:5"\n', ""))
+    for words in (["run"], ["run", "--dry-run"]):
+        error = refused(*words)
+        assert "fewer than 5 people gave the lowest or the highest rating" in error
+        assert 'scale = "0:5"' in error
+    assert not (home / "published").exists()
+
+    ends = "".join(f"p{n}@example.org,film y,{end}\n" for n in range(5) for end in (0.25,))
+    ends += "".join(f"p{n}@example.org,film z,{end}\n" for n in range(5) for end in (5.0625,))
+    with (home / "ratings.csv").open("a") as file:
+        file.write(ends)
+    assert call("run", "--dry-run").exit_code == 0  # these ends are those of five each

@@ -46,7 +46,8 @@ def forget(
     Their ids stand in USERS, one a line, which is a file, or - for standard input: an id on a
     command line stays in its history. The next release that continues one of these treats them as
     having left. Without a RECEIPT, in the folder of a `starshade.toml`, those that `starshade run`
-    keeps are taken.
+    keeps are taken. Exit 0 also where no receipt holds any of them, as when it is done twice: which
+    lines those are is said.
     """
     from starshade.release.folder.forget import forget as take_out
 

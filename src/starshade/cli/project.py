@@ -23,7 +23,7 @@ from starshade.errors import ConfigError, InputError
 from starshade.naming import Value, speak
 from starshade.plain import counted, visible
 from starshade.progress import note
-from starshade.ratings.readers.addresses.address import has_secret, hidden
+from starshade.ratings.readers.addresses.address import SECRETS_LIE, has_secret, hidden
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
 
@@ -52,8 +52,7 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
     if has_secret(ratings):
         raise ConfigError(
             f"{hidden(ratings)}: {NAME} would hold the password",
-            advice="Leave it out, and put it in PGPASSWORD, ~/.pgpass, AWS_SECRET_ACCESS_KEY or "
-            "the like.",
+            advice=SECRETS_LIE,
         )
     asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     if not (yes or asks):

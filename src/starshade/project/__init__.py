@@ -8,6 +8,9 @@
                                    │            each stage leaves a file, or nothing
                                .starshade/   state.py: receipts, work in progress, what is out
 
+What is wrong with the file is found when it is read (``check.py``: also between its lines), what is
+wrong with what is out or with these ratings before any work (``refuse.py``).
+
 A project file holds no setting of its own but where releases go: each key is declared where it is
 used (`starshade.setting`), so that what a command takes, the file takes, checked by the same rule.
 

@@ -14,7 +14,10 @@ from typing import Any
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
+from starshade.progress import note
+from starshade.project.check import secrets_in, what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
+from starshade.ratings.readers.addresses.address import SECRETS_LIE, hidden_in
 from starshade.registry import find
 from starshade.setting import Setting, settings_of, shown
 
@@ -57,6 +60,9 @@ class Problem:
     line: int
     text: str
     advice: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", hidden_in(self.text))
 
     def __str__(self) -> str:
         where = f"{NAME}, line {self.line}" if self.line else NAME
@@ -108,18 +114,31 @@ def problems_of(folder: Path = Path()) -> list[Problem]:
 def _parsed(text: str, folder: Path) -> tuple[Project, list[Problem]]:
     """Parse, and look where releases would go: they may not take the receipts along."""
     project, problems = parse_project(text, os.environ)
-    to = Path(str(project.publish.get("to", PublishSettings().to)))
+    to = Path(str(project.publish.get("to", PublishSettings().to)).replace("\0", ""))
     real, home = Path(os.path.realpath(folder / to)), Path(os.path.realpath(folder))
     if home == real or real in home.parents or real.is_relative_to(home / FOLDER):
-        said = f"{ENVIRONMENT}PUBLISH_TO" in project.overridden
-        problem = Problem(
-            0 if said else _Lines(text).of("publish", "to"),
-            f"to = {str(to)!r}: whoever gets what is published there would get {FOLDER} and the "
-            "receipts in it too",
-            'Name a folder of its own, for example to = "published".',
+        problems.append(
+            Problem(
+                _line(text, project, "publish", "to"),
+                f"to = {str(to)!r}: whoever gets what is published there would get {FOLDER} and "
+                "the receipts in it too",
+                'Name a folder of its own, for example to = "published".',
+            )
         )
-        problems = sorted([*problems, problem], key=lambda each: each.line)
+    for section, name, what, advice in what_is_wrong(project, folder):
+        problems.append(Problem(_line(text, project, section, key_of(name)), what, advice))
+    problems.sort(key=lambda each: each.line)
+    for section, name in secrets_in(project):
+        line = _line(text, project, section, key_of(name))
+        where = f"{NAME}, line {line}" if line else NAME
+        note(f"{where}: {key_of(name)} holds a password or a key. {SECRETS_LIE}")
     return project, problems
+
+
+def _line(text: str, project: Project, section: str, key: str) -> int:
+    """Return in which line a value stands; 0: in none, or the environment says another."""
+    variable = f"{ENVIRONMENT}{section}_{key}".upper().replace("-", "_")
+    return 0 if variable in project.overridden else _Lines(text).of(section, key)
 
 
 def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, list[Problem]]:
@@ -134,7 +153,7 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
     try:
         said: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        return Project({}, {}, {}, {}), [_no_toml(error)]
+        return Project({}, {}, {}, {}), [_no_toml(error, text)]
     lines = _Lines(text)
     problems = list(_version(said, lines))
     taken = _override(said, environment, problems)
@@ -172,6 +191,11 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 (byte {error.start})") from None
+    except IsADirectoryError:
+        raise ConfigError(
+            f"{path}: is a folder, and the project file is to lie there",
+            advice="Give the folder another name; `starshade init RATINGS` writes the file.",
+        ) from None
     except OSError as error:
         raise ConfigError(
             f"{path}: {os.strerror(error.errno or 0)}",
@@ -188,16 +212,26 @@ def key_of(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _no_toml(error: tomllib.TOMLDecodeError) -> Problem:
-    found = re.search(r"\(at line (\d+), column \d+\)", str(error))
-    what = str(error).partition(" (at ")[0]
+def _no_toml(error: tomllib.TOMLDecodeError, text: str) -> Problem:
+    what, _, where = str(error).partition(" (at ")
+    lines = text.rstrip().split("\n")
+    found = re.match(r"line (\d+)", where)
+    number = int(found[1]) if found else len(lines)  # "end of document"
+    key = _Lines.key_in(lines[number - 1]) if number <= len(lines) else ""
+    if what == "Cannot overwrite a value" and key:
+        return Problem(
+            number, f"no TOML: {key} stands here a second time", "Leave one of them out."
+        )
     advice = 'Texts stand in quotes, lists in brackets: items = "top:50", known = [2, 4].'
-    return Problem(int(found[1]) if found else 0, f"no TOML: {what[0].lower()}{what[1:]}", advice)
+    return Problem(number, f"no TOML: {what[0].lower()}{what[1:]}", advice)
 
 
 def _version(said: Mapping[str, Any], lines: _Lines) -> Iterator[Problem]:
     version = said.get("version", VERSION)
-    if version != VERSION or isinstance(version, bool):
+    if version == str(VERSION):
+        what = f"version = {shown(version)}: must be the number {VERSION}"
+        yield Problem(lines.of("", "version"), what, f"Without quotes: version = {VERSION}")
+    elif version != VERSION or isinstance(version, bool):
         yield Problem(
             lines.of("", "version"),
             f"version = {shown(version)}: this starshade reads version {VERSION}",
@@ -317,9 +351,14 @@ class _Lines:
             if found := self._SECTION.match(line):
                 section = found[1].strip("\"'")
                 self.first.setdefault((section, ""), number)
-            elif found := self._KEY.match(line):
-                key = found[1] or found[2] or found[3]
+            elif key := self.key_in(line):
                 self.first.setdefault((section, key), number)
+
+    @classmethod
+    def key_in(cls, line: str) -> str:
+        """Return the key that a line begins with; empty: none."""
+        found = cls._KEY.match(line)
+        return (found[1] or found[2] or found[3] or "") if found else ""
 
     def of(self, section: str, key: str = "") -> int:
         """Return the line of a key, or else of its section; 0: it stands in no line."""

@@ -22,6 +22,7 @@ class Ran(Shown):
 
     `again`: nothing was new since the run before, so nothing was done. `to`: where the release
     lies; of a dry run, where it would go. `facts`: what became of the people and of their ratings.
+    `published`: it is out, also where it no longer passes.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Ran(Shown):
     reasons: tuple[str, ...] = ()
     facts: str = ""
     audit: AuditResult | None = None
+    published: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``release, pass, verdict, out, again, dry_run, reasons, facts``."""
@@ -56,11 +58,13 @@ class Ran(Shown):
         yield f"{self.headline}."
         if self.again:
             yield "Nothing is new since the last run:"
-        lies = "is published as" if self.passed else "is not published, and stays at"
+        lies = "is published as" if self.published else "is not published, and stays at"
         yield f"{self.name} {lies} {self.to}."
+        if self.published and not self.passed:
+            yield "It is out, and would not be published as [audit] is now."
         if self.audit is None:
             return
-        receipt = f", its receipt {FOLDER}/receipts/{self.name}.json" if self.passed else ""
+        receipt = f", its receipt {FOLDER}/receipts/{self.name}.json" if self.published else ""
         yield f"A report on it is {FOLDER}/reports/{self.name}.html{receipt}."
         if self.passed and not self.audit.answered:
             yield _open(self.audit)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,15 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import counted
 from starshade.progress import note
+from starshade.project.check import texts_in
 from starshade.project.file import NAME, Project
 from starshade.project.ran import Ran, facts_of
+from starshade.project.refuse import (
+    identity,
+    refuse_changed,
+    refuse_found_scale,
+    refuse_limits,
+)
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
 from starshade.ratings.places.place import refuse_in_release
@@ -72,20 +79,26 @@ def run(
     to = _published_place(project)
     with kept(folder) as keep:
         state = _settled(keep, keep.read())
+        method = _method(project)
+        refuse_limits(project, state)
         ratings = read_ratings(_source(project), **_reading(project))
         job = job_of(project, ratings)
         if state.last is not None and state.last.job == job:
             if state.last.passed:
                 keep.clear()  # a kill may have left its receipt there
             return _again(state.last)
+        made = _made_of(project, ratings)
+        if state.last is not None and state.last.out and state.last.made == made:
+            return _judged_again(project, ratings, keep, state, job, remake, dry=dry)
         name = f"release-{len(state.published) + 1}"
         place = to / name
         _refuse_taken(place)
-        method = _method(project)
         last = _last_of(keep, state, project) if isinstance(method, KeepsGroups) else None
         after = None if last is None else read_release(last[0], private=last[1])
         if after is not None and method.items is not None and method.items.top is not None:
             method = replace(method, items=None)  # those of the release before
+        if after is None:  # else the scale is that of the release before, which is out
+            refuse_found_scale(ratings, method.k)
         if dry:
             return Ran(
                 name, None, "", str(place), dry=True, plan=_plan(ratings, method, after, place)
@@ -95,11 +108,12 @@ def run(
         state = replace(state, seeds={job: drawn})
         keep.write(state)
         release = _made(ratings, method, work, after, drawn)
-        out = Published(name, str(place), _identity(work / "release"))
+        out = Published(name, str(place), identity(work / "release"))
+        lies = work / "release", work / "receipt.json"
         again = remake(release, name, last)
-        audit = _audited(project, ratings, release, work, keep, state, drawn, out, again)
+        audit = _audited(project, ratings, release, lies, work, keep, state, drawn, out, again)
         facts = facts_of(ratings, release, audit)
-        return replace(_ended(keep, state, job, out, audit), facts=facts)
+        return replace(_ended(keep, state, job, made, out, audit), facts=facts)
 
 
 def job_of(project: Project, ratings: Ratings) -> str:
@@ -110,21 +124,9 @@ def job_of(project: Project, ratings: Ratings) -> str:
     settings = {"release": dict(project.release), "audit": dict(project.audit)}
     settings["publish"] = dict(project.publish)
     facts = [__version__, digest_of(ratings), ratings.item_names, settings]
-    files = [*map(_content, _texts(settings))]
+    files = [*map(_content, texts_in(settings))]
     said = json.dumps([*facts, files], sort_keys=True, default=str, allow_nan=True)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Find every text in settings."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
 
 
 def _content(text: str) -> str:
@@ -135,6 +137,11 @@ def _content(text: str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):
         return ""
+
+
+def _made_of(project: Project, ratings: Ratings) -> str:
+    """Return a name for what makes a release, however it is judged and wherever it goes."""
+    return job_of(replace(project, audit={}, publish={}), ratings)
 
 
 def _source(project: Project) -> str:
@@ -167,33 +174,14 @@ def _settled(keep: Keep, state: State) -> State:
     """Finish what a kill left on its way out, and refuse where what is out has changed."""
     if state.leaving is not None:
         out = Path(state.leaving.folder)
-        if out.exists() and _identity(out) == state.leaving.release:
+        if out.exists() and identity(out) == state.leaving.release:
             state = _left(keep, state)
         else:
             state = replace(state, leaving=None, last=None)
             keep.write(state)
     for each in state.published:
-        folder = Path(each.folder)
-        if not folder.exists():
-            raise OutputError(
-                f"{folder}: was published by this project and is not there; the next release "
-                "cannot be judged beside it",
-                advice="Put a copy of it back.",
-            )
-        if _identity(folder) != each.release:
-            raise OutputError(
-                f"{folder}: is not what this project published there",
-                advice="Put a copy of that back.",
-            )
+        refuse_changed(each, keep.receipt(each.name))
     return state
-
-
-def _identity(folder: Path) -> str:
-    """Return what receipts call a release; empty where there is none."""
-    try:
-        return hashlib.sha256((folder / "release.json").read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 def _refuse_taken(place: Path) -> None:
@@ -253,6 +241,7 @@ def _audited(
     project: Project,
     ratings: Ratings,
     release: Release,
+    lies: tuple[Path, Path],
     work: Path,
     keep: Keep,
     state: State,
@@ -262,14 +251,14 @@ def _audited(
 ) -> AuditResult:
     """Judge a release beside all that are out, and write both editions of the report.
 
-    The report names the place where the release lies when the run has ended.
+    `lies`: where it and its receipt are. The report names where they are when the run has ended.
     """
-    out = state.published
+    out, (folder, receipt) = state.published, lies
     dossier = gather(
         ratings,
         release,
-        work / "release",
-        private=work / "receipt.json",
+        folder,
+        private=receipt,
         audit=Audit(**project.audit),
         earlier=[*project.publish.get("earlier", ()), *(each.folder for each in out)],
         earlier_private=[
@@ -287,10 +276,49 @@ def _audited(
     return dossier.audit
 
 
-def _ended(keep: Keep, state: State, job: str, release: Published, audit: AuditResult) -> Ran:
-    work, headline = keep.work / job, audit.headline
+def _judged_again(
+    project: Project,
+    ratings: Ratings,
+    keep: Keep,
+    state: State,
+    job: str,
+    remake: Remake,
+    *,
+    dry: bool,
+) -> Ran:
+    """Judge the release that is out anew, as only [audit] or [publish] says something else."""
+    assert state.last is not None
+    out = state.published[-1]
+    if dry:
+        plan = f"{out.folder} would be judged again, as the ratings and [release] are those of it."
+        return Ran(out.name, None, "", out.folder, dry=True, plan=plan)
+    work, receipt = _begin(keep, job), keep.receipt(out.name)
+    release = read_release(out.folder, private=receipt)
+    assert release.private is not None
+    before = replace(state, published=state.published[:-1])
+    lies, seed = (Path(out.folder), receipt), release.private.seed
+    again = remake(release, out.name, _last_of(keep, before, project))
+    audit = _audited(project, ratings, release, lies, work, keep, before, seed, out, again)
+    _reported(keep, work, out.name)
+    last = replace(
+        state.last, job=job, passed=audit.passed, headline=audit.headline, reasons=audit.reasons
+    )
+    keep.write(replace(state, last=last))
+    keep.clear()
+    facts = facts_of(ratings, release, audit)
+    return replace(_again(last), again=False, audit=audit, facts=facts)
+
+
+def _reported(keep: Keep, work: Path, name: str) -> None:
     for file, suffix in (("report.html", ""), ("report-public.html", "-public")):
-        os.replace(work / file, keep.reports / f"{release.name}{suffix}.html")
+        os.replace(work / file, keep.reports / f"{name}{suffix}.html")
+
+
+def _ended(
+    keep: Keep, state: State, job: str, made: str, release: Published, audit: AuditResult
+) -> Ran:
+    work, headline = keep.work / job, audit.headline
+    _reported(keep, work, release.name)
     if not audit.passed:
         stays = str(work / "release")
         last = Done(job, False, headline, release.name, stays, audit.reasons)
@@ -298,13 +326,13 @@ def _ended(keep: Keep, state: State, job: str, release: Published, audit: AuditR
         return Ran(release.name, False, headline, stays, reasons=audit.reasons, audit=audit)
     shutil.copyfile(work / "receipt.json", keep.receipt(release.name))
     keep.receipt(release.name).chmod(0o600)
-    last = Done(job, True, headline, release.name, release.folder)
+    last = Done(job, True, headline, release.name, release.folder, made=made, out=True)
     state = replace(state, leaving=release, last=last)
     keep.write(state)
     move(work / "release", Path(release.folder))
     _left(keep, state)
     keep.clear()
-    return Ran(release.name, True, headline, release.folder, audit=audit)
+    return Ran(release.name, True, headline, release.folder, audit=audit, published=True)
 
 
 def _left(keep: Keep, state: State) -> State:
@@ -316,4 +344,12 @@ def _left(keep: Keep, state: State) -> State:
 
 
 def _again(last: Done) -> Ran:
-    return Ran(last.name, last.passed, last.headline, last.folder, again=True, reasons=last.reasons)
+    return Ran(
+        last.name,
+        last.passed,
+        last.headline,
+        last.folder,
+        again=True,
+        reasons=last.reasons,
+        published=last.out,
+    )

@@ -44,7 +44,11 @@ class Published:
 
 @dataclass(frozen=True)
 class Done:
-    """A run that ended with a verdict. `job`: of what, see `starshade.project.run.job_of`."""
+    """A run that ended with a verdict.
+
+    `job`: of what, see `starshade.project.run.job_of`; `made`: the part of it that makes the
+    release. `out`: its release is published, whatever a later judgement says.
+    """
 
     job: str
     passed: bool
@@ -52,6 +56,8 @@ class Done:
     name: str
     folder: str  # where its release lies
     reasons: tuple[str, ...] = ()  # why it must not be published
+    made: str = ""
+    out: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from starshade.plain import counted, percent
@@ -15,6 +16,7 @@ from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
+    from starshade.ratings.scale import Scale
     from starshade.ratings.table import Ratings
 
 K, ITEMS = 5, 10
@@ -38,6 +40,27 @@ def suggested(ratings: Ratings) -> dict[str, Any]:
         "k": max(_FEWEST, min(K, ratings.n_users)),
     }
     return chosen | ({"items": f"top:{ITEMS}"} if ratings.n_items > _MANY else {})
+
+
+def outwards(scale: Scale) -> str:
+    """Write a scale that was found; without steps its ends are moved outwards to round numbers.
+
+    Such an end may be one person's exact rating; a round number beyond it tells nobody's.
+
+    Examples
+    --------
+    >>> from starshade.ratings.scale import Scale
+    >>> outwards(Scale(0.314, 4.987)), outwards(Scale(-9.95, 9.17)), outwards(Scale(0.5, 5, 0.5))
+    ('0:5', '-10:10', '0.5:5:0.5')
+    """
+    if scale.step is not None:
+        return str(scale)
+    # a unit as large as the first digit of the width; of one single rating 1
+    width = Decimal(repr(scale.maximum)) - Decimal(repr(scale.minimum))
+    unit = Decimal(1).scaleb(width.adjusted() if width else 0)
+    low = (Decimal(repr(scale.minimum)) / unit).to_integral_value(ROUND_FLOOR) * unit
+    high = (Decimal(repr(scale.maximum)) / unit).to_integral_value(ROUND_CEILING) * unit
+    return f"{float(low):.15g}:{float(high):.15g}"
 
 
 def project_text(
@@ -128,7 +151,7 @@ def _recognised(ratings: Ratings, said: Mapping[str, Any]) -> dict[str, Any]:
         "postgresql",
     )  # the format says its columns
     found = {} if fixed else columns
-    return {"scale": str(ratings.scale)} | {n: v for n, v in found.items() if n not in said}
+    return {"scale": outwards(ratings.scale)} | {n: v for n, v in found.items() if n not in said}
 
 
 def _about(ratings: Ratings) -> list[str]:
@@ -142,7 +165,12 @@ def _about(ratings: Ratings) -> list[str]:
             f"# {counted(merged, 'rating')} of an item that the same person had rated before"
         )
     if ratings.report.scale_inferred:
-        about.append("# The scale is what was found: its ends may be one person's rating each.")
+        about.append(
+            "# The scale is what was found: its ends may be one person's rating each."
+            if ratings.scale.step is not None
+            else "# The ends of the scale found were moved outwards to round numbers: put the true "
+            "ones."
+        )
     return about
 
 

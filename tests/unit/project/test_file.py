@@ -117,8 +117,9 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
         read_project(tmp_path)
     (tmp_path / NAME).unlink()
     (tmp_path / NAME).mkdir()
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="is a folder") as error:
         read_project(tmp_path)
+    assert "another name" in error.value.advice
 
 
 @pytest.mark.parametrize(
@@ -138,3 +139,118 @@ def test_recipes_stand_in_the_file_as_a_table(said: str) -> None:
     assert wrong(whole.replace('"bands:10"', "10")) == [
         f"{NAME}, line 6: attribute-hierarchies = a dict: must be a text for each name"
     ]
+
+
+def of_places(tmp_path: Path, text: str) -> list[str]:
+    """Say what is wrong with a file in a folder that has data/export.csv and data/zip.csv."""
+    (tmp_path / "data").mkdir(exist_ok=True)
+    for name in ("export.csv", "zip.csv", "old.json"):
+        (tmp_path / "data" / name).write_text("a;b\nc;d\n")
+    (tmp_path / NAME).write_text(text)
+    return [str(problem) for problem in problems_of(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ('[data]\nratings = "data/export.csv"\n[release]\nk = 5', "ratings"),
+        ('[data]\nratings = "data/*.csv"\n[release]\nk = 5', "ratings"),
+        ('[data]\nratings = "data"\n[release]\nk = 5', "ratings"),
+        ('[data]\nratings = "sqlite:///data/export.csv"\n[release]\nk = 5', "ratings"),
+        ('[data]\nusers = "data/export.csv"\n[release]\nk = 5', "users"),
+        ('[data]\nitem-names = "./data/../data/zip.csv"\n[release]\nk = 5', "item-names"),
+    ],
+)
+def test_the_published_place_holds_nothing_that_the_file_names(
+    said: str, key: str, tmp_path: Path
+) -> None:
+    (found,) = of_places(tmp_path, f'{said}\n[publish]\nto = "data"\n')
+    assert found.startswith(f"{NAME}, line 6: to = 'data': whoever gets")
+    assert f"[data] {key} names" in found
+    assert of_places(tmp_path, f'{said}\n[publish]\nto = "out"\n') == []
+
+
+def test_nor_receipts_and_hierarchies(tmp_path: Path) -> None:
+    zips, receipt = "{ zip = 'data/zip.csv' }", '["data/old.json"]'
+    for said in (
+        f'attribute-hierarchies = {zips}\n[publish]\nto = "data"',
+        f'[publish]\nearlier = ["data/r"]\nearlier-private = {receipt}\nto = "data"',
+    ):
+        found = of_places(tmp_path, f"[release]\nk = 5\n{said}\n")
+        assert any("to = 'data': whoever gets" in each for each in found), found
+
+
+def test_releases_that_are_out_may_lie_where_the_next_go(tmp_path: Path) -> None:
+    assert of_places(tmp_path, '[release]\nk = 5\n[publish]\nearlier = ["data"]\nto = "data"') == []
+
+
+@pytest.mark.parametrize(
+    ("to", "says"),
+    [
+        ("data/zip.csv", "Not a directory"),
+        ("data/zip.csv/deeper", "Not a directory"),
+        ("/dev/null", "Not a directory"),
+        ("x" * 300, "File name too long"),
+        ("", "is no name of a folder"),
+        ("a\\u0000b", "is no name of a folder"),
+        ("~/out", "~ does not mean a home folder here"),
+        ("~", "~ does not mean a home folder here"),
+        ("leads", "is a link"),
+    ],
+)
+def test_the_published_place_can_be_a_folder(to: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "leads").symlink_to("elsewhere")
+    found = of_places(tmp_path, f'[release]\nk = 5\n[publish]\nto = "{to}"\n')
+    assert any(each.startswith(f"{NAME}, line 4: ") and says in each for each in found), found
+
+
+def test_no_home_is_read_anywhere(tmp_path: Path) -> None:
+    said = '[data]\nratings = "~/r.csv"\nnull-values = ["~"]\ndelimiter = "~"\n[release]\nk = 5'
+    (found,) = of_places(tmp_path, said)
+    assert found.startswith(f"{NAME}, line 2: '~/r.csv': ~ does not mean")
+
+
+def test_each_release_has_its_receipt(tmp_path: Path) -> None:
+    said = '[release]\nk = 5\n[publish]\nearlier = ["a", "b"]\nearlier-private = ["a.json"]'
+    (found,) = of_places(tmp_path, said)
+    assert found.startswith(f"{NAME}, line 5: 2 named by earlier, 1 by earlier-private")
+
+
+@pytest.mark.parametrize(
+    ("line", "bad", "says"),
+    [
+        *(
+            (14, f"limit = {limits}", f"limit: {says}")
+            for limits, says in (
+                ('["record=nan"]', "record=nan: must be a share from 0 to 1"),
+                ('["record=inf"]', "record=inf: must be a share"),
+                ('["record=0.1", "class=1.01"]', "class=1.01: must be a share"),
+                ('["class=101%"]', "class=101%: must be a share"),
+                ('["class=-0.1"]', "class=-0.1: must be a share"),
+                ('["class="]', "class=: must be a share"),
+                ('[""]', "there is no limit ''"),
+                ('["colour=1"]', "there is no limit 'colour'"),
+                ('["class=0.1", "class=0.2"]', "class is set twice"),
+            )
+        ),
+        (10, 'items = "top:-3"', "items 'top:-3': a whole number"),
+        (10, 'items = "top:0"', "items top:0: at least 1"),
+        (10, 'items = "blah"', "items 'blah': cannot be read"),
+        (10, 'items = ""', "items: an empty path"),
+        (11, "attribute-hierarchies = { zip = 'prefix:x' }", "attribute-hierarchies: prefix takes"),
+        (11, "attribute-hierarchies = { age = 'bands:0' }", "attribute-hierarchies: bands takes"),
+        (1, 'version = "1"', "version = '1': must be the number 1"),
+        (10, "k = 8", "no TOML: k"),
+        (17, "to = 'o'", "no TOML: to"),
+    ],
+)
+def test_what_a_run_would_refuse_is_told_by_its_line(
+    line: int, bad: str, says: str, tmp_path: Path
+) -> None:
+    lines = WHOLE.rstrip("\n").split("\n")
+    lines[line - 1 : line] = [bad]
+    (tmp_path / NAME).write_text("\n".join(lines))
+    found = problems_of(tmp_path)
+    assert [each.line for each in found] == [line], found
+    assert says in found[0].text
+    assert "--" not in f"{found[0].text}{found[0].advice}"

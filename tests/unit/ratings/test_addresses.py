@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, InputError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.readers.addresses.address import (
     has_secret,
@@ -72,3 +72,27 @@ def test_patterns_match_as_those_of_files(tmp_path: Path, pattern: str) -> None:
     found = glob.glob(pattern, root_dir=tmp_path, recursive=True)
     expected = {place for place in found if (tmp_path / place).is_file()}
     assert {p for p in PLACES if _matches(p.split("/"), pattern.split("/"))} == expected
+
+
+@pytest.mark.parametrize(
+    ("meant", "shown"),
+    [
+        ("s3:/K:Kiwi@b/x", "s3:/***@b/x"),
+        ("s3:/K:/Kiwi@b/x", "s3:/***@b/x"),
+        ("s3//K:Kiwi/Fig@b/x", "s3//***@b/x"),
+        ("K:Kiwi@b/x.csv", "***@b/x.csv"),
+        (":Kiwi@b/x.csv", "***@b/x.csv"),
+        ("postgresql:/u:Kiwi@h/db", "postgresql:/***@h/db"),
+        ("sqlite:///s.db?key=Kiwi", "sqlite:///s.db?key=***"),
+        ("sqlite:/s.db?region=x&key=Kiwi", "sqlite:/s.db?region=x&key=***"),
+        ("file:///t/x?key=Kiwi", "/t/x?key=***"),
+        ("home@work.csv", "home@work.csv"),
+        ("r?.csv", "r?.csv"),
+    ],
+)
+def test_what_is_meant_as_an_address_shows_no_password(meant: str, shown: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_ratings(meant)
+    assert error.value.message.startswith(f"{shown}: no ")
+    assert hidden_in(f"{meant}: no such file").endswith(f"{shown}: no such file")
+    assert hidden_in(shown) == shown

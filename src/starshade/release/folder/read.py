@@ -122,9 +122,21 @@ def _hash(path: Path) -> str:
         return ""
 
 
-def _read(path: Path) -> Release:
+def check_whole(path: Path) -> Manifest:
+    """Return what ``release.json`` says of a folder that holds the files that it names, no other.
+
+    Raises
+    ------
+    ReleaseError
+        There is no ``release.json``, or a file is missing, unknown or changed.
+    """
     manifest = _read_manifest(path)
     _check_files(path, manifest)
+    return manifest
+
+
+def _read(path: Path) -> Release:
+    manifest = check_whole(path)
     items, names = _read_items(path)
     group, attributes = _read_records(path, manifest)
     read = read_profiles if manifest.layout == "profile" else read_cells

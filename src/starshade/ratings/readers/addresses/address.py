@@ -17,11 +17,20 @@ from starshade.errors import ConfigError
 FILE_SYSTEMS = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
 POSTGRES = ("postgresql", "postgres")
 DATABASES = (*POSTGRES, "sqlite")
+#: what to do about a password in an address that is written down
+SECRETS_LIE = (
+    "Leave it out, and put it in PGPASSWORD, ~/.pgpass, AWS_SECRET_ACCESS_KEY or the like."
+)
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _WHOLE = re.compile(r"(?:([^@/?]*)@)?([^@?/]*)(/[^?]*)?(?:\?([^@]*))?", re.DOTALL)
 _HOST = re.compile(r"([^:]*|\[[0-9A-Fa-f:.]+\])(:\d*)?(,[^:]*(:\d*)?)*")
 _HARMLESS = {"region", "scheme", "endpoint_override", "sslmode", "connect_timeout"}
 _HIDDEN = "***"
+# one slash too few, no scheme, a query that nothing reads: no addresses, yet with the same secrets
+_MEANT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:/+)\S*@")
+_USER = re.compile(r"[^\s/:@'\"]*:(?!/)\S*@")
+_END = r"(?=['\":,]*(?:\s|$))"  # of an address in a sentence
+_QUERY = re.compile(rf"\?([^\s?]*=\S*?){_END}")
 _TABLE = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)?")
 
 
@@ -69,17 +78,27 @@ def hidden(source: object) -> str:
     user, host, path, query = parts
     shown = [f"{scheme}://", "" if user is None else f"{_HIDDEN}@", host, path or ""]
     if query is not None:
-        shown.append("?" + "&".join(_pair(pair) for pair in query.split("&")))
+        shown.append(f"?{_pairs(query)}")
     return "".join(shown)
 
 
 def hidden_in(text: str) -> str:
-    """Return a text with every address in it as it may be shown.
+    """Return a text with every address in it as it may be shown, and what may be meant as one.
 
     >>> hidden_in("no such thing: s3://key:pa55@bucket/x")
     'no such thing: s3://***@bucket/x'
+    >>> hidden_in("s3:/key:pa55@bucket/x: no such file"), hidden_in("s.db?key=pa55: no such file")
+    ('s3:/***@bucket/x: no such file', 's.db?key=***: no such file')
     """
-    return re.sub(r"[A-Za-z][A-Za-z0-9+.-]*://\S+", lambda found: hidden(found[0]), text)
+    parts = re.split(rf"([A-Za-z][A-Za-z0-9+.-]*://\S+?){_END}", text)
+    return "".join(hidden(part) if is_address(part) else _mistyped(part) for part in parts)
+
+
+def _mistyped(text: str) -> str:
+    """Hide what looks like user and password, or like a query, outside of addresses."""
+    text = _MEANT.sub(lambda found: f"{found[1]}{_HIDDEN}@", text)
+    text = _USER.sub(f"{_HIDDEN}@", text)
+    return _QUERY.sub(lambda found: f"?{_pairs(found[1])}", text)
 
 
 def is_table(query: str) -> bool:
@@ -111,7 +130,7 @@ def has_secret(source: object) -> bool:
     if parts is None:
         return True
     user, _, _, query = parts
-    return ":" in (user or "") or _HIDDEN in "".join(map(_pair, (query or "").split("&")))
+    return ":" in (user or "") or _HIDDEN in _pairs(query or "")
 
 
 def refuse_unclear(address: str) -> None:
@@ -128,7 +147,8 @@ def _parts(address: str) -> tuple[str | None, str, str | None, str | None] | Non
     found = _ADDRESS.match(address)
     scheme = scheme_of(address)
     if found and scheme == "sqlite":
-        return None, "", found[2], None
+        path, marked, query = found[2].partition("?")
+        return None, "", path, query if marked else None
     whole = _WHOLE.fullmatch(found[2]) if found else None
     if whole is None:
         return None
@@ -139,6 +159,10 @@ def _parts(address: str) -> tuple[str | None, str, str | None, str | None] | Non
     if "@" in (path or "") and (user is not None or ":" in host):
         return None
     return user, host, path, query
+
+
+def _pairs(query: str) -> str:
+    return "&".join(map(_pair, query.split("&")))
 
 
 def _pair(pair: str) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from starshade.errors import ConfigError, InputError
 from starshade.naming import named
-from starshade.ratings.readers.addresses.address import is_address, path_of
+from starshade.ratings.readers.addresses.address import hidden_in, is_address, path_of
 from starshade.ratings.readers.addresses.buckets import Bucket
 from starshade.ratings.readers.formats.dialects import FAMILIES
 from starshade.ratings.readers.formats.netflix_files import RATING_FILES, is_tar
@@ -141,12 +141,14 @@ def _paths(source: str | Path) -> list[Path]:
             return [Path(source)]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{str(source)!r}: cannot be read: {reason}") from None
+        raise InputError(f"{hidden_in(str(source))!r}: cannot be read: {reason}") from None
     if not glob.has_magic(str(source)):
-        raise InputError(f"{source}: no such file or folder", advice="Check the path.")
+        raise InputError(
+            f"{hidden_in(str(source))}: no such file or folder", advice="Check the path."
+        )
     paths = sorted(Path(path) for path in glob.glob(str(source), recursive=True))
     if not paths:
-        raise InputError(f"{source}: no file matches", advice="Check the pattern.")
+        raise InputError(f"{hidden_in(str(source))}: no file matches", advice="Check the pattern.")
     return paths
 
 
