@@ -141,7 +141,9 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
     remedies = _remedies(result.questions)
     advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed and not result.answered:
-        advice.append(f"{_unanswered()}.")
+        advice.append(
+            f"{_unanswered()}. Whoever ticks the first box all the same says why under Reasons."
+        )
     if result.passed:
         advice += [
             "Read what the release still tells (below) and decide whether that may be known. If "
