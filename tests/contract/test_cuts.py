@@ -75,7 +75,7 @@ REACHED = {
         kernels.counting:_BUCKETS kernels.counting:_PART
         ratings.readers.recognise.inputs:_BLOCK ratings.readers.formats.netflix:_BLOCK
         ratings.readers.formats.plain:_BLOCK ratings.readers.formats.tables:_ROWS
-        ratings.staging:_PIECE ratings.store:_CHUNK
+        ratings.staging:_PIECE ratings.places.checked:_CHUNK
         ratings.write:_USERS""",
     "drawing": """
         kernels.synth:_USERS kernels.synth:_CHUNK ratings.synth.drawing:_BLOCK""",
@@ -117,6 +117,7 @@ NO_CUTS = {
     "kernels.fingerprint:_BUCKETS": "as many as there are highest bits",
     "privacy.proximity.balls:_MEMBERS": "named in a witness",
     "server.tasks.release:_CHUNK": "handed to shutil.copyfileobj",
+    "release.folder.digest:_BLOCK": "a part of what the digest is: another gives another digest",
     "ratings.readers.preview:_ROWS": "what a look at a file reads",
     "ratings.readers.recognise.sniff:_ROWS": "what a format is guessed from",
     "server.page.first:_ROWS": "what a page shows",

@@ -258,7 +258,9 @@ def test_help_on_an_attack_shows_its_settings_and_no_other(entry: Entry) -> None
     if not settings_of(entry.declaration()):
         assert "Settings of" not in said
         return
-    shared, own = said.split(f"Settings of {entry.name}:")
+    before, _, after = said.partition(f"Settings of {entry.name}:")
+    own, _, rest = after.partition("\n\n")
+    shared = before + rest
     named = set(re.findall(r"^  --([a-z0-9-]+)", own, re.M))
     taken = {"rating-error", "day-error"}  # what is known has these names
     declared = {s.name.replace("_", "-") for s in settings_of(entry.declaration())}

@@ -27,6 +27,7 @@ GUIDES = {
     "ci-gate": 9,
     "limits": 5,
     "publishing-again": 8,
+    "shards": 2,
     "training-on-a-release": 6,
     "every-night": 6,
 }

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.kernels.arrays import place_after, place_of
-from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, is_member
+from starshade.kernels.attack.agreement import (
+    NO_LEVELS,
+    Contents,
+    Rows,
+    Truth,
+    agrees,
+    is_member,
+)
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Symbols
 from tests.unit.attack.samples import symbol_tables
@@ -54,9 +61,8 @@ def test_the_part_of_a_range_below_the_scale_holds_no_rating() -> None:
 def test_a_cell_that_is_null_alone_counts_on_neither_side() -> None:
     symbols = Symbols.ranges(Scale(-10, 10), np.array([-11.0, 5.0]), np.array([-10.5, 6.0]))
     first = np.array([0, 1, 3])  # row 0: item 0; row 1: items 0 and 1
-    rows = Rows(
-        first, np.array([0, 0, 1], np.int32), np.array([1, 1, 0], np.uint8), np.empty(0, np.uint16)
-    )
+    columns, codes = np.array([0, 0, 1], np.int32), np.array([1, 1, 0], np.uint8)
+    rows = Rows(first, columns, codes, np.empty(0, np.uint16), NO_LEVELS)
     truth = Truth(np.array([0, 1]), np.zeros(1, np.int32), np.array([0.0]), np.empty(0, np.uint16))
     for theta, expected in ((0.5, False), (0.01, False)):
         for row in range(2):

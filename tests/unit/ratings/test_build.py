@@ -215,7 +215,7 @@ def test_many_distinct_ratings_are_exact():
 def test_too_many_bits_for_one_word(monkeypatch, on_duplicate):
     rows = ROWS if on_duplicate == "error" else [*ROWS, ("7", "1", 3.0, 11)]
     expected = read(rows, on_duplicate=on_duplicate, cuts=(2,))
-    monkeypatch.setattr("starshade.ratings.build._WORD", 4)
+    monkeypatch.setattr("starshade.ratings.rows.laying._WORD", 4)
     table = read(rows, on_duplicate=on_duplicate, cuts=(2,))
     assert content(table) == content(expected) == content_by_item(table)
 

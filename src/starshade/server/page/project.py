@@ -10,7 +10,6 @@ from typing import Any
 
 from starshade.errors import ConfigError
 from starshade.project.file import NAME, Project, key_of, read_project
-from starshade.project.write import text_of
 from starshade.ratings.readers.addresses.address import is_address
 from starshade.ratings.settings import ReadingSettings
 from starshade.server.ask.labels import field_of, form_values
@@ -99,4 +98,6 @@ def project_of(store: Store, data: DataRow, job: JobRow) -> str:
         release["items"] = job.settings["items"]
     audit = {name: job.settings[name] for name in _AUDIT if job.settings.get(name)}
     source = Path(source_of(store, data))
+    from starshade.project.write import text_of  # loads NumPy
+
     return text_of({"ratings": str(source), **reading}, release, audit)
