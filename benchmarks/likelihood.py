@@ -68,6 +68,7 @@ def job(store: str, name: str, knowledge: str, targets: int, threads: int) -> di
     """Attack with knowledge at hand, everything of the result included but its intervals."""
     import numba
 
+    from starshade.attack.likelihood.informed import Model
     from starshade.attack.targets import choose_targets
     from starshade.attack.view import look
 
@@ -75,10 +76,10 @@ def job(store: str, name: str, knowledge: str, targets: int, threads: int) -> di
     view, what = look(ratings_of(store), None, None), TIMED[knowledge]
     known = what.draw(view.original, choose_targets(view, what, targets, 2)[0], 3)
     attack = ATTACKS[name]
+    seen = view if name == "scoreboard-rh" else Model(view, what)
 
     def judge(some: Any) -> Any:
-        more = (some,) if name == "scoreboard-rh" else (what, some)
-        return attack.judge(view, *more)[0]
+        return attack.judge(seen, some)[0]
 
     judge(known.take(slice(0, 2)))  # loads the kernel
     started, busy = time.perf_counter(), time.process_time()
