@@ -78,7 +78,10 @@ def test_an_attack_that_is_killed_goes_on(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_conversion_that_is_killed_leaves_nothing(file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_a_conversion_that_is_killed_goes_on_or_begins_anew(
+    file: Path, tmp_path: Path, resume: tuple[str, ...]
+) -> None:
     convert = ("data", "convert", str(file), "--out", str(tmp_path / "s"), "--shards", "5")
     began = time.perf_counter()
     said(*convert)
@@ -87,13 +90,26 @@ def test_a_conversion_that_is_killed_leaves_nothing(file: Path, tmp_path: Path) 
     (tmp_path / "s").rename(tmp_path / "kept")
     rng = random.Random(1)
     for _ in range(4):
-        killed(rng.uniform(0.3, 1.0) * lasts, *convert)
+        killed(rng.uniform(0.3, 1.0) * lasts, *convert, *resume)
         if (tmp_path / "s").exists():  # all of it was there already
             assert_same(read_ratings(tmp_path / "s"), whole)
             (tmp_path / "s").rename(tmp_path / f"done-{time.monotonic_ns()}")
-    said(*convert)
+    said(*convert, *resume)
     assert_same(read_ratings(tmp_path / "s"), whole)
-    assert not [name for name in os.listdir(tmp_path) if name.startswith(".tmp-s-")]
+    assert not [name for name in os.listdir(tmp_path) if name.startswith((".tmp-s-", ".runs-s-"))]
+
+
+def test_ratings_are_added_to_shards(file: Path, tmp_path: Path) -> None:
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    said("data", "convert", str(file), "--out", old, "--shards", "3")
+    more = tmp_path / "more.csv"
+    more.write_text("user,item,rating,date\nsomebody,new,3,1999-01-01\n")
+    written, _ = said("data", "convert", str(more), "--append", old, "--out", new)
+    before = read_ratings(old)
+    assert written["ratings"] == before.n_ratings + 1
+    assert (written["users"], written["items"]) == (before.n_users + 1, before.n_items + 1)
+    _, told = said("data", "convert", str(more), "--append", new, "--out", old + "2", code=2)
+    assert "line 2: the user rated this item before, at a rating in the store" in told
 
 
 def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:

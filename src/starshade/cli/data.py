@@ -25,6 +25,7 @@ from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe as shown
 from starshade.cli.show import figures, page, words
+from starshade.engine.settings import EngineSettings
 from starshade.errors import ConfigError, OutputError
 from starshade.plain import counted, percent
 from starshade.ratings.shape import bars_of
@@ -80,7 +81,12 @@ def _format_of(out: str, kind: str | None) -> str:
 @click.command(cls=Explained, example="starshade data convert ratings.csv --out store/")
 @click.argument("ratings", metavar="RATINGS")
 @_written
-@partial(gathered, options=options_of(ShardSettings), name="sharding", title=WRITTEN)
+@partial(
+    gathered,
+    options=[*options_of(ShardSettings), *options_of(EngineSettings, "resume")],
+    name="sharding",
+    title=WRITTEN,
+)
 @reading(dates=True)
 @running()
 def convert(
@@ -95,7 +101,7 @@ def convert(
 
     A store opens at once, whatever its size. With --shards one is written that memory need not
     hold: --memory bounds the work, and as much room as the rows take is needed beside it for a
-    while.
+    while. --append adds RATINGS to such a store.
 
     A release is written as a table, .csv or .parquet: what each cell may be, in words and numbers.
     Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
@@ -104,12 +110,13 @@ def convert(
     place = ensure_free(out)
     if is_release(ratings):
         reading.refuse_for_release(ratings)
-        refuse_beside("for a release", {"shards"}, "Leave it out.")
+        refuse_beside("for a release", {"shards", "append", "resume"}, "Leave it out.")
         _convert_release(ratings, place, kind, run)
         return
-    if sharding["shards"] is not None:
-        _convert_to_shards(ratings, place, kind, sharding["shards"], reading, run)
+    if sharding["shards"] is not None or sharding["append"] is not None:
+        _convert_to_shards(ratings, place, kind, sharding, reading, run)
         return
+    refuse_beside("without --shards", {"resume"}, "Leave it out: nothing is kept to go on from.")
     from starshade.ratings.write import write_ratings
 
     kind = _format_of(out, kind)  # before the long work
@@ -134,7 +141,12 @@ def convert(
 
 
 def _convert_to_shards(
-    source: str, place: Place, kind: str | None, shards: str, reading: Reading, run: Run
+    source: str,
+    place: Place,
+    kind: str | None,
+    sharding: dict[str, Any],
+    reading: Reading,
+    run: Run,
 ) -> None:
     from starshade.ratings.shards.convert import convert_to_shards
 
@@ -148,7 +160,8 @@ def _convert_to_shards(
             "--items: a store of shards has all items",
             advice="Leave it out, or write the chosen items without --shards.",
         )
-    written = convert_to_shards(source, place, shards, **reading.settings())
+    chosen = sharding | {"shards": sharding["shards"] or "auto"}
+    written = convert_to_shards(source, place, **chosen, **reading.settings())
     wrote(place)
     run.emit(
         {"out": str(place), "to": "store", **asdict(written), "seconds": run.seconds},

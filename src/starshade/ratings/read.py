@@ -137,7 +137,7 @@ def take_in(source: Any, options: dict[str, Any], make: Make) -> Any:
     """Find, open and read a source; `options` as `read_ratings` has them.
 
     `make`: what makes a table of batches: `build`, or what takes its place where no table need be
-    in memory. What is a table already, has personal attributes or is wide is built all the same.
+    in memory. What is a table already or is wide is built all the same.
     """
     scale, nulls = options["scale"], options["null_values"]
     columns = ("user_col", "item_col", "rating_col", "day_col", "id_col")
@@ -173,7 +173,6 @@ def take_in(source: Any, options: dict[str, Any], make: Make) -> Any:
             inputs = as_format(find(source, scratch), request.format)
         names: Names = item_names
         with unchanged(_places(source, inputs)):
-            make = build if users is not None or inputs.users is not None else make
             if database:
                 ratings = _read_database(database, request, make)
             elif inputs.files:
@@ -256,25 +255,30 @@ def _read(inputs: Recognised, request: Request, scratch: Path, make: Make) -> An
             advice="Leave out the options that name columns, delimiter, header or nulls.",
         )
     if inputs.kind == "store":
-        return _from_store(inputs.files[0], request)
+        return _from_store(inputs.files[0], request, make)
     from starshade.ratings.readers.formats.netflix import read_netflix
 
     return read_netflix(inputs.files[0].path, request, make)
 
 
-def _from_store(item: Input, request: Request) -> Ratings:
+def _from_store(item: Input, request: Request, make: Make) -> Any:
     from starshade.ratings.shards.manifest import is_sharded
     from starshade.ratings.shards.shards import gather, open_shards
     from starshade.ratings.store import open_store
 
-    sharded = is_sharded(item.path)
-    ratings = gather(open_shards(item.path)) if sharded else open_store(item.path)
-    if request.scale not in (None, ratings.scale):
+    stored = open_shards(item.path) if is_sharded(item.path) else open_store(item.path)
+    if request.scale not in (None, stored.scale):
         raise ConfigError(
-            f"{item.shown}: the store's scale is {ratings.scale}, not {request.scale}",
+            f"{item.shown}: the store's scale is {stored.scale}, not {request.scale}",
             advice="Read the original data again to declare another scale.",
             setting="scale",
         )
+    if isinstance(stored, Ratings):
+        ratings = stored
+    elif make is build or not request.dates:
+        ratings = gather(stored)
+    else:
+        return stored.sorted_by(make)
     return ratings if request.dates else replace(ratings, days=None, first_day=0)
 
 

@@ -7,7 +7,7 @@ rows wait in 0.9 to 1.3 GB until their order is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from starshade.kernels.text.numbering import KeyTable
 from starshade.naming import named
 from starshade.progress import task
 from starshade.ratings.scale import Scale
-from starshade.ratings.table import UNKNOWN_DAY
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
 
 NO_DAY = -(2**31)  # a day number that says "no date in this row"
@@ -176,6 +176,27 @@ class Staging:
         known = self._days.take(batch)
         staged.day_blocks.append(None if known is None else day(known))
         self.n_rows += len(batch)
+
+    def learn(self, table: Ratings, first_row: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """Take in what a table's rows hold, but not the rows; they begin at a number.
+
+        Returns the number of each of its items, and the position of each of its levels.
+        """
+        self._any |= table.n_ratings > 0
+        ids = table.items
+        numbers = [ids.integers, np.array(ids.texts, dtype=object)]
+        items = np.concatenate([self.staged.items.number(each) for each in numbers])
+        used = np.flatnonzero(np.bincount(table.codes, minlength=len(table.levels)))
+        none = np.empty(0, dtype=np.int64)
+        given = Batch(none, none, table.levels[used], None, first_row)
+        positions = np.zeros(len(table.levels), dtype=np.int32)
+        positions[used] = self._ratings.take(given)
+        if table.days is not None:
+            known = table.days[table.days != UNKNOWN_DAY]
+            if len(known):
+                span = np.array([known.min(), known.max()], np.int32) + table.first_day
+                self._days.take(replace(given, days=span))
+        return items, positions.astype(np.min_scalar_type(positions.max(initial=0)))
 
     def cut(self) -> Staged:
         """Hand over the rows so far; users are numbered anew from here on, items are not."""

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import shutil
+import secrets
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
+from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.plain import counted
 from starshade.progress import announced, note
-from starshade.ratings.places.atomic import atomic_folder
+from starshade.ratings.places.atomic import atomic_folder, vacant
 from starshade.ratings.places.place import Where
 from starshade.ratings.read import take_in, tell
+from starshade.ratings.readers.beside import attach_names
+from starshade.ratings.scale import Scale
 from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.shards.kept import CannotLocateError, Kept, kept_beside
+from starshade.ratings.shards.manifest import ShardEntry
 from starshade.ratings.shards.settings import number_of
+from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.sort import Sorted, sort
 from starshade.ratings.shards.write import fill, shards_for
+from starshade.ratings.table import Ratings
 from starshade.setting import settings_of
 
 
@@ -31,42 +40,55 @@ class Written:
 
 @announced("writing shards")
 def convert_to_shards(
-    source: Any, path: Where, shards: int | str = "auto", **reading: Any
+    source: Any,
+    path: Where,
+    shards: int | str = "auto",
+    *,
+    append: str | Path | None = None,
+    resume: bool = False,
+    **reading: Any,
 ) -> Written:
     """Read ratings and write them as a sharded store, sorted on the disk beside it.
 
     Memory is bounded by `starshade.budget`, not by the ratings; that of the items, of the distinct
-    ratings and of one shard is needed. What is a store already, is wide or brings personal
-    attributes is read as a whole.
+    ratings, of personal attributes and of one shard is needed. What is one store already, or is
+    wide, is read as a whole.
 
     Parameters
     ----------
     source : see `starshade.ratings.read.read_ratings`
+        A sharded store is cut anew.
     path : path
         A folder that does not exist yet.
     shards : int or "auto"
         About how many: a shard holds whole users, at least one. "auto": so many that sorting one,
         64 bytes for each of its ratings, fits the memory that may be used.
+    append : path, optional
+        A sharded store to which the ratings are added; what comes out is what its ratings and
+        these, read together in this order, would give. It stays as it is.
+    resume : bool
+        Go on with what the same call had finished when it was killed, or the disk was full.
     **reading
         As of `starshade.ratings.read.read_ratings`.
 
     Raises
     ------
     InputError, ConfigError, OutputError
-        As of reading and writing; nothing is left behind.
+        As of reading and writing; nothing is left behind but, of a full disk, what is finished.
     """
     wanted = number_of(shards)
     settings = {each.name: each.default for each in settings_of(ReadingSettings)} | reading
-    with atomic_folder(path) as folder:
-        runs = folder / "runs"
-        table = take_in(source, settings, partial(sort, runs))
-        n_rows = table.n_rows if isinstance(table, Sorted) else table.n_ratings
-        n = shards_for(n_rows) if wanted == "auto" else wanted
-        if isinstance(table, Sorted):
-            like, entries = table.write(folder, n)
-        else:
-            like, entries = fill(folder, table, n)
-        shutil.rmtree(runs, ignore_errors=True)
+    place = vacant(path)
+    asked = {"source": source, "append": append, "shards": shards} | settings
+    with kept_beside(place, asked, resume=resume) as kept:
+        try:
+            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
+        except CannotLocateError:
+            kept.clear()
+            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
+        with atomic_folder(path) as folder:
+            for part in kept.store.iterdir():
+                part.replace(folder / part.name)
         tell(like.report, like.scale)
     if wanted != "auto" and len(entries) < n:
         note(f"{counted(len(entries), 'shard')}, not {n:,}: a shard holds whole users")
@@ -76,3 +98,68 @@ def convert_to_shards(
         sum(entry.ratings for entry in entries),
         len(entries),
     )
+
+
+def _sorted_and_cut(
+    source: Any,
+    append: str | Path | None,
+    wanted: int | Literal["auto"],
+    settings: dict[str, Any],
+    kept: Kept,
+) -> tuple[Ratings, list[ShardEntry], int]:
+    """Write the shards; returns one, what the manifest says of each, and how many were meant."""
+    found = kept.found()
+    if found is None:
+        kept.clear()
+        table = _taken_in(source, append, settings, kept.runs)
+        n_rows = table.n_rows if isinstance(table, Sorted) else table.n_ratings
+        n = shards_for(n_rows) if wanted == "auto" else wanted
+        if not isinstance(table, Sorted):
+            kept.store.mkdir(mode=0o700)
+            return *fill(kept.store, table, n), n
+        kept.keep(table, n)
+    else:
+        table, n = found
+    return *table.write(kept.store, n, kept.runs), n
+
+
+def _taken_in(
+    source: Any, append: str | Path | None, settings: dict[str, Any], runs: Path
+) -> Sorted | Ratings:
+    """Read the source into runs; what is a table already is returned as it is."""
+    make = partial(sort, runs)
+    if append is None:
+        alone: Sorted | Ratings = take_in(source, settings, make)
+        return alone
+    store = open_shards(append)
+    if settings["scale"] is None and not store.report.scale_inferred:
+        settings = settings | {"scale": store.scale}
+    both = take_in(source, settings, partial(make, after=[store]))
+    own = isinstance(both, Ratings) or settings["users"] is None
+    if (both.attributes is not None and own) or (store.manifest.attributes and own):
+        raise ConfigError(
+            f"{append}: personal attributes of some of the users, and those of all are needed",
+            advice=f"Give everybody's: {named('users', 'FILE')}.",
+            setting="users",
+        )
+    of_items = [store, both]
+    if isinstance(both, Ratings):
+        scale = settings["scale"]
+        both = make(
+            (),
+            scale=Scale.parse(scale) if isinstance(scale, str) else scale,
+            on_duplicate=settings["on_duplicate"],
+            locate=str,
+            report=both.report,
+            show_values=settings["show_values"],
+            after=[store],
+            tables=[both],
+        )
+    names = {
+        key: name
+        for each in of_items
+        for key, name in zip(each.items, each.item_names or (), strict=False)
+        if key != name
+    }
+    both = both.annotate(lineage=secrets.token_hex(16))
+    return attach_names(both, names) if names else both

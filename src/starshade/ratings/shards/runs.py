@@ -7,7 +7,7 @@ file order. Users of all runs are cut at the same ids, so a shard is a slice of 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.progress import task
-from starshade.ratings.places.checked import ids_as_arrays, load, write_arrays
+from starshade.ratings.places.checked import Arrays, ids_as_arrays, load, write_arrays
 from starshade.ratings.rows.laying import rows_by_user
 from starshade.ratings.scale import Scale
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.staging import NO_DAY, Batch, Staged, Staging
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.ratings.vocabulary import Vocabulary, union
 
 _PER_ROW = 96  # bytes of memory that sorting a run takes for each of its rows
@@ -115,6 +117,11 @@ class Runs:
     first_day: int | None
     n_rows: int
 
+    @cached_property
+    def users(self) -> Vocabulary:
+        """All users."""
+        return union([run.users(0, len(run.indptr) - 1) for run in self.runs])
+
     def cuts(self, n: int) -> NDArray[np.int64]:
         """Cut the users into at most `n` ranges of about equally many rows.
 
@@ -157,14 +164,25 @@ class Runs:
 
 
 def spill(
-    batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str], folder: Path
+    batches: Iterable[Batch],
+    scale: Scale | None,
+    locate: Callable[[int], str],
+    folder: Path,
+    tables: Sequence[Shards | Ratings] = (),
 ) -> Runs:
-    """Write batches as runs into a new folder; refuse what no later step could repair."""
+    """Write batches as runs into a new folder; refuse what no later step could repair.
+
+    `tables`: go before them; their rows are sorted already, and numbered below 0.
+    """
     folder.mkdir(mode=0o700)
     most = min(max(budget.memory() // _PER_ROW, _FEWEST), _MOST)
     staging = Staging(scale)
     runs: list[Run] = []
-    n_rows = 0
+    n_rows = sum(table.n_ratings for table in tables)
+    first_row = -n_rows
+    for part in _parts(tables):
+        runs.append(_adopt(part, staging, first_row, folder / f"run-{len(runs):05}"))
+        first_row += part.n_ratings
 
     def write(staged: Staged) -> None:
         runs.append(_write(staged, folder / f"run-{len(runs):05}"))
@@ -183,6 +201,39 @@ def spill(
     return Runs(tuple(runs), items, rank, staged.distinct, staged.first_day, n_rows)
 
 
+def _parts(tables: Sequence[Shards | Ratings]) -> Iterator[Ratings]:
+    for table in tables:
+        if isinstance(table, Ratings):
+            yield table
+        else:
+            yield from map(table.shard, range(len(table)))
+
+
+def _adopt(table: Ratings, staging: Staging, first_row: int, folder: Path) -> Run:
+    """Write a table as a run: users without a rating are in it as well."""
+    items, positions = staging.learn(table, first_row)
+    days = np.full(table.n_ratings, NO_DAY, dtype=np.int32)
+    if table.days is not None:
+        known = table.days != UNKNOWN_DAY
+        days[known] = table.days[known].astype(np.int32) + np.int32(table.first_day)
+    columns = {
+        "indptr": table.indptr,
+        "items": items[table.columns],
+        "codes": positions[table.codes],
+        "days": days,
+        "places": np.arange(table.n_ratings, dtype=np.uint32),
+        "starts": np.zeros(1, dtype=np.int64),
+        "first_rows": np.array([first_row]),
+    }
+    return _run(folder, table.users, columns)
+
+
+def _run(folder: Path, users: Vocabulary, columns: Arrays) -> Run:
+    folder.mkdir(mode=0o700)
+    write_arrays(folder, ids_as_arrays("users", users) | columns)
+    return Run(folder)
+
+
 def _write(staged: Staged, folder: Path) -> Run:
     users, user_rank = staged.users.finish()
     as_numbered = np.arange(staged.items.count, dtype=np.int32)
@@ -193,18 +244,13 @@ def _write(staged: Staged, folder: Path) -> Run:
         np.full(n, NO_DAY, dtype=np.int32) if block is None else block
         for n, block in zip(sizes, staged.day_blocks, strict=True)
     ]
-    folder.mkdir(mode=0o700)
-    write_arrays(
-        folder,
-        {
-            **ids_as_arrays("users", users),
-            "indptr": indptr,
-            "items": items,
-            "codes": codes,
-            "days": np.concatenate(days)[places],
-            "places": places.astype(np.uint32),
-            "starts": np.concatenate([[0], np.cumsum(sizes)[:-1]]),
-            "first_rows": np.array(staged.first_rows, dtype=np.int64),
-        },
-    )
-    return Run(folder)
+    columns: Arrays = {
+        "indptr": indptr,
+        "items": items,
+        "codes": codes,
+        "days": np.concatenate(days)[places],
+        "places": places.astype(np.uint32),
+        "starts": np.concatenate([[0], np.cumsum(sizes)[:-1]]),
+        "first_rows": np.array(staged.first_rows, dtype=np.int64),
+    }
+    return _run(folder, users, columns)

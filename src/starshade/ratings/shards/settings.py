@@ -23,6 +23,13 @@ class ShardSettings:
         usual="auto|N",
         unset="one store, built in memory",
     )  # a number, or its text
+    append: str | None = settable(
+        "Added to",
+        "A store of shards to which the ratings are added; it stays, and all go to the new one.",
+        default=None,
+        kind="file",
+        usual="STORE",
+    )
 
 
 def number_of(shards: Any) -> int | Literal["auto"]:

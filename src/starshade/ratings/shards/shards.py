@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from starshade.progress import announced, task
 from starshade.ratings.levels import code_type
 from starshade.ratings.places.atomic import mark_of
 from starshade.ratings.places.checked import AGAIN, check_files, load
+from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.rows.laying import Cells
 from starshade.ratings.scale import Scale
 from starshade.ratings.shards.manifest import (
@@ -145,6 +147,28 @@ class Shards:
                 self._checked[entry.folder] = mark
             return table_of(folder, manifest, self.items, self.item_names, named=str(folder))
 
+    def attributes(self) -> Any:
+        """Return the personal attributes of all users, as `Ratings` has them, or None."""
+        if not self.manifest.attributes:
+            return None
+        return _joined([self.shard(number).attributes for number in range(len(self))])
+
+    def sorted_by(self, make: Callable[..., Any]) -> Any:
+        """Return what `starshade.ratings.shards.sort.sort` makes of the same table."""
+        made = make(
+            iter(()),
+            scale=self.scale,
+            on_duplicate="error",
+            locate=str,
+            report=self.report,
+            show_values=False,
+            tables=[self],
+        )
+        made = made.annotate(attributes=self.attributes(), lineage=self.lineage)
+        if self.item_names is None:
+            return made
+        return attach_names(made, dict(zip(self.items, self.item_names, strict=True)))
+
     def _stranger(self, folder: Path, text: bytes) -> InputError:
         """Say what lies where a shard should."""
         found = Manifest.from_json(text, str(folder))
@@ -223,7 +247,6 @@ def _gathered(shards: Shards) -> Ratings:
     columns, codes, days = _room(shards, shards.n_ratings)
     integers: list[NDArray[np.int64]] = []
     texts: list[str] = []
-    attributes: list[Any] = []
     support = np.zeros(shards.n_items, dtype=np.int64)
     at = 0
     for number, first in enumerate(shards.first_users):
@@ -236,7 +259,6 @@ def _gathered(shards: Shards) -> Ratings:
         support += np.diff(part.by_item.indptr)
         integers.append(part.users.integers)
         texts += part.users.texts
-        attributes.append(part.attributes)
         at += part.n_ratings
     table = Ratings(
         scale=shards.scale,
@@ -248,7 +270,7 @@ def _gathered(shards: Shards) -> Ratings:
         levels=shards.levels,
         days=days,
         first_day=shards.first_day,
-        attributes=_joined(attributes) if shards.manifest.attributes else None,
+        attributes=shards.attributes(),
         item_names=shards.item_names,
         lineage=shards.lineage,
         report=shards.report,

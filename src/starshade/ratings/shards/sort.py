@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.errors import InputError
 from starshade.kernels.csr import transpose
 from starshade.progress import task
 from starshade.ratings.levels import level_table, places_of
@@ -31,10 +34,12 @@ from starshade.ratings.rows.duplicates import (
 from starshade.ratings.rows.laying import Laid, lay, row_numbers
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import OnDuplicate
-from starshade.ratings.shards.manifest import ShardEntry
+from starshade.ratings.shards.manifest import ShardEntry, folder_of
 from starshade.ratings.shards.runs import Runs, spill
-from starshade.ratings.shards.write import add_shard, finish
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.write import add_shard, finish, written
 from starshade.ratings.staging import Batch
+from starshade.ratings.store import table_of
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 
@@ -99,6 +104,8 @@ class Sorted:
     said: int
     show_values: bool
     item_names: tuple[str, ...] | None = None
+    attributes: Any = None
+    lineage: str = field(default_factory=partial(secrets.token_hex, 16))
 
     @property
     def items(self) -> Vocabulary:
@@ -106,40 +113,53 @@ class Sorted:
         return self.runs.items
 
     @property
+    def users(self) -> Vocabulary:
+        """All users."""
+        return self.runs.users
+
+    @property
+    def n_users(self) -> int:
+        """Users, those without a rating included."""
+        return len(self.users)
+
+    @property
     def n_rows(self) -> int:
         """Rows read, repeated ones included."""
         return self.runs.n_rows
 
     def annotate(self, **beside: Any) -> Sorted:
-        """Return the same rows with another report or item names."""
-        assert beside.keys() <= {"report", "item_names"}
+        """Return the same rows with another report, attributes, item_names or lineage."""
+        assert beside.keys() <= {"report", "attributes", "item_names", "lineage"}
         return replace(self, **beside)
 
-    def write(self, folder: Path, shards: int) -> tuple[Ratings, list[ShardEntry]]:
+    def write(
+        self, folder: Path, shards: int, done: Path | None = None
+    ) -> tuple[Ratings, list[ShardEntry]]:
         """Write about so many shards, and what they have in common, into the folder of a store.
 
-        Returns the last shard, with the report on all, and what the manifest says of each.
+        `done`: a folder in which is written down what is finished, and looked for first. Returns
+        the last shard, with the report on all, and what the manifest says of each.
         """
-        lineage = secrets.token_hex(16)
         cuts = self.runs.cuts(shards)
         read_on = self._read_on
-        tables, found = self._write(folder, cuts, lineage, read_on, None)
+        entries, found = self._write(folder, cuts, read_on, None, done)
         if found.repeated:
             raise refuse_repeated(found.repeated, self.locate)
         if found.off:
             raise off_the_steps(found.off, read_on.scale, self.locate)
         coding = read_on
         if found.recodes(read_on):
-            for entry in tables.entries:
-                shutil.rmtree(folder / entry.folder)
             scale = widened(read_on.scale, off=found.is_off)
             held = np.concatenate([read_on.levels[found.used], found.means])
             coding = _Coding(scale, level_table(held, scale)[0])
-            tables, _ = self._write(folder, cuts, lineage, coding, found)
+            entries, _ = self._write(folder, cuts, coding, found)
         report = self._told(read_on, coding, found)
-        like = tables.last.annotate(report=report)
-        finish(folder, like, report, lineage, tables.entries)
-        return like, tables.entries
+        last = entries[-1]
+        manifest = written(last, folder)
+        beside = self.items, self.item_names
+        like = table_of(folder / last.folder, manifest, *beside, named="").annotate(report=report)
+        finish(folder, like, report, self.lineage, entries)
+        return like, entries
 
     @cached_property
     def _read_on(self) -> _Coding:
@@ -158,7 +178,7 @@ class Sorted:
             suspects = suspected(coding.levels, [present])
         return replace(
             report,
-            scale_inferred=self.scale is None,
+            scale_inferred=report.scale_inferred or self.scale is None,
             merged_duplicates=report.merged_duplicates + found.merged,
             notes=(*before, *report.notes[self.said :], *suspects),
         )
@@ -167,30 +187,40 @@ class Sorted:
         self,
         folder: Path,
         cuts: NDArray[np.int64],
-        lineage: str,
         coding: _Coding,
         known: _Found | None,
-    ) -> tuple[_Written, _Found]:
+        done: Path | None = None,
+    ) -> tuple[list[ShardEntry], _Found]:
         """Write every shard, as long as that is of use.
 
-        `known`: what was found in all of them, where that is known.
+        `known`: what was found in all of them, where that is known. `done`: see `write`.
         """
-        written = _Written()
+        entries: list[ShardEntry] = []
         found, first = known, 0
         with task("writing the shards", len(cuts) - 1) as step:
             for number in range(len(cuts) - 1):
-                looked = self._look(cuts[number], cuts[number + 1])
+                before = None if done is None else _written_before(folder, done, number)
+                if before is None:
+                    looked = self._look(cuts[number], cuts[number + 1])
+                    users, own = len(looked.users), looked.found
+                else:
+                    entries.append(before[0])
+                    users, own = before[0].users, before[1]
                 if known is None:
-                    found = looked.found if found is None else found + looked.found
+                    found = own if found is None else found + own
                 assert found is not None
-                if known is not None or not (found.repeated or found.recodes(coding)):
-                    table = self._table(looked, coding, found.used)
-                    written.last = table
-                    written.entries.append(add_shard(folder, table, number, first, lineage))
-                first += len(looked.users)
+                if before is None and not (
+                    known is None and (found.repeated or found.recodes(coding))
+                ):
+                    table = self._table(looked, coding, found.used, first)
+                    shutil.rmtree(folder / folder_of(number), ignore_errors=True)
+                    entries.append(add_shard(folder, table, number, first, self.lineage))
+                    if done is not None:
+                        _note_down(done, entries[-1], own)
+                first += users
                 step(1)
         assert found is not None
-        return written, found
+        return entries, found
 
     def _look(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> _Looked:
         """Sort one shard."""
@@ -220,14 +250,15 @@ class Sorted:
         )
         return _Looked(users, laid, merged, found)
 
-    def _table(self, looked: _Looked, coding: _Coding, used: NDArray[np.bool_]) -> Ratings:
-        cells, by_user = looked.laid.cells, looked.laid.by_user
+    def _table(
+        self, looked: _Looked, coding: _Coding, used: NDArray[np.bool_], first: int
+    ) -> Ratings:
+        cells, by_user, n = looked.laid.cells, looked.laid.by_user, len(looked.users)
         if looked.merged is not None or coding is not self._read_on:
             merged = Merged.of(cells) if looked.merged is None else looked.merged
             cells = merged.recoded(used, self._read_on.levels, coding.levels, coding.scale)
             by_user = None
         if by_user is None:
-            n = len(looked.users)
             indptr, columns, codes, days = transpose(
                 cells.indptr, cells.users, cells.codes, cells.days, n
             )
@@ -243,16 +274,37 @@ class Sorted:
             levels=coding.levels,
             days=days,
             first_day=self.runs.first_day or 0,
+            attributes=None if self.attributes is None else self.attributes.slice(first, n),
             item_names=self.item_names,
         )
         table.__dict__["by_item"] = cells  # what the cached property would compute
         return table
 
 
-@dataclass
-class _Written:
-    entries: list[ShardEntry] = field(default_factory=list)
-    last: Any = None  # a shard
+def _note_down(done: Path, entry: ShardEntry, found: _Found) -> None:
+    """Write down that a shard is finished; of what was found, all that one in order can have."""
+    said = {
+        "entry": entry.model_dump(mode="json"),
+        "used": np.flatnonzero(found.used).tolist(),
+        "levels": len(found.used),
+        "means": found.means.tolist(),
+        "merged": found.merged,
+    }
+    part = done / f"{entry.folder}.part"
+    part.write_text(json.dumps(said), encoding="utf-8")
+    part.replace(done / f"{entry.folder}.json")
+
+
+def _written_before(folder: Path, done: Path, number: int) -> tuple[ShardEntry, _Found] | None:
+    """Return a shard that is finished, if it still is what was written."""
+    with suppress(OSError, ValueError, KeyError, TypeError, InputError):
+        said = json.loads((done / f"{folder_of(number)}.json").read_text(encoding="utf-8"))
+        entry = ShardEntry(**said["entry"])
+        written(entry, folder)
+        used = np.zeros(said["levels"], dtype=np.bool_)
+        used[said["used"]] = True
+        return entry, _Found(used, np.array(said["means"], dtype=np.float64), said["merged"])
+    return None
 
 
 def sort(
@@ -264,11 +316,18 @@ def sort(
     locate: Callable[[int], str],
     report: ReadReport,
     show_values: bool,
+    tables: Sequence[Shards | Ratings] = (),
+    after: Sequence[Shards] = (),
 ) -> Sorted:
     """Validate rows and sort them into runs; as `starshade.ratings.build.build`.
 
-    `folder`: for the runs; made anew where a reader starts again from the top.
+    `folder`: for the runs; made anew where a reader starts again from the top. `tables`: go before
+    the rows that are read, and `after`, to which all of it is added, before these.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    runs = spill(batches, scale, locate, folder)
-    return Sorted(runs, scale, on_duplicate, locate, report, len(report.notes), show_values)
+
+    def located(row: int) -> str:
+        return locate(row) if row >= 0 else "a rating in the store"
+
+    runs = spill(batches, scale, located, folder, [*after, *tables])
+    return Sorted(runs, scale, on_duplicate, located, report, len(report.notes), show_values)

@@ -13,7 +13,7 @@ import numpy as np
 from starshade import budget
 from starshade.progress import announced
 from starshade.ratings.places.atomic import atomic_folder
-from starshade.ratings.places.checked import write_arrays
+from starshade.ratings.places.checked import check_files, write_arrays
 from starshade.ratings.places.place import Where
 from starshade.ratings.shards.manifest import (
     MANIFEST,
@@ -23,7 +23,8 @@ from starshade.ratings.shards.manifest import (
     checksum_of,
     folder_of,
 )
-from starshade.ratings.store import items_as_arrays, write_shard
+from starshade.ratings.store import MANIFEST as OF_SHARD
+from starshade.ratings.store import Manifest, items_as_arrays, write_shard
 from starshade.ratings.table import Ratings, ReadReport
 
 
@@ -68,6 +69,16 @@ def add_shard(folder: Path, part: Ratings, number: int, first: int, lineage: str
         ratings=part.n_ratings,
         checksum=checksum_of(manifest),
     )
+
+
+def written(entry: ShardEntry, folder: Path) -> Manifest:
+    """Return the manifest of a shard in the folder of a store; ValueError if it is another now."""
+    text = (folder / entry.folder / OF_SHARD).read_bytes()
+    if checksum_of(text) != entry.checksum:
+        raise ValueError("another shard")
+    manifest = Manifest.from_json(text, entry.folder)
+    check_files(folder / entry.folder, manifest.files)
+    return manifest
 
 
 def finish(

@@ -1,0 +1,199 @@
+"""What a conversion to shards has finished, beside the store to be, until the store is there.
+
+::
+
+    key             what was asked for: version, source, settings
+    sorted.json     what reading found; written when all rows are in runs
+    runs/           the rows, sorted; items, distinct ratings and attributes
+    store/          the shards that are written, and of each a line on what was found in it
+
+A conversion that is killed while it reads begins anew: a source may not be one that can be gone
+on from. A folder is taken over only by the very same command.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from starshade._version import __version__
+from starshade.errors import ConfigError, InputError, OutputError
+from starshade.naming import named
+from starshade.progress import note
+from starshade.ratings.places.atomic import hidden, mark_of
+from starshade.ratings.places.checked import (
+    Arrays,
+    ids_as_arrays,
+    load,
+    load_ids,
+    write_arrays,
+)
+from starshade.ratings.places.place import Place, output_error
+from starshade.ratings.scale import Scale
+from starshade.ratings.shards.runs import Run, Runs
+from starshade.ratings.shards.sort import Sorted
+from starshade.ratings.table import ReadReport
+from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
+
+_PLAIN = ("on_duplicate", "said", "show_values", "item_names", "lineage")
+
+
+class CannotLocateError(Exception):
+    """A row is to be named, and where it stood was known to the reader alone."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The folder of one conversion."""
+
+    folder: Path
+
+    @property
+    def runs(self) -> Path:
+        """Where rows are sorted."""
+        return self.folder / "runs"
+
+    @property
+    def store(self) -> Path:
+        """Where shards are written."""
+        return self.folder / "store"
+
+    def keep(self, rows: Sorted, shards: int) -> None:
+        """Write down what reading found, and into how many shards it goes."""
+        runs = rows.runs
+        columns: Arrays = {"item_rank": runs.item_rank, "distinct": runs.distinct}
+        write_arrays(self.runs, ids_as_arrays("items", runs.items) | columns)
+        if rows.attributes is not None:
+            import pyarrow.parquet as pq
+
+            pq.write_table(rows.attributes, self.runs / "attributes.parquet")
+        said = {
+            **{name: getattr(rows, name) for name in _PLAIN},
+            "scale": None if rows.scale is None else astuple(rows.scale),
+            "report": asdict(rows.report),
+            "runs": [run.folder.name for run in runs.runs],
+            "first_day": runs.first_day,
+            "n_rows": runs.n_rows,
+            "shards": shards,
+        }
+        part = self.folder / "sorted.part"
+        part.write_text(json.dumps(said), encoding="utf-8")
+        self.store.mkdir(mode=0o700)
+        part.replace(self.folder / "sorted.json")
+
+    def found(self) -> tuple[Sorted, int] | None:
+        """Return what `keep` wrote down; None: nothing, or nothing whole."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            said = json.loads((self.folder / "sorted.json").read_text(encoding="utf-8"))
+            runs = Runs(
+                tuple(Run(self.runs / name) for name in said["runs"]),
+                load_ids(self.runs, "items"),
+                load(self.runs, "item_rank"),
+                load(self.runs, "distinct"),
+                said["first_day"],
+                said["n_rows"],
+            )
+            names = said["item_names"]
+            rows = Sorted(
+                runs=runs,
+                scale=None if said["scale"] is None else Scale(*said["scale"]),
+                locate=_lost,
+                report=_report(said["report"]),
+                attributes=self._attributes(),
+                **{name: said[name] for name in _PLAIN if name != "item_names"},
+                item_names=None if names is None else tuple(names),
+            )
+            return rows, int(said["shards"])
+        return None
+
+    def _attributes(self) -> Any:
+        path = self.runs / "attributes.parquet"
+        if not path.exists():
+            return None
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path)
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        for path in (self.folder / "sorted.json", self.runs, self.store):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _report(fields: dict[str, Any]) -> ReadReport:
+    return ReadReport(**fields | {"notes": tuple(fields["notes"])})
+
+
+def _lost(_row: int) -> str:
+    raise CannotLocateError
+
+
+@contextmanager
+def kept_beside(place: Place, asked: Mapping[str, Any], *, resume: bool) -> Iterator[Kept]:
+    """Keep what is finished in a folder beside a place; gone when all is, or an input is wrong.
+
+    `asked`: what the conversion was asked for, its sources by name. `resume`: with what the same
+    conversion had finished when it was killed, or stopped by a full disk.
+    """
+    prefix = hidden("runs", place.name)
+    if not resume:
+        sweep(place.parent, prefix)
+    folder, handle = own(place.parent, prefix, make_folder)
+    kept = Kept(folder)
+    key = _key(asked)
+    try:
+        taken = resume and key is not None and _take_over(place.parent, prefix, folder, key)
+        if resume:
+            note("going on with what was finished" if taken else "beginning anew")
+        (folder / "key").write_text(key or "", encoding="utf-8")
+        yield kept
+        remove(folder, handle)
+    except (InputError, ConfigError):
+        remove(folder, handle)
+        raise
+    except OSError as error:
+        if error.errno not in FULL or not (folder / "sorted.json").exists():
+            remove(folder, handle)
+            raise output_error(error, place) from error
+        raise OutputError(
+            f"{place}: no space left ({os.strerror(error.errno)}); what was finished is kept "
+            "beside it",
+            advice=f"Free some space there, and go on with {named('resume', True)}; without it the "
+            "next run begins anew.",
+        ) from error
+    finally:
+        os.close(handle)
+
+
+def _key(asked: Mapping[str, Any]) -> str | None:
+    """Return what a conversion is known again by; None: its sources may be others next time."""
+    marks: dict[str, Any] = {}
+    for name, value in asked.items():
+        paths = value if isinstance(value, (list, tuple)) else [value]
+        if name in ("source", "append", "users", "item_names") and value is not None:
+            if not all(isinstance(path, (str, Path)) and Path(path).exists() for path in paths):
+                return None
+            marks[name] = [mark_of(str(path)) for path in paths]
+        else:
+            marks[name] = repr(value)
+    said = json.dumps({"version": __version__, **marks}, sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _take_over(parent: Path, prefix: str, folder: Path, key: str) -> bool:
+    """Move what the same conversion had finished into a folder."""
+    for left, handle in orphans(parent, prefix):
+        with suppress(OSError):
+            if left != folder and (left / "key").read_text(encoding="utf-8") == key:
+                for entry in left.iterdir():
+                    entry.replace(folder / entry.name)
+                remove(left, handle)
+                return (folder / "sorted.json").exists()
+    return False
