@@ -1,12 +1,15 @@
-"""A store of shards over growing sizes: written within a bound of memory, and attacked.
+r"""A store of shards over growing sizes: written within a bound of memory, attacked, released.
 
 Synthetic ratings with a long tail, of which every user's lie scattered over a Parquet file. Each
-job is the command itself, in a process of its own; the attack on shards and the one on a store
-without them are of the same people with the same facts, and their answers are compared.
+job is the command itself, in a process of its own. Up to `--whole` million the attack on shards and
+the one on a store without them are of the same people with the same facts, and their answers are
+compared.
 
     python benchmarks/shards.py                      # 10 and 30 million ratings
     python benchmarks/shards.py --millions 100       # others; the disk must hold 60 bytes a rating
-    python benchmarks/shards.py --memory 1G --shards 8 --targets 500
+    python benchmarks/shards.py --millions 100 300 1000 --items 50000 --memory 4G \
+        --targets 10000 --k 50 --whole 0             # a billion; about an hour on two cores
+    python benchmarks/shards.py --millions 10 --kills 20   # and each job killed, and gone on with
 
 Peak memory is the process's, pages of the store that it looked at included.
 """
@@ -14,8 +17,12 @@ Peak memory is the process's, pages of the store that it looked at included.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import random
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,8 +37,15 @@ import pyarrow.parquet as pq
 PER_USER = 200
 PARTS = 20  # of the file: each has some of everybody's ratings
 USERS_AT_ONCE = 100_000
-SETTINGS = ("--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1", "--json")
 MEASURED = ("seconds", "read_seconds", "postings_per_second")
+
+
+class Job(NamedTuple):
+    """A command on a store of shards, and what it leaves behind."""
+
+    words: list[str]
+    out: str | None = None
+    exits: tuple[int, ...] = (0,)
 
 
 class Spent(NamedTuple):
@@ -43,9 +57,9 @@ class Spent(NamedTuple):
     said: dict[str, Any]
 
 
-def ratings_file(path: Path, millions: int) -> None:
+def ratings_file(path: Path, millions: int, n_items: int) -> None:
     """Write about so many ratings, in an order that has nothing to do with users."""
-    n_users, n_items = millions * 1_000_000 // PER_USER, 500 * PARTS
+    n_users = millions * 1_000_000 // PER_USER
     rng = np.random.default_rng(millions)
     schema = pa.schema(
         {"user": pa.int64(), "item": pa.int64(), "rating": pa.float32(), "date": pa.date32()}
@@ -69,20 +83,29 @@ def ratings_file(path: Path, millions: int) -> None:
                 writer.write_table(pa.table(columns, schema=schema))
 
 
-def run(*arguments: str) -> Spent:
-    """Run a command of starshade and measure its process."""
+def run(*arguments: str, exits: tuple[int, ...] = (0,), until: float | None = None) -> Spent | None:
+    """Run a command of starshade and measure its process; None: it was killed after `until`."""
     began = time.perf_counter()
     command = [sys.executable, "-m", "starshade", *arguments, "--json", "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
+        if until is not None:
+            try:
+                process.wait(until)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                return None
         said = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+        if process.returncode is None:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            spent = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6
+        else:
+            spent = 0.0, 0.0
+    if process.returncode not in exits:
         raise SystemExit(f"starshade {' '.join(arguments)} failed")
-    seconds = time.perf_counter() - began
-    spent = usage.ru_utime + usage.ru_stime
-    return Spent(seconds, spent, usage.ru_maxrss / 1e6, json.loads(said))
+    return Spent(time.perf_counter() - began, *spent, json.loads(said))
 
 
 def line(what: str, *spent: Spent) -> None:
@@ -95,46 +118,128 @@ def line(what: str, *spent: Spent) -> None:
     )
 
 
-def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
-    """Write, open and attack so many ratings."""
-    file, whole, shards = (str(folder / name) for name in ("r.parquet", "whole", "shards"))
-    ratings_file(Path(file), millions)
-    written = run(
-        "data", "convert", file, "--out", shards, "--shards", options.shards,
-        "--memory", options.memory,
-    )  # fmt: skip
-    said = written.said
-    print(f"{said['ratings']:,} ratings, {said['users']:,} users, {said['shards']} shards")
-    line(f"Parquet to shards, {options.memory}", written)
-    line("Parquet to a store", run("data", "convert", file, "--out", whole))
-    line("describe, shards", run("data", "describe", shards))
-    attacks: dict[str, list[Spent]] = {shards: [], whole: []}
-    for _ in range(options.rounds):
-        for store, results in attacks.items():
-            results.append(run("attack", store, "--targets", str(options.targets), *SETTINGS))
-    answers = {
-        json.dumps({k: v for k, v in each.said.items() if k not in MEASURED}, sort_keys=True)
-        for results in attacks.values()
-        for each in results
+def jobs_of(folder: Path, options: argparse.Namespace) -> dict[str, Job]:
+    """Return the jobs over shards, in their order."""
+    shards, release, receipt = (str(folder / name) for name in ("shards", "release", "receipt"))
+    convert = ["data", "convert", str(folder / "r.parquet"), "--out", shards]
+    known = ["--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1"]
+    predictive = ["--method", "predictive", "--profile", "pooled", "--seed", "1"]
+    written = ["--k", str(options.k), "--out", release, "--private", receipt]
+    check = ["check", shards, "--model", "k-anonymity", "--k", "2"]
+    jobs = {
+        "Parquet to shards": Job([*convert, "--shards", options.shards], shards),
+        "describe": Job(["data", "describe", shards]),
+        "attack": Job(["attack", shards, *known, "--targets", str(options.targets)]),
+        "check k-anonymity": Job(check, exits=(0, 1)),
+        "pooled release": Job(["anonymize", shards, *predictive, *written], release),
     }
-    line(f"attack, {options.targets:,} targets, shards", *attacks[shards])
-    line(f"attack, {options.targets:,} targets, store", *attacks[whole])
-    least = [min(each.processors for each in results) for results in attacks.values()]
+    return {name: job for name, job in jobs.items() if name in (options.jobs or jobs)}
+
+
+def known_again(job: Job, spent: Spent) -> str:
+    """Return what is the same however often a job was killed: its answer, or what it wrote.
+
+    A store of ratings has a random lineage, in its manifests.
+    """
+    digest = hashlib.sha256()
+    if job.out is None:
+        said = {key: value for key, value in spent.said.items() if key not in MEASURED}
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    for file in sorted(Path(job.out).rglob("*")):
+        if file.is_file() and file.name not in ("shards.json", "store.json"):
+            with file.open("rb") as content:
+                digest.update(str(file.relative_to(job.out)).encode())
+                digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()
+
+
+def kill(job: Job, once: Spent, memory: list[str], kills: int, rng: random.Random) -> str:
+    """Kill a job at some instants, going on each time; tell how it ended."""
+    wanted = known_again(job, once)
+    aside = None if job.out is None else Path(f"{job.out}-whole")
+    if aside is not None and job.out is not None:
+        Path(job.out).rename(aside)
+    receipt = (
+        Path(job.words[job.words.index("--private") + 1]) if "--private" in job.words else None
+    )
+    if receipt is not None:
+        receipt.rename(f"{receipt}-whole")
+    killed, ended = 0, None
+    while ended is None:
+        until = rng.uniform(0.05, 0.9) * once.seconds if killed < kills else None
+        ended = run(*job.words, *memory, "--resume", exits=job.exits, until=until)
+        killed += ended is None
+    found = known_again(job, ended)
+    if aside is not None:
+        shutil.rmtree(aside)
+    return f"killed {killed} times, {'the same' if found == wanted else 'ANOTHER RESULT'}"
+
+
+def compared(folder: Path, job: Job, options: argparse.Namespace) -> None:
+    """Attack a store without shards beside the one with them."""
+    whole, shards = str(folder / "whole"), str(folder / "shards")
+    written = run("data", "convert", str(folder / "r.parquet"), "--out", whole)
+    assert written is not None
+    line("Parquet to a store", written)
+    results: dict[str, list[Spent]] = {shards: [], whole: []}
+    for _ in range(options.rounds):
+        for store, found in results.items():
+            spent = run(*[store if word == shards else word for word in job.words])
+            assert spent is not None
+            found.append(spent)
+    answers = {known_again(job, each) for found in results.values() for each in found}
+    line("attack, shards", *results[shards])
+    line("attack, store", *results[whole])
+    least = [min(each.processors for each in found) for found in results.values()]
     same = "the same answers" if len(answers) == 1 else "OTHER ANSWERS"
     print(f"  shards to store: {least[0] / least[1]:.2f} times the processors, {same}", flush=True)
+
+
+def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
+    """Write so many ratings and do every job with them."""
+    if not (folder / "r.parquet").exists():
+        ratings_file(folder / "r.parquet", millions, options.items)
+    rng, memory = random.Random(millions), ["--memory", options.memory]
+    print(f"{millions:,} million ratings asked for, {options.items:,} items")
+    jobs = jobs_of(folder, options)
+    for name, job in jobs.items():
+        if job.out is not None and Path(job.out).exists():
+            continue
+        spent = run(*job.words, *memory, exits=job.exits)
+        assert spent is not None
+        line(f"{name}, {options.memory}", spent)
+        if name == "Parquet to shards":
+            said = spent.said
+            print(
+                f"  {said['ratings']:,} ratings, {said['users']:,} users, {said['shards']} shards"
+            )
+        if options.kills:
+            print(f"    {kill(job, spent, memory, options.kills, rng)}", flush=True)
+    if "attack" in jobs and millions <= options.whole:
+        compared(folder, jobs["attack"], options)
 
 
 def main() -> None:
     """Measure each size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--millions", type=int, nargs="+", default=[10, 30])
-    parser.add_argument("--memory", default="1G", help="for the sort; default 1G")
+    parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--memory", default="1G", help="for each job; default 1G")
     parser.add_argument("--shards", default="auto", help="default auto")
     parser.add_argument("--targets", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--k", type=int, default=50)
+    parser.add_argument("--jobs", nargs="+", help="some of them only")
+    parser.add_argument("--whole", type=int, default=100, help="millions that one store may have")
+    parser.add_argument("--rounds", type=int, default=2, help="of the attacks that are compared")
+    parser.add_argument("--kills", type=int, default=0, help="of each job, at random instants")
     parser.add_argument("--scratch", help="a folder on a disk with room")
+    parser.add_argument("--keep", type=Path, help="work here; what is there is not made again")
     options = parser.parse_args()
     for millions in options.millions:
+        if options.keep is not None:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            measure(options.keep.absolute(), millions, options)
+            continue
         with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
             measure(Path(folder), millions, options)
 
