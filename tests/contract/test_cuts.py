@@ -100,7 +100,7 @@ ELSEWHERE = {
     "ratings.readers.addresses.buckets:_BLOCK": "tests/system/sources/test_same_bytes.py",
     "ratings.readers.addresses.databases:_ROWS": "tests/unit/ratings/test_sources.py",
     "server.uploads:_CHUNK": "tests/unit/server/test_uploads.py",
-    "utility.what_remains:_BLOCK": "tests/unit/utility/test_what_remains.py",
+    "utility.remaining:_BLOCK": "tests/unit/utility/test_what_remains.py",
 }
 #: how much is looked at, not at once: the result may well depend on it
 NO_CUTS = {

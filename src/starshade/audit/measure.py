@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from starshade.attack.view import look
+from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Value
 from starshade.naming import named
 from starshade.progress import announced, task
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.figures import (
     INVENTED_CELLS,
@@ -18,7 +20,8 @@ from starshade.release.figures import (
     SMALLEST_GROUP,
 )
 from starshade.release.table import Release
-from starshade.utility.registry import ENTRIES, PROBED
+from starshade.utility.registry import ENTRIES, OF_THE_RELEASE, PROBED
+from starshade.utility.sharded import found_over
 
 
 @announced("measuring what it is good for")
@@ -67,11 +70,36 @@ def figures_of(
             given = {"probe": probe} if entry in PROBED else {}
             figures |= entry.load()().measure(release, original=original, **given).to_dict()
             step(1)
+    return figures | _left_out(release)
+
+
+def _left_out(release: Release) -> dict[str, float | int | None]:
     exact = release.exact
-    return figures | {
+    return {
         "users_deleted": None if exact is None else exact.users_deleted,
         "rare_items_dropped": None if exact is None else exact.rare_items_dropped,
     }
+
+
+@announced("measuring what it is good for")
+def measure_shards(
+    release: Release, shards: Shards, engine: Engine
+) -> dict[str, float | int | None]:
+    """Measure a release of profiles that has its receipt; what `measure_all` finds of one table.
+
+    Nothing is trained: that takes ratings that were held out, and one table.
+    """
+    over_all = found_over(shards, release, engine)
+    figures: dict[str, float | int | None] = {}
+    for entry in ENTRIES:
+        measure = entry.load()
+        if entry.name in over_all:
+            figures |= over_all[entry.name]
+        elif entry.name in OF_THE_RELEASE:
+            figures |= measure().measure(release).to_dict()
+        else:  # not of profiles
+            figures |= dict.fromkeys(figure.key for figure in measure.FIGURES)
+    return figures | _left_out(release)
 
 
 #: what is told of a release beside what measures find

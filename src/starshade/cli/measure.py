@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from starshade.cli.options.project import OfRatings
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page, useful, words
@@ -27,22 +28,38 @@ if TYPE_CHECKING:
 @click.option(
     "--probe", metavar="FILE", help="Ratings held out of RATINGS before: train and test on them."
 )
+@over_shards
 @reading(items=False, dates=True)
 @running()
 def measure(
-    ratings: str, release: str, private: str | None, probe: str | None, reading: Reading, run: Run
+    ratings: str,
+    release: str,
+    private: str | None,
+    probe: str | None,
+    engine: dict[str, Any],
+    reading: Reading,
+    run: Run,
 ) -> None:
     """Measure what RELEASE, made of RATINGS, is still good for."""
-    from starshade.audit.measure import figures_found, measure_all, need_receipt
+    from starshade.audit.measure import (
+        figures_found,
+        measure_all,
+        measure_shards,
+        need_receipt,
+    )
     from starshade.release.folder.read import read_release
 
     released = read_release(release, private=private)  # the quick one first: it may be refused
     if probe is not None:
         need_receipt(released)
-    original = reading.read(ratings)
-    # who gave a rating that was held out is known by the ids alone
-    held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
-    values = measure_all(released, original, probe=held)
+    if works_by_shard(ratings, reading, otherwise=_as_one_table(released, probe)):
+        with opened(ratings, engine) as (shards, working):
+            values = measure_shards(released, shards, working)
+    else:
+        original = reading.read(ratings)
+        # who gave a rating that was held out is known by the ids alone
+        held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
+        values = measure_all(released, original, probe=held)
     run.emit(
         {**values, "seconds": run.seconds},
         lambda: page(
@@ -54,6 +71,15 @@ def measure(
             words(_hints(released.attributes is not None, probe is not None, values)),
         ),
     )
+
+
+def _as_one_table(release: Release, probe: str | None) -> str:
+    """Say why ratings in shards are read as one table all the same; empty: they are not."""
+    if probe is not None:
+        return "with a probe"
+    if release.manifest.layout != "profile":
+        return "with a release that is not of profiles"
+    return "without the owner's receipt" if release.private is None else ""
 
 
 def _known(

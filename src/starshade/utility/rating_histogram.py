@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from starshade.figure import Figure
 from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
-from starshade.release.cells import Cells, cells_of
+from starshade.release.cells import Cells
 from starshade.release.match.match import Match
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
@@ -145,10 +145,22 @@ class RatingHistogram(Measure[HistogramResult]):
         ConfigError
             The release was not made of these ratings.
         """
+        part = Match(release, original).part
+        counts = np.bincount(part.codes, minlength=len(part.levels))
+        return self.of_counts(release, part.levels, counts, part.n_users)
+
+    def of_counts(
+        self, release: Release, levels: Floats, counts: NDArray[Any], users: int
+    ) -> HistogramResult:
+        """Return what `measure` does, of what was counted of the released items.
+
+        `counts` (n_levels,): ratings of each level. `users`: who gave one of them.
+        """
         scale = release.scale
         if scale.step is None:
             return self._result({})
-        before = _shares(_of_cells(cells_of(Match(release, original).part), scale))
+        null = float(users * release.classes.n_items - counts.sum())
+        before = _shares(_binned(null, levels, counts, scale))
         after = released_shares(release)
         return self._result(
             {

@@ -125,3 +125,6 @@ ENTRIES = (
     ),
     *PROBED,
 )
+
+#: those that ask for no ratings
+OF_THE_RELEASE = ("discernibility", "class-size", "disclosure-shares")

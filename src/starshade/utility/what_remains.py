@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.figure import Figure
-from starshade.kernels.arrays import find_cells
 from starshade.progress import announced
-from starshade.ratings.scale import SLACK
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
-from starshade.release.cells import Cells, Symbols
 from starshade.release.table import Release
-from starshade.utility.held_out.probe import expected_ratings, linked_users
+from starshade.utility.held_out.probe import linked_users
+from starshade.utility.remaining import Said, Tally, figures_of, tally_of
 from starshade.utility.result import Measure, UtilityResult
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
-_BLOCK = 2**22  # ratings looked at together
 _UNMEASURED = " It takes the owner's receipt, which says who became which record."
-
-#: each rating is one of these, and which of them there can be in a layout
-_KINDS = ("exact", "half", "near", "farther", "open", "perhaps", "gone")
-_OF_LAYOUT = {
-    "generalized": {"exact", "near", "farther", "open", "perhaps", "gone"},
-    "record": {"exact", "near", "farther", "gone"},
-    "profile": {"half", "near", "farther", "gone"},
-}
-_EXACT, _HALF, _NEAR, _FARTHER, _OPEN, _PERHAPS, _GONE = range(len(_KINDS))
 
 
 @dataclass(frozen=True)
@@ -200,153 +182,11 @@ class WhatRemains(Measure[UtilityResult]):
             Somebody or some item of the release is not in `original`.
         """
         rows = None if original is None else linked_users(release, original)
-        if original is None or rows is None or not original.n_ratings:
+        if original is None or rows is None:
             return self._result({}, _UNMEASURED)
-        return self._result(_figures(release, original, rows))
+        said = Said.of(release)
+        return self.of_tally(said, tally_of(said, original, rows), original)
 
-
-@dataclass(eq=False)
-class _Tally:
-    """Counts over ratings: of each kind, left out, near their item's average, surely rated."""
-
-    kinds: Indices = field(default_factory=lambda: np.zeros(len(_KINDS), dtype=np.int64))
-    left_out: int = 0
-    averages_near: int = 0
-    surely_rated: int = 0
-    error: float = 0.0  # squared, summed
-    averages_error: float = 0.0
-
-
-def _figures(
-    release: Release, original: Ratings, row_of_user: Indices
-) -> dict[str, float | int | None]:
-    said = _Said.of(release)
-    column = release.classes.items.indices(original.items)
-    averages, tally = _averages(original), _Tally()
-    nobody_deleted = release.manifest.users_deleted == "none"  # by the method
-    for users, items, true in _blocks(original):
-        rows, columns = row_of_user[users], column[items]
-        code = said.code(rows, columns)
-        tally.left_out += int(((columns < 0) | ((rows < 0) & nobody_deleted)).sum())
-        tally.kinds += np.bincount(said.kind(code, true), minlength=len(_KINDS))
-        tally.surely_rated += int(said.sure[code].sum())
-        tally.error += float(((said.mean[code] - true) ** 2).sum())
-        off = np.abs(averages[items] - true)
-        tally.averages_near += int((off <= said.step + SLACK).sum())
-        tally.averages_error += float((off**2).sum())
-    n, counts = original.n_ratings, dict(zip(_KINDS, tally.kinds.tolist(), strict=True))
-    empty = original.n_users * original.n_items - n
-    said_rated = int(said.surely_rated()[row_of_user[row_of_user >= 0]].sum())
-    told = counts["exact"] + counts["half"] + counts["near"]
-    dust = n * SLACK**2
-    return {
-        **{f"remains_{kind}": counts[kind] / n for kind in _OF_LAYOUT[release.manifest.layout]},
-        "gone_left_out": tally.left_out / n,
-        "remains_within_step": told / n,
-        "averages_within_step": tally.averages_near / n,
-        "skill": 1 - tally.error / tally.averages_error if tally.averages_error > dust else None,
-        "empty_filled": (said_rated - tally.surely_rated) / empty if empty else None,
-    }
-
-
-def _blocks(ratings: Ratings) -> Iterator[tuple[Indices, NDArray[np.int32], Floats]]:
-    """Yield users, items and values of some ratings after the other."""
-    for start in range(0, ratings.n_ratings, _BLOCK):
-        stop = min(start + _BLOCK, ratings.n_ratings)
-        users = np.searchsorted(ratings.indptr, np.arange(start, stop), side="right") - 1
-        values = ratings.levels[ratings.codes[start:stop]]
-        yield users.astype(np.int64), ratings.columns[start:stop], values
-
-
-def _averages(ratings: Ratings) -> Floats:
-    sums = np.zeros(ratings.n_items)
-    for _, items, values in _blocks(ratings):
-        sums += np.bincount(items, weights=values, minlength=ratings.n_items)
-    return np.asarray(sums / np.maximum(ratings.item_support, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class _Said:
-    """What each content of a cell says of a rating; the last one, -1, is no cell at all.
-
-    `low`, `high`, `mean` (n + 1,): of the ratings that it leaves possible. `rated`, `sure`,
-    `whole` (bool (n + 1,)): a rating is possible; and null is not; and it is any of the scale.
-    """
-
-    release: Release
-    low: Floats
-    high: Floats
-    mean: Floats
-    rated: NDArray[np.bool_]
-    sure: NDArray[np.bool_]
-    whole: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, release: Release) -> _Said:
-        classes, scale = release.classes, release.scale
-        symbols = (
-            classes.symbols if isinstance(classes, Cells) else Symbols.exact(scale, classes.ratings)
-        )
-        rated = np.append(symbols.has_rating, False)
-        sure = rated & ~np.append(symbols.null, True)
-        low, high = np.maximum(symbols.low, scale.minimum), symbols.high.copy()
-        filled = np.flatnonzero(symbols.n_members)
-        low[filled] = symbols.members[symbols.offsets[filled]]
-        high[filled] = symbols.members[symbols.offsets[filled + 1] - 1]
-        if scale.step is None:
-            ends = (low <= scale.minimum + SLACK) & (high >= scale.maximum - SLACK)
-            every = symbols.is_range & ends
-        else:
-            every = symbols.n_members == len(scale.levels)
-        middle = (scale.minimum + scale.maximum) / 2
-        mean = np.append(expected_ratings(symbols), middle)
-        return cls(
-            release,
-            low=np.append(low, np.nan),
-            high=np.append(high, np.nan),
-            mean=np.where(rated, mean, middle),
-            rated=rated,
-            sure=sure,
-            whole=sure & np.append(every, False),
-        )
-
-    @property
-    def step(self) -> float:
-        """The scale's; on a real one a twentieth of its width."""
-        scale = self.release.scale
-        return scale.minimum - scale.null_level if scale.step is None else scale.step
-
-    def code(self, rows: Indices, columns: Indices) -> Indices:
-        """Return the content of each cell, -1 where there is none; -1 are no rows, no columns."""
-        classes, out = self.release.classes, np.full(len(rows), -1, dtype=np.int64)
-        there = np.flatnonzero((rows >= 0) & (columns >= 0))
-        rows, columns = rows[there], columns[there]
-        if isinstance(classes, Cells):
-            place = find_cells(classes.indptr, classes.columns, rows, columns)
-            present = place >= 0
-            out[there[present]] = classes.codes[place[present]]
-        else:
-            out[there] = classes.levels[rows, columns].astype(np.int64) - 1
-        return out
-
-    def kind(self, code: Indices, true: Floats) -> Indices:
-        """Return the place of each rating among `_KINDS`."""
-        profile = self.release.manifest.layout == "profile"
-        away = np.maximum(np.abs(self.low[code] - true), np.abs(self.high[code] - true))
-        close = self.step / 2 if profile else 0.0
-        cases = (
-            (~self.rated[code], _GONE),
-            (~self.sure[code], _PERHAPS),
-            (away <= close + SLACK, _HALF if profile else _EXACT),
-            (self.whole[code], _OPEN),
-            (away <= self.step + SLACK, _NEAR),
-        )
-        return np.select([case for case, _ in cases], [kind for _, kind in cases], _FARTHER)
-
-    def surely_rated(self) -> Indices:
-        """Count the cells of each row that say that there is a rating, shape (n_rows,)."""
-        classes = self.release.classes
-        if not isinstance(classes, Cells):
-            return classes.n_rated()
-        counts = np.append(0, np.cumsum(self.sure[classes.codes], dtype=np.int64))
-        return np.asarray(np.diff(counts[classes.indptr]))
+    def of_tally(self, said: Said, tally: Tally, of: Ratings | Shards) -> UtilityResult:
+        """Return what `measure` does, of what was counted of all ratings."""
+        return self._result(figures_of(said, tally, of), "" if of.n_ratings else _UNMEASURED)

@@ -13,7 +13,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Symbols
 from starshade.release.table import Release
-from starshade.utility import what_remains
+from starshade.utility import remaining
 from starshade.utility.what_remains import WhatRemains
 from tests.naive import what_remains as naive
 from tests.strategies import at_least, table
@@ -49,7 +49,8 @@ def with_more(draw: st.DrawFn):
 def test_every_rating_is_told_as_the_twin_tells_it(case, block):
     release, original = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(what_remains, "_BLOCK", block)
+        patch.setattr(remaining, "_BLOCK", block)
+        patch.setattr(remaining, "_COUNTED", block)
         found = WhatRemains().measure(release, original).figures
     slow = naive.what_remains(release, original)
     assert found.keys() == slow.keys(), found.keys() ^ slow.keys()

@@ -18,11 +18,15 @@ from starshade.ratings.read import take_in, tell
 from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import ReadingSettings
-from starshade.ratings.shards.kept import CannotLocateError, Kept, kept_beside
 from starshade.ratings.shards.manifest import ShardEntry
 from starshade.ratings.shards.settings import number_of
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.sort import Sorted, sort
+from starshade.ratings.shards.unfinished import (
+    CannotLocateError,
+    Unfinished,
+    unfinished_beside,
+)
 from starshade.ratings.shards.write import fill, shards_for
 from starshade.ratings.table import Ratings
 from starshade.setting import settings_of
@@ -80,7 +84,7 @@ def convert_to_shards(
     settings = {each.name: each.default for each in settings_of(ReadingSettings)} | reading
     place = vacant(path)
     asked = {"source": source, "append": append, "shards": shards} | settings
-    with kept_beside(place, asked, resume=resume) as kept:
+    with unfinished_beside(place, asked, resume=resume) as kept:
         try:
             like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
         except CannotLocateError:
@@ -105,7 +109,7 @@ def _sorted_and_cut(
     append: str | Path | None,
     wanted: int | Literal["auto"],
     settings: dict[str, Any],
-    kept: Kept,
+    kept: Unfinished,
 ) -> tuple[Ratings, list[ShardEntry], int]:
     """Write the shards; returns one, what the manifest says of each, and how many were meant."""
     found = kept.found()

@@ -50,7 +50,7 @@ class CannotLocateError(Exception):
 
 
 @dataclass(frozen=True)
-class Kept:
+class Unfinished:
     """The folder of one conversion."""
 
     folder: Path
@@ -136,7 +136,9 @@ def _lost(_row: int) -> str:
 
 
 @contextmanager
-def kept_beside(place: Place, asked: Mapping[str, Any], *, resume: bool) -> Iterator[Kept]:
+def unfinished_beside(
+    place: Place, asked: Mapping[str, Any], *, resume: bool
+) -> Iterator[Unfinished]:
     """Keep what is finished in a folder beside a place; gone when all is, or an input is wrong.
 
     `asked`: what the conversion was asked for, its sources by name. `resume`: with what the same
@@ -146,7 +148,7 @@ def kept_beside(place: Place, asked: Mapping[str, Any], *, resume: bool) -> Iter
     if not resume:
         sweep(place.parent, prefix)
     folder, handle = own(place.parent, prefix, make_folder)
-    kept = Kept(folder)
+    kept = Unfinished(folder)
     key = _key(asked)
     try:
         taken = resume and key is not None and _take_over(place.parent, prefix, folder, key)

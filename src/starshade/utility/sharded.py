@@ -1,0 +1,75 @@
+"""What measures find of a release of profiles whose ratings lie in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from starshade.engine.job import Engine, Job, Tables
+from starshade.ratings.shards.shards import Shards
+from starshade.release.match.linked import LinkedShard, LinkedShards
+from starshade.release.table import Release
+from starshade.utility.held_out.probe import refuse_strangers
+from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
+from starshade.utility.remaining import Pairs, Said, Tally, tally_of
+from starshade.utility.what_remains import WhatRemains
+
+_NAMES = ("left_out", "people", "said_rated")
+
+
+def found_over(
+    shards: Shards, release: Release, engine: Engine
+) -> dict[str, dict[str, float | int | None]]:
+    """Return what measures find that take all ratings, by their names.
+
+    Raises
+    ------
+    ConfigError
+        The release was not made of these ratings.
+    """
+    tally, raters = _tally(release, shards, engine)
+    refuse_strangers(release, shards.items, tally.people)
+    found = WhatRemains().of_tally(Said.of(release), tally, shards)
+    histogram = _histogram(release, tally, raters, shards)
+    return {each.measure: each.to_dict() for each in (found, histogram)}
+
+
+def _histogram(release: Release, tally: Tally, raters: int, shards: Shards) -> HistogramResult:
+    """Count the ratings of the released items, and the cells without one of who rated any."""
+    item, level = np.divmod(tally.items.keys, len(shards.levels))
+    shown = release.items.indices(shards.items)[item] >= 0
+    counts = np.bincount(
+        level[shown], weights=tally.items.counts[shown], minlength=len(shards.levels)
+    )
+    return RatingHistogram().of_counts(release, shards.levels, counts, raters)
+
+
+def _tally(release: Release, shards: Shards, engine: Engine) -> tuple[Tally, int]:
+    """Count all ratings, and the users who rated an item that is released."""
+    job = Job("counting ratings", _count)
+    answers = list(engine.run(job, LinkedShards(shards, release), {}))
+    raters = sum(int(answer["raters"][0]) for answer in answers)
+    return reduce(Tally.__add__, map(_read, answers)), raters
+
+
+def _count(shard: LinkedShard, _first: int, _settings: Mapping[str, Any], _: Tables) -> Tables:
+    ratings = shard.ratings
+    found = tally_of(Said.of(shard.release), ratings, shard.row_of_user)
+    pairs = {"cells": found.cells, "items": found.items}
+    columns = {f"{n}_{part}": getattr(pairs[n], part) for n in pairs for part in ("keys", "counts")}
+    shown = shard.release.items.indices(ratings.items) >= 0
+    before = np.concatenate([[0], np.cumsum(shown[ratings.columns], dtype=np.int64)])
+    raters = np.count_nonzero(np.diff(before[ratings.indptr]))
+    return {
+        **columns,
+        **{name: np.array([getattr(found, name)]) for name in _NAMES},
+        "raters": np.array([raters]),
+    }
+
+
+def _read(table: Tables) -> Tally:
+    cells, items = (Pairs(table[f"{n}_keys"], table[f"{n}_counts"]) for n in ("cells", "items"))
+    return Tally(cells, items, *(int(table[name][0]) for name in _NAMES))
