@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols
 from starshade.release.table import Release
+from starshade.scratch import put_down
 from starshade.utility.held_out.probe import expected_ratings, linked_users
 from starshade.utility.result import Measure, UtilityResult
 
@@ -181,7 +182,8 @@ class WhatRemains(Measure[UtilityResult]):
         release : Release
             With its private facts (just made, or read with the receipt).
         original : Ratings, optional
-            All ratings that there were, before items or people were chosen.
+            All ratings that there were, before items or people were chosen. Not needed for a
+            release that is being made shard by shard.
 
         Returns
         -------
@@ -199,10 +201,15 @@ class WhatRemains(Measure[UtilityResult]):
         ConfigError
             Somebody or some item of the release is not in `original`.
         """
-        rows = None if original is None else linked_users(release, original)
-        if original is None or rows is None or not original.n_ratings:
+        private = release.private
+        if original is None and private is not None and private.divided is not None:
+            parts = [(part.ratings, _rows_of(release, part.record)) for part in private.parts()]
+        else:
+            rows = None if original is None else linked_users(release, original)
+            parts = [] if original is None or rows is None else [(original, rows)]
+        if not sum(ratings.n_ratings for ratings, _ in parts):
             return self._result({}, _UNMEASURED)
-        return self._result(_figures(release, original, rows))
+        return self._result(_figures(release, parts))
 
 
 @dataclass(eq=False)
@@ -217,26 +224,36 @@ class _Tally:
     averages_error: float = 0.0
 
 
+def _rows_of(release: Release, record: Indices) -> Indices:
+    """Return the released row of each user, -1 where there is no record."""
+    rows = np.searchsorted(np.cumsum(release.classes.sizes), record, side="right")
+    return np.where(record < 0, -1, rows)
+
+
 def _figures(
-    release: Release, original: Ratings, row_of_user: Indices
+    release: Release, parts: Sequence[tuple[Ratings, Indices]]
 ) -> dict[str, float | int | None]:
-    said = _Said.of(release)
-    column = release.classes.items.indices(original.items)
-    averages, tally = _averages(original), _Tally()
+    """`parts`: some of the users of all items, and the released row of each."""
+    said, first = _Said.of(release), parts[0][0]
+    column = release.classes.items.indices(first.items)
+    averages, tally = _averages([ratings for ratings, _ in parts]), _Tally()
     nobody_deleted = release.manifest.users_deleted == "none"  # by the method
-    for users, items, true in _blocks(original):
-        rows, columns = row_of_user[users], column[items]
-        code = said.code(rows, columns)
-        tally.left_out += int(((columns < 0) | ((rows < 0) & nobody_deleted)).sum())
-        tally.kinds += np.bincount(said.kind(code, true), minlength=len(_KINDS))
-        tally.surely_rated += int(said.sure[code].sum())
-        tally.error += float(((said.mean[code] - true) ** 2).sum())
-        off = np.abs(averages[items] - true)
-        tally.averages_near += int((off <= said.step + SLACK).sum())
-        tally.averages_error += float((off**2).sum())
-    n, counts = original.n_ratings, dict(zip(_KINDS, tally.kinds.tolist(), strict=True))
-    empty = original.n_users * original.n_items - n
-    said_rated = int(said.surely_rated()[row_of_user[row_of_user >= 0]].sum())
+    surely, said_rated = said.surely_rated(), 0
+    for original, row_of_user in parts:
+        for users, items, true in _blocks(original):
+            rows, columns = row_of_user[users], column[items]
+            code = said.code(rows, columns)
+            tally.left_out += int(((columns < 0) | ((rows < 0) & nobody_deleted)).sum())
+            tally.kinds += np.bincount(said.kind(code, true), minlength=len(_KINDS))
+            tally.surely_rated += int(said.sure[code].sum())
+            tally.error += float(((said.mean[code] - true) ** 2).sum())
+            off = np.abs(averages[items] - true)
+            tally.averages_near += int((off <= said.step + SLACK).sum())
+            tally.averages_error += float((off**2).sum())
+            put_down()
+        said_rated += int(surely[row_of_user[row_of_user >= 0]].sum())
+    n, counts = int(tally.kinds.sum()), dict(zip(_KINDS, tally.kinds.tolist(), strict=True))
+    empty = sum(ratings.n_users for ratings, _ in parts) * first.n_items - n
     told = counts["exact"] + counts["half"] + counts["near"]
     dust = n * SLACK**2
     return {
@@ -258,11 +275,12 @@ def _blocks(ratings: Ratings) -> Iterator[tuple[Indices, NDArray[np.int32], Floa
         yield users.astype(np.int64), ratings.columns[start:stop], values
 
 
-def _averages(ratings: Ratings) -> Floats:
-    sums = np.zeros(ratings.n_items)
-    for _, items, values in _blocks(ratings):
-        sums += np.bincount(items, weights=values, minlength=ratings.n_items)
-    return np.asarray(sums / np.maximum(ratings.item_support, 1))
+def _averages(parts: Sequence[Ratings]) -> Floats:
+    sums = np.zeros(parts[0].n_items)
+    for ratings in parts:
+        for _, items, values in _blocks(ratings):
+            sums += np.bincount(items, weights=values, minlength=ratings.n_items)
+    return np.asarray(sums / np.maximum(sum(part.item_support for part in parts), 1))
 
 
 @dataclass(frozen=True, eq=False)

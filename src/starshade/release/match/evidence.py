@@ -14,7 +14,7 @@ from starshade.kernels.csr import keep_columns, keep_rows
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.folder.receipt import ratings_digest
+from starshade.release.folder.digest import ratings_digest
 from starshade.release.table import Link, Release
 
 
