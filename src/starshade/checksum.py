@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 CHECKSUM = "checksum"
@@ -32,6 +34,51 @@ def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
     {'k': 5}
     """
     return {**facts, CHECKSUM: _checksum(json.loads(json.dumps(facts)))}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list that is written some entries at a time; `parts` yields them anew each time."""
+
+    parts: Callable[[], Iterable[list[Any]]]
+
+
+def texts_with_checksum(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the JSON of `with_checksum`, of which a value may be `Listed`, piece by piece.
+
+    Examples
+    --------
+    >>> facts = {"k": 5, "users": Listed(lambda: [["a"], [], ["b", "c"]])}
+    >>> told = json.loads("".join(texts_with_checksum(facts)))
+    >>> told == with_checksum({"k": 5, "users": ["a", "b", "c"]})
+    True
+    """
+    digest = hashlib.sha256()
+    for text in _texts(facts, sorted(facts), (",", ":"), sort_keys=True):
+        digest.update(text.encode("ascii"))
+    told = {**facts, CHECKSUM: digest.hexdigest()}
+    yield from _texts(told, told, (", ", ": "))
+
+
+def _texts(
+    facts: dict[str, Any], names: Iterable[str], marks: tuple[str, str], **how: Any
+) -> Iterator[str]:
+    before = "{"
+    for name in names:
+        yield f"{before}{json.dumps(name)}{marks[1]}"
+        value, before = facts[name], marks[0]
+        if not isinstance(value, Listed):
+            # what a reader will make of it
+            value = json.loads(json.dumps(value)) if how else value
+            yield json.dumps(value, separators=marks, allow_nan=not how, **how)
+            continue
+        between = "["
+        for part in value.parts():
+            if part:
+                yield between + json.dumps(part, separators=marks)[1:-1]
+                between = marks[0]
+        yield "[]" if between == "[" else "]"
+    yield "}"
 
 
 def without_checksum(facts: dict[str, Any]) -> dict[str, Any]:

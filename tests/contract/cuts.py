@@ -49,9 +49,8 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.write import write_ratings
 from starshade.recommend.padded import Padded
 from starshade.recommend.regularized_svd import RegularizedSVD
-from starshade.release.folder.digest import digest_of
+from starshade.release.folder.digest import digest_of, ratings_digest
 from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import ratings_digest
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.utility.registry import ENTRIES as MEASURES

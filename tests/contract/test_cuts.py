@@ -29,7 +29,7 @@ REACHED = {
         kernels.likeness.blocks:TRAY kernels.likeness.search:_CHUNK
         kernels.likeness.search:_WORTH_THREADS kernels.likeness.sparse:_CHUNK
         kernels.likeness.sparse:_WORTH_THREADS kernels.baselines:_BLOCK
-        release.folder.receipt:_BLOCK release.folder.write:ROWS_PER_GROUP
+        release.folder.write:ROWS_PER_GROUP
         release.verify.rows:_BATCH release.verify.truth:_BLOCK release.verify.claims:_BLOCK""",
     "averaging": """
         anonymize.predictive.bins:_ROWS anonymize.predictive.bins:_TOGETHER

@@ -84,6 +84,13 @@ def by_content(table: Ratings, seed: int, attributes: Sequence[str] = ()) -> Rec
     return Records(records, users)
 
 
+def content_marks(table: Ratings, seed: int, purpose: str) -> Words:
+    """Return a number for each row that looks random, the same for equal rows."""
+    levels = (table.levels + 0.0).view(np.uint64)  # -0.0 is 0.0
+    cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes), fixed(levels)
+    return row_fingerprints(*cells, np.uint64(stream_key(seed, f"content: {purpose}")))
+
+
 def check_copy(table: Ratings) -> None:
     """Refuse a second copy of the ratings that would not fit."""
     held = table.n_ratings * (table.columns.itemsize + table.codes.itemsize)
@@ -124,9 +131,7 @@ def seeded_numbers(n_records: int, seed: int, purpose: str) -> Words:
 
 
 def _of_rows(table: Ratings, seed: int) -> list[Words]:
-    levels = (table.levels + 0.0).view(np.uint64)  # -0.0 is 0.0
-    cells = fixed(table.indptr), fixed(table.columns), fixed(table.codes), fixed(levels)
-    return [row_fingerprints(*cells, _key(seed, "ratings", part)) for part in _PARTS]
+    return [content_marks(table, seed, f"ratings {part}") for part in _PARTS]
 
 
 def _of_attributes(plain: pa.Table | None, n: int, seed: int) -> list[Words]:

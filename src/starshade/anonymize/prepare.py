@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from starshade.anonymize.settings import RareItems
 from starshade.errors import ConfigError, UnmetError
-from starshade.kernels.arrays import Floats
+from starshade.kernels.arrays import Floats, Ints
 from starshade.naming import aside, called, named
 from starshade.plain import counted
 from starshade.progress import note
@@ -21,12 +21,14 @@ from starshade.ratings.table import Ratings
 from starshade.release.build import Provenance
 from starshade.release.manifest import Claim, config_of, private_config_of
 
+Table = TypeVar("Table")
+
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """A table that is ready to be grouped."""
+class Prepared(Generic[Table]):
+    """A table, or one in shards, that is ready to be grouped."""
 
-    ratings: Ratings
+    ratings: Table
     rare_items_dropped: int
     users_without_rating: int
 
@@ -62,7 +64,7 @@ def prepare(
     items: ItemSelection | None = None,
     rare_items: RareItems = "drop",
     slack: int = 0,
-) -> Prepared:
+) -> Prepared[Ratings]:
     """Choose the items, drop those rated by fewer than k users, and the users left empty.
 
     `slack`: groups are to be of k + slack, and items rated by fewer are dropped.
@@ -71,48 +73,61 @@ def prepare(
     a rating by it.
     """
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
-    if k <= table.n_users < k + slack:
-        raise ConfigError(
-            f"{called('slack')} = {slack}, k = {k}, records = {table.n_users}: not even one group "
-            f"of {k + slack} can be formed",
-            advice=f"Choose a slack up to {table.n_users - k}.",
-            setting="slack",
-        )
-    if k > table.n_users:
-        raise ConfigError(
-            f"{called('k')} = {k}, records = {table.n_users}: not even one group of {k} can "
-            "be formed",
-            advice=f"Choose k from 2 to {table.n_users}."
-            if table.n_users >= 2
-            else "k-anonymity needs at least two users with a rating.",
-            setting="k",
-        )
+    refuse_few(table.n_users, k, slack)
     k += slack
     rare, before = 0, table.n_users
     if rare_items == "drop":
-        common = np.flatnonzero(table.item_support >= k)
+        common = common_items(table.item_support, k)
         rare = table.n_items - len(common)
-        if not len(common):
-            most = int(table.item_support.max(initial=0))
-            raise UnmetError(
-                f"k = {k}: no item is rated by {k} users, so nothing can be published",
-                advice=f"Choose k up to {most}, or keep rare items{aside('rare_items', 'keep')}."
-                if most >= 2
-                else f"Keep rare items{aside('rare_items', 'keep')}: no two users rated the same "
-                "item, so a smaller k is of no help.",
-            )
         if rare:
             table = table.keep_items(common)
-            note(
-                f"left out: {counted(rare, 'item')} rated by fewer than {k} users, and "
-                f"{counted(before - table.n_users, 'user')} who rated no other"
-            )
+            note_left_out(rare, before - table.n_users, k)
     if ratings.report.scale_inferred:
         shared = shared_levels(ratings, k)
-        scale = _found_scale(table, shared)
-        _note_rare_bounds(scale, shared, k)
-        table = on_scale(table, scale)
+        table = on_scale(table, found_scale(_given(table), shared, table.scale, k))
     return Prepared(table, rare, ratings.n_users - table.n_users)
+
+
+def refuse_few(users: int, k: int, slack: int) -> None:
+    """Refuse groups of k + slack where so many users have a rating."""
+    if k <= users < k + slack:
+        raise ConfigError(
+            f"{called('slack')} = {slack}, k = {k}, records = {users}: not even one group "
+            f"of {k + slack} can be formed",
+            advice=f"Choose a slack up to {users - k}.",
+            setting="slack",
+        )
+    if k > users:
+        raise ConfigError(
+            f"{called('k')} = {k}, records = {users}: not even one group of {k} can be formed",
+            advice=f"Choose k from 2 to {users}."
+            if users >= 2
+            else "k-anonymity needs at least two users with a rating.",
+            setting="k",
+        )
+
+
+def common_items(support: Ints, k: int) -> Ints:
+    """Return the items that k users rated; refuse if there is none."""
+    common = np.flatnonzero(support >= k)
+    if not len(common):
+        most = int(support.max(initial=0))
+        raise UnmetError(
+            f"k = {k}: no item is rated by {k} users, so nothing can be published",
+            advice=f"Choose k up to {most}, or keep rare items{aside('rare_items', 'keep')}."
+            if most >= 2
+            else f"Keep rare items{aside('rare_items', 'keep')}: no two users rated the same "
+            "item, so a smaller k is of no help.",
+        )
+    return common
+
+
+def note_left_out(items: int, users: int, k: int) -> None:
+    """Say how many items fewer than k rated, and how many users rated no other."""
+    note(
+        f"left out: {counted(items, 'item')} rated by fewer than {k} users, and "
+        f"{counted(users, 'user')} who rated no other"
+    )
 
 
 def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: int) -> None:
@@ -138,7 +153,7 @@ def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:
     """
     if not ratings.report.scale_inferred:
         return table.scale
-    return _found_scale(table, shared_levels(ratings, k))
+    return _found_scale(_given(table), shared_levels(ratings, k), table.scale)
 
 
 def shared_levels(ratings: Ratings, k: int) -> Floats:
@@ -157,11 +172,25 @@ def rare_ends(scale: Scale, shared: Floats) -> list[str]:
     return [name for name, end in ends.items() if not (np.abs(shared - end) <= SLACK).any()]
 
 
-def _found_scale(table: Ratings, shared: Floats) -> Scale:
-    scale = scale_of(np.union1d(shared, table.levels[np.unique(table.codes)]), table.scale)
-    if table.scale.step is None:
+def found_scale(given: Floats, shared: Floats, like: Scale, k: int) -> Scale:
+    """Return the scale of a release, where `like` was found in the data; say what it tells.
+
+    `given`: the ratings that stay; `shared`: of `shared_levels`.
+    """
+    scale = _found_scale(given, shared, like)
+    _note_rare_bounds(scale, shared, k)
+    return scale
+
+
+def _given(table: Ratings) -> Floats:
+    return np.asarray(table.levels[np.unique(table.codes)])
+
+
+def _found_scale(given: Floats, shared: Floats, like: Scale) -> Scale:
+    scale = scale_of(np.union1d(shared, given), like)
+    if like.step is None:
         return scale
-    if scale != table.scale:
+    if scale != like:
         note(
             f"the scale is published as {scale}: what else the ratings show of it was left out "
             f"(declare it with {named('scale')} to keep it)"

@@ -10,14 +10,18 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from starshade.anonymize.again.keep import Kept
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.audit.measure import figures_found, figures_of
 from starshade.audit.shares import SHARES, rated_in_words
+from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown
 from starshade.naming import called
 from starshade.plain import counted, percent
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.proximity.space import largest_distance, reaches_all
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release import MEANS
 from starshade.release.band import Exact
@@ -270,7 +274,37 @@ def make_release(
             f"{called('after')}: this method keeps no groups, so it continues no release",
             advice="Methods that make classes or profiles do, each its own releases.",
         )
+    return _saved(release, ratings, method, place, private, started)
+
+
+def make_release_of_shards(
+    shards: Shards,
+    method: PredictiveAnonymizer,
+    *,
+    out: Where,
+    private: Where | None = None,
+    rng: Rng = None,
+    engine: Engine | None = None,
+) -> Made:
+    """Anonymize a store of shards, measure and save; as `make_release`, but shard by shard."""
+    started = perf_counter()
+    place = Place.of(out)
+    with anonymized_shards(method, shards, rng, engine) as release:
+        return _saved(release, None, method, place, private, started)
+
+
+def _saved(
+    release: Release,
+    ratings: Ratings | None,
+    method: Anonymizer,
+    place: Place,
+    private: Where | None,
+    started: float,
+) -> Made:
+    """`ratings`: None: the release has them itself, in shards."""
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
+    if ratings is None:
+        others.add("generalization-loss")  # does not apply to profiles
     measured = figures_of(release, ratings, without=others)
     release.save(place, private=private)
     manifest, exact = release.manifest, release.exact or Exact()
@@ -289,7 +323,7 @@ def make_release(
             "smallest_group": measured["smallest_class"],
             "median_group": float(np.median(release.classes.sizes)),
             "largest_group": int(release.classes.sizes.max()),
-            **{name: measured[name] for name in ("dm", "c_avg", "gen_iloss")},
+            **{name: measured.get(name) for name in ("dm", "c_avg", "gen_iloss")},
             "distortion": measured.get("distortion"),
             "invented_cells": exact.invented_cells,
             "single_rater_cells": exact.single_rater_cells,

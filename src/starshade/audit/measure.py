@@ -54,14 +54,15 @@ def need_receipt(release: Release) -> None:
 
 def figures_of(
     release: Release,
-    original: Ratings,
+    original: Ratings | None,
     *,
     probe: Ratings | None = None,
     without: Collection[str] = (),
 ) -> dict[str, float | int | None]:
     """Measure a release that is known to have been made of these ratings.
 
-    `without` names measures that are not taken.
+    `original`: None: it is being made shard by shard, and has them itself. `without` names measures
+    that are not taken.
     """
     figures: dict[str, float | int | None] = {}
     entries = [entry for entry in ENTRIES if entry.name not in without]

@@ -10,6 +10,7 @@ import click
 from starshade.anonymize.registry import DEFAULT, ENTRIES
 from starshade.cli.options.declared import Choosing, declared_options
 from starshade.cli.options.help import BEFORE, WRITTEN, grouped
+from starshade.cli.options.shards import opened, over_shards, refuse_unseeded, works_by_shard
 from starshade.cli.options.shared import (
     Reading,
     configured,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         "nobody fill it up, or its people are left out. Below half of k they always are.",
     ),
 )
+@over_shards
 @reading(dates=True)
 @running(seed=True)
 def anonymize(
@@ -83,6 +85,7 @@ def anonymize(
     after: str | None,
     after_private: str | None,
     shortfall: Literal["invent", "withhold"],
+    engine: dict[str, Any],
     reading: Reading,
     run: Run,
 ) -> None:
@@ -94,7 +97,7 @@ def anonymize(
     if private is not None:
         refuse_beside("beside --private", {"no_receipt"}, "Leave one of the two out.")
     receipt = None if private is None else _receipt(private, place)
-    from starshade.audit.make import make_release
+    from starshade.audit.make import make_release, make_release_of_shards
 
     chosen = configured(
         find(ENTRIES, method, "method"),
@@ -105,16 +108,22 @@ def anonymize(
     if private is None and not no_receipt:
         _refuse_without_receipt(method, chosen)
     last = _last(after, after_private, private)
-    table = reading.read(ratings, select=False)
-    made = make_release(
-        table,
-        chosen,
-        out=place,
-        private=receipt,
-        rng=run.seed,
-        after=last,
-        shortfall=shortfall,
-    )
+    if works_by_shard(ratings, reading, otherwise=_takes_one_table(method, chosen, after)):
+        refuse_unseeded(engine, run.given_seed)
+        with opened(ratings, engine) as (shards, at_work):
+            made = make_release_of_shards(
+                shards, chosen, out=place, private=receipt, rng=run.seed, engine=at_work
+            )
+    else:
+        made = make_release(
+            reading.read(ratings, select=False),
+            chosen,
+            out=place,
+            private=receipt,
+            rng=run.seed,
+            after=last,
+            shortfall=shortfall,
+        )
     wrote(place)
     audit = ["starshade", "audit", hidden(ratings), out, *reading.arguments()]
     audit += [] if private is None else ["--private", private]
@@ -129,6 +138,18 @@ def _receipt(private: str, release: Place) -> Place:
     place = ensure_free(private, option="--private")
     refuse_inside(place, release)
     return place
+
+
+def _takes_one_table(name: str, method: Any, after: str | None) -> str:
+    """Say why a store of shards is taken as one table; empty: it is not."""
+    from starshade.anonymize.sharded.anonymize import takes_one_table
+
+    if after is not None:
+        return "with --after"
+    setting = takes_one_table(method)
+    if setting == "method":
+        return f"with the method {name}"
+    return f"with --{setting.replace('_', '-')}" if setting else ""
 
 
 def _last(after: str | None, receipt: str | None, private: str | None) -> Release | None:

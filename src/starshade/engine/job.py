@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,6 +74,11 @@ class Job:
 
 class Engine(Protocol):
     """Has jobs done."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where jobs leave each other what is too large for an answer; None: nowhere."""
+        raise NotImplementedError
 
     def run(self, job: Job, shards: Sharded, tables: Tables) -> Iterator[Tables]:
         """Do the job with every shard; yields what came of it in the order of the shards."""

@@ -4,7 +4,8 @@ A run that is killed cannot say what it had done. So each answer is written as i
 name that says what was asked (`Job.key`), into a folder of the run beside the shards that only
 its owner may read (0700). A run that ends removes it. One that was killed, or stopped by an error,
 leaves it: the next run over the same shards takes the answers over where it resumes, and otherwise
-sweeps them away. A lock says whose maker lives (`starshade.scratch`).
+sweeps them away. A lock says whose maker lives (`starshade.scratch`). Beside the answers lie the
+folders of what jobs leave to each other that is too large for an answer (`starshade.engine.files`).
 """
 
 from __future__ import annotations
@@ -51,25 +52,35 @@ class Journal:
             return
         file = self._file(key)
         part = file.with_suffix(".part")
-        try:
-            with part.open("wb") as out:
-                np.savez(out, allow_pickle=False, **dict(answer))
-                out.flush()
-                os.fsync(out.fileno())
-            part.replace(file)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink()
-            what = "no space left" if error.errno in FULL else "cannot be written"
-            raise OutputError(
-                f"{self.folder.parent}: {what} for what is finished of this run "
-                f"({os.strerror(error.errno or 0)}); what was finished before is kept",
-                advice=f"Free some space there, and go on with {named('resume', True)}.",
-            ) from error
+        with filling(self.folder):
+            try:
+                with part.open("wb") as out:
+                    np.savez(out, allow_pickle=False, **dict(answer))
+                    out.flush()
+                    os.fsync(out.fileno())
+                part.replace(file)
+            except OSError:
+                with suppress(OSError):
+                    part.unlink()
+                raise
 
     def _file(self, key: str) -> Path:
         assert self.folder is not None
         return self.folder / f"{key}.npz"
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[None]:
+    """Say in words that what is finished of a run cannot be kept in its folder."""
+    try:
+        yield
+    except OSError as error:
+        what = "no space left" if error.errno in FULL else "cannot be written"
+        raise OutputError(
+            f"{folder.parent}: {what} for what is finished of this run "
+            f"({os.strerror(error.errno or 0)}); what was finished before is kept",
+            advice=f"Free some space there, and go on with {named('resume', True)}.",
+        ) from error
 
 
 @contextmanager
@@ -103,10 +114,12 @@ def _take_over(place: Path, folder: Path) -> int:
     """Move what killed runs had finished into a folder; returns how many answers."""
     taken = 0
     for left, handle in orphans(place, _PREFIX):
-        for file in left.glob("*.npz"):
-            with suppress(OSError):
-                file.replace(folder / file.name)
-                taken += 1
+        # folders first: an answer stands for the folder of its job
+        for file in sorted(left.iterdir(), key=lambda each: each.suffix == ".npz"):
+            if file.suffix != ".part":
+                with suppress(OSError):
+                    file.replace(folder / file.name)
+                    taken += file.suffix == ".npz"
         with suppress(OSError):
             remove(left, handle)
     return taken

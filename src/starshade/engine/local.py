@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from starshade import budget
 from starshade.engine.job import Job, Sharded, Tables
@@ -30,6 +31,11 @@ class Local:
     """
 
     journal: Journal = field(default_factory=lambda: Journal(None))
+
+    @property
+    def folder(self) -> Path | None:
+        """The journal's: what jobs leave each other lasts as long as their answers."""
+        return self.journal.folder
 
     def run(self, job: Job, shards: Sharded, tables: Tables) -> Iterator[Tables]:
         """Do the job with every shard; yields what came of it in the order of the shards."""

@@ -73,19 +73,30 @@ def on_scale(ratings: Ratings, scale: Scale) -> Ratings:
     if scale == ratings.scale:
         return ratings
     used = np.flatnonzero(np.bincount(ratings.codes, minlength=len(ratings.levels)))
-    off = ~scale.contains(ratings.levels[used])
+    levels, translation = translated(ratings.levels, used, scale)
+    return replace(ratings, scale=scale, levels=levels, codes=translation[ratings.codes])
+
+
+def translated(
+    levels: NDArray[np.float64], used: NDArray[np.int64], scale: Scale
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the levels of ratings declared on another scale, and the new code of each old one.
+
+    `used`: places of the levels that somebody gave.
+    """
+    off = ~scale.contains(levels[used])
     if off.any():
-        first = ratings.levels[used][off][0]
+        first = levels[used][off][0]
         raise ConfigError(
             f"{int(off.sum())} distinct ratings are off the scale {scale}, the least of them "
             f"{first:g}",
             advice="Give the ratings that the release was made from, or the same "
             f"{named('scale')}.",
         )
-    levels, positions = level_table(ratings.levels[used], scale)
-    translation = np.zeros(len(ratings.levels), dtype=code_type(len(levels)))
+    new, positions = level_table(levels[used], scale)
+    translation = np.zeros(len(levels), dtype=code_type(len(new)))
     translation[used] = positions
-    return replace(ratings, scale=scale, levels=levels, codes=translation[ratings.codes])
+    return new, translation
 
 
 def users_per_level(ratings: Ratings) -> NDArray[np.int64]:

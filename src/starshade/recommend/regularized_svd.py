@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from starshade.naming import called
 from starshade.progress import note, silence, task
 from starshade.ratings.holdout import cell_bytes, hold_out, sample_users
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.factors import Factors
 from starshade.recommend.settings import RegularizedSVDSettings
 from starshade.rng import Rng, resolve_seed, stream_key
@@ -90,7 +91,24 @@ class RegularizedSVD(RegularizedSVDSettings):
             No rating, more than 16 factors where there are fewer users or items, or more memory
             needed than may be used.
         """
-        seed = resolve_seed(rng)
+        how = self.alternation(ratings, resolve_seed(rng))
+        how.check_memory(ratings, searching=self.holdout > 0)
+        sweeps = int(self.sweeps)
+        if self.holdout:
+            sample = _some_users(ratings, how.seed)
+            sweeps = stopping_sweep(sample, how, sweeps, float(self.holdout))
+        with task("fitting the recommender", 2 * sweeps) as step:
+            sides = fit_sweeps(ratings, how, sweeps, step)
+        return how.factors(ratings, *sides, *mean_and_spread(ratings))
+
+    def alternation(self, ratings: Shaped, seed: int) -> Alternation:
+        """Return how ratings of this shape are fitted; refuse what cannot be.
+
+        Raises
+        ------
+        ConfigError
+            No rating, or more than 16 factors where there are fewer users or items.
+        """
         if not ratings.n_ratings:
             raise ConfigError("no rating to learn from")
         if self.factors > _FACTORS:
@@ -101,23 +119,19 @@ class RegularizedSVD(RegularizedSVDSettings):
                 f"factors {self.factors}: {rank} are fitted, a matrix of {ratings.n_users:,} "
                 f"users and {ratings.n_items:,} items has no more"
             )
-        how = Alternation(rank, float(self.regularization), self.biases, seed)
-        how.check_memory(ratings, searching=self.holdout > 0)
-        sweeps = int(self.sweeps)
-        if self.holdout:
-            sweeps = stopping_sweep(ratings, how, sweeps, float(self.holdout))
-        with task("fitting the recommender", 2 * sweeps) as step:
-            sides = fit_sweeps(ratings, how, sweeps, step)
-        mean, spread = mean_and_spread(ratings)
-        bias = [side[:, -1] * spread if self.biases else np.zeros(len(side)) for side in sides]
-        factors = [side[:, :rank] * math.sqrt(spread) for side in sides]
-        return Factors(ratings.users, ratings.items, ratings.scale, mean, *bias, *factors)
+        return Alternation(rank, float(self.regularization), self.biases, seed)
 
-    def penalties(self, ratings: Ratings) -> Floats:
+    def penalties(self, ratings: Ratings, spread: float | None = None) -> Floats:
         """Return what `fit` holds each user back by, in the units of the ratings.
 
         Whoever fits somebody else to the same items, such as a group of users as one, holds them
         back alike.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        spread : float, optional
+            The standard deviation of the ratings that were fitted, where these are a part of them.
 
         Returns
         -------
@@ -126,11 +140,30 @@ class RegularizedSVD(RegularizedSVDSettings):
         """
         how = Alternation(int(self.factors), float(self.regularization), self.biases, 0)
         out = np.array(penalties(ratings.user_support, how))
-        out[:, 0] *= mean_and_spread(ratings)[1]
+        out[:, 0] *= mean_and_spread(ratings)[1] if spread is None else spread
         return out
 
 
-def check_factors(factors: int, ratings: Ratings) -> None:
+class Shaped(Protocol):
+    """A table, or one in parts."""
+
+    @property
+    def n_users(self) -> int:
+        """Rows."""
+        raise NotImplementedError
+
+    @property
+    def n_items(self) -> int:
+        """Columns."""
+        raise NotImplementedError
+
+    @property
+    def n_ratings(self) -> int:
+        """Cells that hold a rating."""
+        raise NotImplementedError
+
+
+def check_factors(factors: int, ratings: Shaped) -> None:
     """Refuse more factors than a matrix of these users and items can have."""
     most = min(ratings.n_users, ratings.n_items)
     if factors > most:
@@ -166,6 +199,24 @@ class Alternation:
         """Numbers per row: the factors, and the bias if there is one."""
         return self.rank + self.biases
 
+    def users_of(self, ratings: Ratings, items: Floats, mean: float, spread: float) -> Floats:
+        """Solve users from the items, each alone: of a part of a table as of all of it."""
+        users = np.zeros((ratings.n_users, self.width))
+        by_user = fixed(ratings.indptr), fixed(ratings.columns), fixed(ratings.codes)
+        targets = fixed((ratings.levels - mean) / spread)
+        penalty = penalties(ratings.user_support, self)
+        half_sweep(*by_user, targets, fixed(items), penalty, self.biases, users)
+        return users
+
+    def factors(
+        self, ratings: Ratings, users: Floats, items: Floats, mean: float, spread: float
+    ) -> Factors:
+        """Return what was fitted in the units of the ratings."""
+        sides = users, items
+        bias = [side[:, -1] * spread if self.biases else np.zeros(len(side)) for side in sides]
+        factors = [side[:, : self.rank] * math.sqrt(spread) for side in sides]
+        return Factors(ratings.users, ratings.items, ratings.scale, mean, *bias, *factors)
+
     def check_memory(self, ratings: Ratings, *, searching: bool) -> None:
         """Refuse a fit that would not fit, or the search for its number of sweeps before it."""
         held = ratings.n_ratings * cell_bytes(ratings)
@@ -196,8 +247,13 @@ def _searching_bytes(ratings: Ratings) -> int:
 def mean_and_spread(ratings: Ratings) -> tuple[float, float]:
     """Return mean and standard deviation of the ratings; a deviation of 0 counts as 1."""
     counts = np.bincount(ratings.codes, minlength=len(ratings.levels))
-    mean = float((counts * ratings.levels).sum() / ratings.n_ratings)
-    spread = float(np.sqrt((counts * (ratings.levels - mean) ** 2).sum() / ratings.n_ratings))
+    return mean_and_spread_of(counts, ratings.levels)
+
+
+def mean_and_spread_of(counts: Ints, levels: Floats) -> tuple[float, float]:
+    """Return the same of ratings of which each level was given so often."""
+    mean = float((counts * levels).sum() / counts.sum())
+    spread = float(np.sqrt((counts * (levels - mean) ** 2).sum() / counts.sum()))
     return mean, spread or 1.0
 
 
@@ -220,7 +276,7 @@ def fit_sweeps(
     by_item = fixed(turned.indptr), fixed(turned.users), fixed(turned.codes)
     user_penalty = penalties(ratings.user_support, how)
     item_penalty = penalties(ratings.item_support, how)
-    items = _first_items(ratings, how)
+    items = first_items(ratings.items, how)
     users = np.zeros((ratings.n_users, how.width))
     for _ in range(sweeps):
         half_sweep(*by_user, targets, fixed(items), user_penalty, how.biases, users)
@@ -240,19 +296,16 @@ def penalties(support: Ints, how: Alternation) -> Floats:
     return fixed(out)
 
 
-def _first_items(ratings: Ratings, how: Alternation) -> Floats:
+def first_items(ids: Vocabulary, how: Alternation) -> Floats:
     """Draw the first item factors, each from its item's own stream; biases begin at 0."""
     key = np.uint64(stream_key(how.seed, "item factors"))
-    items = np.zeros((ratings.n_items, how.width))
-    items[:, : how.rank] = _FIRST * normals(
-        keyed_numbers(ratings.items.fingerprints, key), how.rank
-    )
+    items = np.zeros((len(ids), how.width))
+    items[:, : how.rank] = _FIRST * normals(keyed_numbers(ids.fingerprints, key), how.rank)
     return items
 
 
-def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float) -> int:
-    """Find after how many sweeps predictions of some users' held-out ratings get no better."""
-    sample = _some_users(ratings, how.seed)
+def stopping_sweep(sample: Ratings, how: Alternation, sweeps: int, share: float) -> int:
+    """Find after how many sweeps predictions of a sample's held-out ratings get no better."""
     if not 0 < round(share * sample.n_ratings) < sample.n_ratings:
         return sweeps
     train, probe = hold_out(sample, share, rng=how.seed)
@@ -268,10 +321,17 @@ def stopping_sweep(ratings: Ratings, how: Alternation, sweeps: int, share: float
 
 
 def _some_users(ratings: Ratings, seed: int) -> Ratings:
-    if ratings.n_ratings <= _SEARCHED:
+    wanted = sample_size(ratings)
+    if wanted is None:
         return ratings
-    wanted = max(1, ratings.n_users * _SEARCHED // ratings.n_ratings)
     return ratings.keep_users(sample_users(ratings, np.arange(ratings.n_users), wanted, seed))
+
+
+def sample_size(ratings: Shaped) -> int | None:
+    """Return how many users suffice to find the number of sweeps; None: all are needed."""
+    if ratings.n_ratings <= _SEARCHED:
+        return None
+    return max(1, ratings.n_users * _SEARCHED // ratings.n_ratings)
 
 
 def _error(train: Ratings, probe: Ratings, users: Floats, items: Floats, biases: bool) -> float:

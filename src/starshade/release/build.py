@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InternalError
 from starshade.kernels.arrays import places_in
+from starshade.ratings.shards.kept import KeptShards
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import (
     check_attributes,
@@ -26,7 +27,7 @@ from starshade.release.content import canonical, class_numbers
 from starshade.release.manifest import Claim, Manifest, ScaleModel
 from starshade.release.profiles import Profiles
 from starshade.release.quasi import quasi_table, split_classes
-from starshade.release.table import Chain, Link, Private, Release
+from starshade.release.table import Chain, Divided, Link, Private, Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,7 +83,8 @@ def generalized_release(
         invented_cells = _unrated_share(original, class_of_group[groups], classes)
     return made.release(
         original,
-        record,
+        Link(original.users, record[: original.n_users]),
+        len(record),
         classes,
         cells.n_groups,
         invented_cells=invented_cells,
@@ -169,7 +171,8 @@ def record_release(
     invented = None if made.method == "suppress" else _invented_share(original, released)
     return made.release(
         original,
-        record,
+        Link(original.users, record),
+        len(record),
         records,
         classes,
         invented_cells=invented,
@@ -217,8 +220,9 @@ class Provenance:
 
     def release(
         self,
-        original: Ratings,
-        record: NDArray[np.int64],
+        original: Ratings | KeptShards,
+        link: Link,
+        records: int,
         rows: Cells | Profiles,
         groups: int,
         *,
@@ -228,15 +232,16 @@ class Provenance:
         people: pa.Table | None = None,
         class_of_record: NDArray[np.int64] | None = None,
         put_together: NDArray[np.int64] | None = None,
+        divided: Divided | None = None,
         **stated: Any,
     ) -> Release:
         """Return the release that says all this; nothing private is in its manifest.
 
-        `original`: the table that was anonymized. `record` (n_records,): the record of each user,
-        then of each row that is nobody's.
-        `groups`: how many the method formed. `people`: released attributes, by record.
-        `class_of_record`: on layout "record". `put_together` (n_users,): by record, which of them
-        the method put together. `stated`: what else the manifest says.
+        `original`: the table that was anonymized. `link`: the record of each of its users.
+        `records`: theirs, and those that are nobody's. `groups`: how many the method formed.
+        `people`: released attributes, by record. `class_of_record`: on layout "record".
+        `put_together` (n_users,): by record, which of them the method put together. `divided`: of a
+        release made shard by shard, in place of the link. `stated`: what else the manifest says.
         """
         exact = Exact(
             groups,
@@ -254,22 +259,23 @@ class Provenance:
             claims=self.claims,
             rare_items=self.rare_items,
             lineage=original.lineage,
-            records=len(record),
+            records=records,
             items=original.n_items,
             audience="query" if stated.get("attributes") == "exact" else "publish",
             attribute_columns=() if people is None else tuple(people.column_names),
-            **exact.bands(len(record), original.n_items),
+            **exact.bands(records, original.n_items),
             **facts,
         )
         private = Private(
-            link=Link(original.users, record[: original.n_users]),
+            link=link,
             seed=self.seed,
             config=self.private_config,
             source=original.report.source,
-            original=original,
+            original=original if isinstance(original, Ratings) else None,
             exact=exact,
             groups=put_together,
             chain=chain,
+            divided=divided,
         )
         names = original.item_names
         return Release(manifest, rows, people, names, private, class_of_record)

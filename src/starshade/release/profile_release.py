@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError, InternalError
+from starshade.ratings.shards.kept import KeptShards
 from starshade.ratings.table import Ratings
 from starshade.release import MEANS, ProfileKind
 from starshade.release.attributes import in_order
 from starshade.release.build import Provenance, with_invented
 from starshade.release.profiles import Profiles, released_levels
-from starshade.release.table import Chain, Release
+from starshade.release.table import Chain, Divided, Link, Release
 
 _DUST = 1e-3  # of a step, by which a released mean may be further away than half of one
 
@@ -52,18 +53,37 @@ def profile_release(
     classes = Profiles(original.items, sizes, levels[: len(sizes)], original.scale, step)
     _, record = in_order(class_of_record, None)
     least = max(1, made.config.get("min_raters", 1)) if profile == "simple" else 0
-    single, invented = _rests_on(original, classes, class_of_group[groups], least)
+    counted = rests_on(original, classes, class_of_group[groups], least).sum(axis=0)
+    link = Link(original.users, record[: original.n_users])
+    return released(original, classes, link, len(class_of_group), counted, made, profile, chain)
+
+
+def released(
+    original: Ratings | KeptShards,
+    classes: Profiles,
+    link: Link,
+    groups: int,
+    counted: NDArray[np.int64],
+    made: Provenance,
+    profile: ProfileKind,
+    chain: Chain | None = None,
+    divided: Divided | None = None,
+) -> Release:
+    """Return the release of these classes; `counted` (3,): of `rests_on`, over all of them."""
+    shown, single, invented = counted.tolist()
     return made.release(
         original,
-        record,
+        link,
+        classes.n_records,
         classes,
-        len(class_of_group),
-        invented_cells=invented,
-        single_rater_cells=single if profile in MEANS else None,
+        groups,
+        invented_cells=invented / max(shown, 1),
+        single_rater_cells=single / max(shown, 1) if profile in MEANS else None,
         chain=chain,
+        divided=divided,
         layout="profile",
         profile=profile,
-        profile_step=step,
+        profile_step=classes.step,
         users_rating_disclosed=None,
         users_rating_exists=None,
     )
@@ -99,23 +119,29 @@ def _permute(rows: NDArray[np.uint8], order: NDArray[np.int64]) -> None:
         rows[place], source[place] = kept, -1
 
 
-def _rests_on(
+def rests_on(
     original: Ratings, classes: Profiles, class_of_user: NDArray[np.int64], least: int
-) -> tuple[float, float]:
-    """Return the shares of released cells that one member rated, and that are invented."""
+) -> NDArray[np.int64]:
+    """Count, of each class, released cells, those that one member rated, and those invented.
+
+    `least`: 0, or of profile "simple" how many must have rated an item. Returns (n_classes, 3).
+    """
     from starshade.kernels.predictive.homogenize import profile_support
 
     members = np.bincount(class_of_user, minlength=classes.n_groups)
     ends = np.concatenate([[0], np.cumsum(members)]).astype(np.int64)
-    counted = profile_support(
+    return profile_support(
         (original.indptr, original.columns, original.codes, original.levels),
         (ends, np.argsort(class_of_user, kind="stable").astype(np.int64)),
         (classes.levels, classes.ratings),
         least=least,
-        tolerance=(0.5 + _DUST) * classes.step,
+        tolerance=off_by(classes.step),
     )
-    shown, single, invented = counted.sum(axis=0).tolist()
-    return single / max(shown, 1), invented / max(shown, 1)
+
+
+def off_by(step: float) -> float:
+    """Return how far a released mean may be from the ratings' own."""
+    return (0.5 + _DUST) * step
 
 
 def _check(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,21 @@ class Chain:
         return int(people.max(initial=-1)) + 1
 
 
+class Part(NamedTuple):
+    """Some of the original users, and what became of them and of their items.
+
+    `item` (n_items,): where each of their items is among the released ones, else -1. `record`
+    (n_users,): the record of each, else -1. Users are in canonical order, part after part.
+    """
+
+    ratings: Ratings
+    item: NDArray[np.int64]
+    record: NDArray[np.int64]
+
+
+Divided = Callable[[], Sequence[Part]]
+
+
 @dataclass(frozen=True, eq=False)
 class Private:
     """Facts that only the owner may hold; they go to a receipt file, and only when asked.
@@ -74,14 +90,16 @@ class Private:
     `config`: everything needed, with the input, to make the same release byte for byte. `source`:
     where the ratings came from. `digest`: SHA-256 over the canonical input table. `ratings`:
     SHA-256 over the released users' ratings of the released items, by which a receipt knows them
-    again (`starshade.release.folder.receipt.ratings_digest`); empty on one just made. `original`:
+    again (`starshade.release.folder.digest.ratings_digest`); empty on one just made. `original`:
     the very table that was anonymized (chosen items, users left); not written anywhere. The
     verifier needs it to check every original cell against its generalized one. `exact`: what the
     release tells in bands, in figures. `groups`: layout "record": who was put together, by record
     number; written nowhere. It tells the verifier where to look first. `release`: SHA-256 of the
     ``release.json``; empty on one just made. `chain`: of a release that continues an earlier one.
     `forgotten`: record numbers of people who were taken out of the receipt since
-    (`starshade.release.folder.forget`): nobody's now, as if they had been invented.
+    (`starshade.release.folder.forget`): nobody's now, as if they had been invented. `divided`: of a
+    release that is made shard by shard: opens what others have in `original` and `link`, which then
+    is empty.
     """
 
     link: Link
@@ -96,6 +114,29 @@ class Private:
     release: str = ""
     chain: Chain | None = None
     forgotten: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    divided: Divided | None = None
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether the table that was anonymized is at hand."""
+        return self.original is not None or self.divided is not None
+
+    def parts(self) -> Sequence[Part]:
+        """Return the table that was anonymized, and the link; none where it is not at hand."""
+        if self.divided is not None:
+            return self.divided()
+        if self.original is None:
+            return []
+        return [Part(self.original, np.arange(self.original.n_items), self.link.record)]
+
+    def links(self) -> Iterator[Link]:
+        """Yield the link, part by part."""
+        if self.divided is None:
+            yield self.link
+            return
+        for part in self.divided():
+            users = np.flatnonzero(part.record >= 0)
+            yield Link(part.ratings.users.take(users), part.record[users])
 
     @property
     def nobodys(self) -> int:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from starshade.kernels.arrays import find_cells
 from starshade.ratings.scale import SLACK
-from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols
 from starshade.release.table import Release
+from starshade.scratch import put_down
 from starshade.utility.held_out.probe import expected_ratings
 
 Floats = NDArray[np.float64]
@@ -68,13 +68,14 @@ class Tally:
 
     `cells`: content of the cell, from 1, 0 where there is none, and level. `items`: item and level.
     `left_out`: ratings on items, or of people, that are not released though the method leaves
-    nobody out. `people`: users who have a row, and `said_rated`: their cells that say that there is
-    a rating.
+    nobody out. `users`: all, and `people`: those who have a row; `said_rated`: the cells of these
+    that say that there is a rating.
     """
 
     cells: Pairs
     items: Pairs
     left_out: int
+    users: int
     people: int
     said_rated: int
 
@@ -83,6 +84,7 @@ class Tally:
             self.cells + other.cells,
             self.items + other.items,
             self.left_out + other.left_out,
+            self.users + other.users,
             self.people + other.people,
             self.said_rated + other.said_rated,
         )
@@ -101,29 +103,36 @@ def tally_of(said: Said, ratings: Ratings, row_of_user: Indices) -> Tally:
         content = said.code(rows, shown) + 1
         cells.append(Pairs.of(content * n + codes, len(said.mean) * n))
         items.append(Pairs.of(columns.astype(np.int64) * n + codes, ratings.n_items * n))
+        put_down()
     there = row_of_user[row_of_user >= 0]
     return Tally(
         reduce(Pairs.__add__, cells),
         reduce(Pairs.__add__, items),
         left_out,
+        ratings.n_users,
         len(there),
         int(said.surely_rated[there].sum()),
     )
 
 
-def figures_of(said: Said, tally: Tally, of: Ratings | Shards) -> dict[str, float | int | None]:
-    """Return the figures of `starshade.utility.what_remains.WhatRemains`; none without ratings."""
-    n = of.n_ratings
+def figures_of(
+    said: Said, tally: Tally, levels: Floats, n_items: int
+) -> dict[str, float | int | None]:
+    """Return the figures of `starshade.utility.what_remains.WhatRemains`; none without ratings.
+
+    `levels`, `n_items`: of the ratings that were counted.
+    """
+    n = int(tally.cells.counts.sum())
     if not n:
         return {}
-    code, level = np.divmod(tally.cells.keys, len(of.levels))
-    code, true, times = code - 1, of.levels[level], tally.cells.counts
+    code, level = np.divmod(tally.cells.keys, len(levels))
+    code, true, times = code - 1, levels[level], tally.cells.counts
     kinds = np.zeros(len(_KINDS), dtype=np.int64)
     np.add.at(kinds, said.kind(code, true), times)
     counts = dict(zip(_KINDS, kinds.tolist(), strict=True))
     error = float((times * (said.mean[code] - true) ** 2).sum())
-    averages_near, averages_error = _by_averages(said, tally.items, of)
-    empty = of.n_users * of.n_items - n
+    averages_near, averages_error = _by_averages(said, tally.items, levels)
+    empty = tally.users * n_items - n
     surely = int(times[said.sure[code]].sum())
     told = counts["exact"] + counts["half"] + counts["near"]
     of_layout = _OF_LAYOUT[said.release.manifest.layout]
@@ -137,12 +146,12 @@ def figures_of(said: Said, tally: Tally, of: Ratings | Shards) -> dict[str, floa
     }
 
 
-def _by_averages(said: Said, items: Pairs, of: Ratings | Shards) -> tuple[int, float]:
+def _by_averages(said: Said, items: Pairs, levels: Floats) -> tuple[int, float]:
     """Return how many ratings are within a step of their item's average, and the squared error."""
-    item, level = np.divmod(items.keys, len(of.levels))
-    true = of.levels[level]
-    times = np.bincount(item, weights=items.counts, minlength=of.n_items)
-    sums = np.bincount(item, weights=items.counts * true, minlength=of.n_items)
+    item, level = np.divmod(items.keys, len(levels))
+    true = levels[level]
+    times = np.bincount(item, weights=items.counts)
+    sums = np.bincount(item, weights=items.counts * true)
     off = np.abs((sums / np.maximum(times, 1))[item] - true)
     return int(items.counts[off <= said.step + SLACK].sum()), float((items.counts * off**2).sum())
 

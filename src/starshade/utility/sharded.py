@@ -10,14 +10,14 @@ import numpy as np
 
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.shards import Shards
-from starshade.release.match.linked import LinkedShard, LinkedShards
+from starshade.release.match.linked import LinkedShard, LinkedShards, refuse_other_shards
 from starshade.release.table import Release
 from starshade.utility.held_out.probe import refuse_strangers
 from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
 from starshade.utility.remaining import Pairs, Said, Tally, tally_of
 from starshade.utility.what_remains import WhatRemains
 
-_NAMES = ("left_out", "people", "said_rated")
+_NAMES = ("left_out", "users", "people", "said_rated")
 
 
 def found_over(
@@ -32,8 +32,9 @@ def found_over(
     """
     tally, raters = _tally(release, shards, engine)
     refuse_strangers(release, shards.items, tally.people)
+    refuse_other_shards(release, shards, raters)
     found = WhatRemains().of_tally(Said.of(release), tally, shards)
-    histogram = _histogram(release, tally, raters, shards)
+    histogram = _histogram(release, tally, sum(raters), shards)
     return {each.measure: each.to_dict() for each in (found, histogram)}
 
 
@@ -47,11 +48,11 @@ def _histogram(release: Release, tally: Tally, raters: int, shards: Shards) -> H
     return RatingHistogram().of_counts(release, shards.levels, counts, raters)
 
 
-def _tally(release: Release, shards: Shards, engine: Engine) -> tuple[Tally, int]:
-    """Count all ratings, and the users who rated an item that is released."""
+def _tally(release: Release, shards: Shards, engine: Engine) -> tuple[Tally, list[int]]:
+    """Count all ratings, and the users of each shard who rated an item that is released."""
     job = Job("counting ratings", _count)
     answers = list(engine.run(job, LinkedShards(shards, release), {}))
-    raters = sum(int(answer["raters"][0]) for answer in answers)
+    raters = [int(answer["raters"][0]) for answer in answers]
     return reduce(Tally.__add__, map(_read, answers)), raters
 
 

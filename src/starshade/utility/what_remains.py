@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.figure import Figure
@@ -163,7 +167,8 @@ class WhatRemains(Measure[UtilityResult]):
         release : Release
             With its private facts (just made, or read with the receipt).
         original : Ratings, optional
-            All ratings that there were, before items or people were chosen.
+            All ratings that there were, before items or people were chosen. Not needed for a
+            release that is being made shard by shard.
 
         Returns
         -------
@@ -181,12 +186,24 @@ class WhatRemains(Measure[UtilityResult]):
         ConfigError
             Somebody or some item of the release is not in `original`.
         """
-        rows = None if original is None else linked_users(release, original)
-        if original is None or rows is None:
+        private, said = release.private, Said.of(release)
+        if original is None and private is not None and private.divided is not None:
+            parts = [(part.ratings, _rows_of(release, part.record)) for part in private.parts()]
+        else:
+            rows = None if original is None else linked_users(release, original)
+            parts = [] if original is None or rows is None else [(original, rows)]
+        if not parts:
             return self._result({}, _UNMEASURED)
-        said = Said.of(release)
-        return self.of_tally(said, tally_of(said, original, rows), original)
+        tally = reduce(Tally.__add__, (tally_of(said, *part) for part in parts))
+        return self.of_tally(said, tally, parts[0][0])
 
     def of_tally(self, said: Said, tally: Tally, of: Ratings | Shards) -> UtilityResult:
-        """Return what `measure` does, of what was counted of all ratings."""
-        return self._result(figures_of(said, tally, of), "" if of.n_ratings else _UNMEASURED)
+        """Return what `measure` does, of what was counted of all ratings; `of`: any of them."""
+        figures = figures_of(said, tally, of.levels, of.n_items)
+        return self._result(figures, "" if figures else _UNMEASURED)
+
+
+def _rows_of(release: Release, record: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the released row of each user, -1 where there is no record."""
+    rows = np.searchsorted(np.cumsum(release.classes.sizes), record, side="right")
+    return np.where(record < 0, -1, rows)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import starshade as ss
 from starshade import budget
 from starshade.anonymize.order import by_content
+from starshade.anonymize.predictive import making
 from starshade.anonymize.predictive import predictive as room
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.errors import ConfigError, UnmetError
@@ -123,7 +124,7 @@ def test_an_l_beyond_the_profiles_is_unmet() -> None:
 
 
 def test_memory_is_refused_with_the_figure_before_any_work(monkeypatch) -> None:
-    monkeypatch.setattr(room, "Padded", None)
+    monkeypatch.setattr(room, "padded_by", None)
     ratings = synthesize(n_users=4000, n_items=3000, n_ratings=9000, rng=0)
     method = PredictiveAnonymizer(k=2, rare_items="keep")
     with budget.limits(memory=2_000_000), pytest.raises(ConfigError, match=r"profiles .* MB"):
@@ -258,7 +259,7 @@ def test_support_weighs_items_by_their_raters(monkeypatch) -> None:
         seen.append(weights)
         return Padded(ratings, factors, weights)
 
-    monkeypatch.setattr(room, "Padded", spy)
+    monkeypatch.setattr(making, "Padded", spy)
     ratings = some()
     for weights in ("support", "uniform"):
         PredictiveAnonymizer(k=5, weights=weights, rare_items="keep").anonymize(ratings, rng=0)

@@ -54,8 +54,8 @@ def test_as_the_dense_twin(
     model = RegularizedSVD(factors, regularization, sweeps, biases, holdout=0).fit(ratings, rng=1)
     rank = min(factors, ratings.n_users, ratings.n_items)
     assert model.n_factors == rank
-    first = regularized_svd._first_items(
-        ratings, regularized_svd.Alternation(rank, regularization, biases, 1)
+    first = regularized_svd.first_items(
+        ratings.items, regularized_svd.Alternation(rank, regularization, biases, 1)
     )
     expected = naive.fit(ratings.dense(), first, regularization, sweeps, biases)
     assert np.allclose(model.rows(np.arange(ratings.n_users)), expected, rtol=1e-7, atol=1e-6)
@@ -178,7 +178,7 @@ def test_some_users_suffice_to_find_the_sweeps(monkeypatch: pytest.MonkeyPatch) 
     assert (
         1
         <= regularized_svd.stopping_sweep(
-            ratings, regularized_svd.Alternation(4, 0.05, True, 0), 6, 0.1
+            few, regularized_svd.Alternation(4, 0.05, True, 0), 6, 0.1
         )
         <= 6
     )

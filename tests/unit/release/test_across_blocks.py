@@ -13,7 +13,7 @@ import pytest
 
 from starshade.errors import ReleaseError
 from starshade.ratings.scale import Scale
-from starshade.release.folder.receipt import ratings_digest
+from starshade.release.folder.digest import ratings_digest
 from starshade.release.verify import records as verify_records
 from starshade.release.verify import rows as verify_rows
 from starshade.release.verify.rows import Failed

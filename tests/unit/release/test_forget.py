@@ -26,9 +26,10 @@ from starshade.attack.composition.people import Part
 from starshade.errors import ConfigError, OutputError, ReleaseError, UnmetError
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release.folder.digest import ratings_digest
 from starshade.release.folder.forget import forget
 from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import ratings_digest, read_receipt
+from starshade.release.folder.receipt import read_receipt
 from starshade.release.match.match import Match
 from starshade.release.table import Release, chain_of
 from starshade.release.verify.verify import verify_folder

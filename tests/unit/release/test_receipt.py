@@ -19,9 +19,9 @@ from starshade.progress import watch
 from starshade.ratings.scale import Scale
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder import digest
-from starshade.release.folder.digest import digest_of
+from starshade.release.folder.digest import digest_of, ratings_digest
 from starshade.release.folder.read import read_release
-from starshade.release.folder.receipt import ratings_digest, read_receipt
+from starshade.release.folder.receipt import read_receipt
 from starshade.release.match import evidence as matching
 from starshade.release.match.match import Match
 from tests.strategies import ratings_tables, table

@@ -17,6 +17,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
+from starshade.release.folder.read import read_release
 
 
 def in_shards(ratings, folder, n):
@@ -47,3 +48,16 @@ def test_a_release_of_other_people_is_refused(tmp_path):
     few = in_shards(ratings.keep_users(np.arange(30)), tmp_path, 3)
     with pytest.raises(ConfigError, match="10 of the 40 people"):
         measure_shards(release, few, Local())
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_other_ratings_of_the_same_people_are_refused(tmp_path, shards):
+    ratings = synthesize(n_users=40, n_items=15, n_ratings=220, rng=0)
+    made = PredictiveAnonymizer(k=4, factors=2).anonymize(ratings, rng=0)
+    made.save(tmp_path / "release", private=tmp_path / "receipt")
+    release = read_release(tmp_path / "release", private=tmp_path / "receipt")
+    found = measure_shards(release, in_shards(ratings, tmp_path, shards), Local())
+    assert found == measure_all(release, ratings)
+    other = replace(ratings, codes=ratings.codes[::-1].copy())
+    with pytest.raises(ConfigError, match="not each the same ratings"):
+        measure_shards(release, in_shards(other, tmp_path, 2), Local())

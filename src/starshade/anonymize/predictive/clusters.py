@@ -14,8 +14,8 @@ from starshade import budget
 from starshade.anonymize.order import put_back, seeded_order
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import Floats, Ints
-from starshade.kernels.padded.als import member_distances, products
 from starshade.kernels.padded.centres import centre_distances, make_centres, nearest_centres, reach
+from starshade.kernels.padded.products import member_distances, products
 from starshade.kernels.predictive.bounded_t_means import assign
 from starshade.kernels.predictive.exchange import cut, exchange_leaves
 from starshade.progress import task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,43 +14,36 @@ from starshade.anonymize.again.keep import (
     refuse_leavers,
     refuse_other_settings,
 )
-from starshade.anonymize.order import by_content, check_copy, put_back, seeded_order
-from starshade.anonymize.predictive.bins import distances_of, group_users
-from starshade.anonymize.predictive.clusters import bounded_t_means, exchange_users
-from starshade.anonymize.predictive.diversity_repair import diverse_profiles
-from starshade.anonymize.predictive.homogenize import (
-    Levels,
-    Members,
-    check_profile_memory,
-    join_equal,
-    mean_profiles,
-    pooled_profiles,
-    simple_profiles,
+from starshade.anonymize.order import by_content, check_copy
+from starshade.anonymize.predictive.homogenize import check_profile_memory
+from starshade.anonymize.predictive.making import (
+    OWN,
+    claims_of,
+    groups_among,
+    groups_of,
+    padded_by,
+    profiles_of,
+    resolved,
+    step_of,
 )
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.arguments import typed
 from starshade.errors import ConfigError, UnmetError
-from starshade.kernels.arrays import Floats, Ints
+from starshade.kernels.arrays import Ints
 from starshade.naming import aside, called, named
 from starshade.progress import announced, task
-from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
 from starshade.recommend.registry import ENTRIES, Recommender
-from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
+from starshade.recommend.regularized_svd import check_factors
 from starshade.registry import find
 from starshade.release import MEANS
-from starshade.release.manifest import Claim
 from starshade.release.profile_release import profile_release
-from starshade.release.profiles import default_step, released_levels
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check, settings_of
-
-_OWN = ("factors", "regularization", "sweeps", "biases")  # settings that a recommender may have
-_ACTIVE = 0.75  # power of the number of ratings that a user's error counts with
 
 
 @dataclass(frozen=True)
@@ -182,7 +175,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         """Return the recommender that pads: the same settings, to be fitted to other ratings."""
         cls = find(ENTRIES, self.recommender, "recommender").load()
         has = {field.name for field in fields(cls)}
-        settings = {name: getattr(self, name) for name in _OWN if getattr(self, name) is not None}
+        settings = {name: getattr(self, name) for name in OWN if getattr(self, name) is not None}
         for name in settings.keys() - has:
             if settings.pop(name) != getattr(PredictiveAnonymizer, name):  # not only by default
                 setting = named(name, False) if name == "biases" else named(name)
@@ -243,7 +236,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 advice="Choose it no larger than k; 2 hides what rests on a single rating.",
                 setting="min_raters",
             )
-        step = self._step(table.scale)
+        step = step_of(self, table.scale)
         if self.factors not in (None, PredictiveAnonymizer.factors):
             check_factors(int(self.factors), table)
         check_profile_memory(table, table.n_users // self.k)
@@ -256,11 +249,11 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         else:
             new = np.flatnonzero(kept.group[records.users] < 0)
             fresh = np.empty(table.n_users, dtype=np.int64)
-            fresh[records.users[new]] = self._groups_of(padded, new, seed)
+            fresh[records.users[new]] = groups_among(self, padded, new, seed)
             groups, chain = kept.with_newcomers(fresh[kept.newcomers])
             groups = groups[records.users]
         with task("making profiles"):
-            groups, levels = self._profiles(padded, groups, step, seed)
+            groups, levels = profiles_of(self, padded, groups, step, seed)
         if not levels.any():
             raise UnmetError(
                 f"{named('min_raters')} = {self.min_raters}: in no group did so many members "
@@ -271,9 +264,9 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             table,
             levels,
             records.by_user(groups),
-            ready.provenance(self, seed, self._claims(), **self._resolved(step))
+            ready.provenance(self, seed, claims_of(self), **resolved(self, step))
             if kept is None
-            else kept.provenance(self, seed, self._claims(), shortfall, **self._resolved(step)),
+            else kept.provenance(self, seed, claims_of(self), shortfall, **resolved(self, step)),
             step=step,
             profile=self.profile,
             chain=chain,
@@ -290,15 +283,11 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             refuse_leavers(kept)
         return kept
 
-    def _step(self, scale: Scale) -> float:
-        step = default_step(scale) if self.step is None else float(self.step)
-        released_levels(scale, step)  # refuses, before any work
-        return step
-
     def _padded(self, table: Ratings, seed: int) -> Padded:
-        support = table.item_support.astype(np.float64)
-        fitted = self._fitted(table, seed)
-        return Padded(table, fitted, support if self._weights == "support" else None)
+        return padded_by(self, table, self._fitted(table, seed))
+
+    def _groups(self, padded: Padded, seed: int) -> Ints:
+        return groups_of(self, padded, seed)
 
     def _fitted(self, table: Ratings, seed: int) -> Factors:
         fitted = self.padding().fit(table, rng=seed)
@@ -310,81 +299,3 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 advice="Use regularized-svd.",
             )
         return fitted
-
-    def _groups(self, padded: Padded, seed: int) -> Ints:
-        k = self.k + self.slack
-        if self._grouping == "t-means":
-            return group_users(padded, k, seed, dissimilarity=self.dissimilarity, clip=self.clip)
-        return exchange_users(padded.coordinates, self._activity(padded), k, seed)
-
-    def _groups_of(self, padded: Padded, users: Ints, seed: int) -> Ints:
-        """Return the groups of some of the users, who stay among themselves."""
-        if not len(users):
-            return users
-        k = min(self.k + self.slack, max(len(users), self.k))
-        if self._grouping == "exchange":
-            weights = self._activity(padded)[users]
-            return exchange_users(padded.coordinates[users], weights, k, seed)
-        away = distances_of(padded, self.dissimilarity, self.clip)
-        order = seeded_order(len(users), seed, "newcomers")
-        found = bounded_t_means(away, users[order], len(users) // k, k)
-        return put_back(order, np.unique(found, return_inverse=True)[1].astype(np.int64))
-
-    def _activity(self, padded: Padded) -> Floats:
-        """Return what a user's error counts with."""
-        support = padded.ratings.user_support.astype(np.float64)
-        return support**_ACTIVE if self._weights == "support" else np.ones(len(support))
-
-    def _profiles(
-        self, padded: Padded, groups: Ints, step: float, seed: int
-    ) -> tuple[Ints, Levels]:
-        """Return the groups, of which equal ones may have been joined, and their profiles."""
-        ends = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
-        members: Members = ends, np.argsort(groups, kind="stable")
-        table = padded.ratings
-        if self.profile == "padded":
-            return groups, mean_profiles(padded, members, step, self.clip)
-        if self.profile == "model":
-            return groups, mean_profiles(padded.without_ratings(), members, step, self.clip)
-        if self.profile == "pooled":
-            svd = self.padding()
-            assert isinstance(svd, RegularizedSVD)
-            penalty = svd.penalties(table)
-            levels = pooled_profiles(padded, members, step, penalty, biases=svd.biases)
-            return groups, levels
-        least = int(self.min_raters)
-        levels = simple_profiles(table, members, step, least)
-        if self.l:
-            settings = {"b": self.b, "l": self.l, "min_raters": least}
-            return diverse_profiles(
-                padded, groups, levels, step, **settings, fake_edges=self.fake_edges, seed=seed
-            )
-        if least > 1:
-            return join_equal(table, groups, levels, step, least)
-        return groups, levels
-
-    @property
-    def _grouping(self) -> str:
-        exact = self.dissimilarity == "euclidean" and self.clip == "mean"
-        return self.grouping or ("exchange" if exact else "t-means")
-
-    @property
-    def _weights(self) -> str:
-        return self.weights or ("support" if self._grouping == "exchange" else "uniform")
-
-    def _claims(self) -> tuple[Claim, ...]:
-        proximity = Claim(model="review-graph", parameters={"k": int(self.k)})
-        if not self.l:
-            return (proximity,)
-        return proximity, Claim(model="diversity", parameters={"b": int(self.b), "l": int(self.l)})
-
-    def _resolved(self, step: float) -> dict[str, Any]:
-        """Return what was left to the method and its recommender, as it came out."""
-        made = self.padding()
-        return {
-            **{name: getattr(made, name, None) for name in _OWN},
-            "grouping": self._grouping,
-            "weights": self._weights,
-            **({} if self.l else {"b": None, "fake_edges": None}),
-            "step": step,
-        }

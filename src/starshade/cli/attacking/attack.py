@@ -18,7 +18,7 @@ from starshade.attack.settings import KnowledgeSettings, RiskSettings
 from starshade.cli.attacking.public import attack_with, public
 from starshade.cli.options.declared import Choosing, declared_options, options_of
 from starshade.cli.options.help import OWNER, grouped
-from starshade.cli.options.shards import opened, over_shards, works_by_shard
+from starshade.cli.options.shards import opened, over_shards, refuse_unseeded, works_by_shard
 from starshade.cli.options.shared import (
     Command,
     Reading,
@@ -228,11 +228,7 @@ def _attack_by_shard(
 ) -> None:
     from starshade.attack.sharded.attack import attack_shards
 
-    if engine["resume"] and run.given_seed is None:
-        raise ConfigError(
-            "--resume: without a seed other people are drawn, and nothing fits",
-            advice="Give the one that the run before was given or showed: --seed N.",
-        )
+    refuse_unseeded(engine, run.given_seed)
     started = time.perf_counter()
     with opened(data, engine) as (shards, working):
         read_seconds = time.perf_counter() - started

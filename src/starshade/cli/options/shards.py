@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.shared import Reading, gathered, given, refuse_beside
 from starshade.engine.settings import EngineSettings
+from starshade.errors import ConfigError
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,15 @@ def works_by_shard(source: str, reading: Reading, *, otherwise: str = "") -> boo
         "Leave it out: all is worked on as one table.",
     )
     return False
+
+
+def refuse_unseeded(settings: Mapping[str, Any], seed: int | None) -> None:
+    """Refuse to go on with a run without its seed."""
+    if settings["resume"] and seed is None:
+        raise ConfigError(
+            "--resume: without a seed other draws are made, and nothing fits",
+            advice="Give the one that the run before was given or showed: --seed N.",
+        )
 
 
 @contextmanager

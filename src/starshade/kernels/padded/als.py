@@ -14,11 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, inner, run
-from starshade.kernels.padded.centres import NEGLIGIBLE
-from starshade.kernels.padded.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
 
 _AT_ONCE = 8  # ratings added in one pass over the normal equations; written out below
@@ -47,6 +44,36 @@ def half_sweep(
     lanes = cut(np.diff(indptr))
     cells = indptr, columns, codes, targets
     run(lambda lane: _solve_rows(*lanes[lane], *cells, others, penalty, biases, solved), len(lanes))
+
+
+def normal_equations(
+    indptr: Ints,
+    columns: Int32s,
+    codes: Array,
+    targets: Floats,
+    others: Floats,
+    biases: bool,
+) -> Floats:
+    """Sum up the normal equations of every row, for a part of its ratings.
+
+    Parameters as in `half_sweep`. Returns (n_rows, w (w + 1) / 2 + w), w being the width: the lower
+    triangle, row by row, then the right-hand side. What parts give is added up, and solved by
+    `solve_equations`; of a single part the outcome is that of `half_sweep`, to the bit.
+    """
+    announce("the recommender", _sum_rows)
+    width = others.shape[1]
+    out = np.zeros((len(indptr) - 1, width * (width + 1) // 2 + width))
+    lanes = cut(np.diff(indptr))
+    cells = indptr, columns, codes, targets
+    run(lambda lane: _sum_rows(*lanes[lane], *cells, others, biases, out), len(lanes))
+    return out
+
+
+def solve_equations(
+    equations: Floats, support: Ints, penalty: Floats, biases: bool, solved: Floats
+) -> None:
+    """Solve what `normal_equations` summed up; 0 where `support` says that a row has no rating."""
+    _solve_equations(equations, support, penalty, biases, solved)
 
 
 def squared_error(
@@ -88,15 +115,62 @@ def _solve_rows(first, last, indptr, columns, codes, targets, others, penalty, b
         if low == high:
             solved[row, :] = 0.0
             continue
-        system[:, :] = 0.0
-        right[:] = 0.0
-        for at in range(low, high, _AT_ONCE):
-            end = min(high, at + _AT_ONCE)
-            _gather(columns[at:end], codes[at:end], targets, others, block, y)
-            _add(block, y, end - at, biases, system, right)
+        _sum_up(low, high, columns, codes, targets, others, biases, block, y, system, right)
         for k in range(width):
             system[k, k] += penalty[row, 0] if k < factors else penalty[row, 1]
         solve(system, right, solved[row])
+
+
+@njit(cache=True, nogil=True)
+def _sum_rows(first, last, indptr, columns, codes, targets, others, biases, out):  # type: ignore[no-untyped-def]
+    width = others.shape[1]
+    factors = width - 1 if biases else width
+    system = np.empty((width, width))
+    right = np.empty(width)
+    block = np.empty((_AT_ONCE, factors))
+    y = np.empty(_AT_ONCE)
+    for row in range(first, last):
+        low, high = indptr[row], indptr[row + 1]
+        _sum_up(low, high, columns, codes, targets, others, biases, block, y, system, right)
+        place = 0
+        for r in range(width):
+            for c in range(r + 1):
+                out[row, place] = system[r, c]
+                place += 1
+        for r in range(width):
+            out[row, place + r] = right[r]
+
+
+@njit(cache=True, nogil=True)
+def _solve_equations(equations, support, penalty, biases, solved):  # type: ignore[no-untyped-def]
+    width = solved.shape[1]
+    factors = width - 1 if biases else width
+    system = np.empty((width, width))
+    right = np.empty(width)
+    for row in range(len(support)):
+        if support[row] == 0:
+            solved[row, :] = 0.0
+            continue
+        place = 0
+        for r in range(width):
+            for c in range(r + 1):
+                system[r, c] = equations[row, place]
+                place += 1
+        for r in range(width):
+            right[r] = equations[row, place + r]
+            system[r, r] += penalty[row, 0] if r < factors else penalty[row, 1]
+        solve(system, right, solved[row])
+
+
+@inner
+def _sum_up(low, high, columns, codes, targets, others, biases, block, y, system, right):  # type: ignore[no-untyped-def]
+    """Sum up the normal equations of some ratings, eight at a time."""
+    system[:, :] = 0.0
+    right[:] = 0.0
+    for at in range(low, high, _AT_ONCE):
+        end = min(high, at + _AT_ONCE)
+        _gather(columns[at:end], codes[at:end], targets, others, block, y)
+        _add(block, y, end - at, biases, system, right)
 
 
 @inner
@@ -230,104 +304,3 @@ def predict_rows(users, mean, user_bias, item_bias, user_factors, item_columns):
                 for i in range(last - first):
                     part[i] += weight * column[i]
     return out
-
-
-def products(parts: Parts, sums: Floats, inner: Floats, users: Ints) -> Floats:
-    """Products of each two of some users' rows, less the base; shape (b, b), on one thread."""
-    announce("products within bins", _products)
-    out = np.empty((len(users), len(users)))
-    _products(*parts, sums, inner, users, out)
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _products(  # type: ignore[no-untyped-def]
-    indptr, columns, codes, levels, base, loadings, phi, weights, sums, inner, users, out
-):  # fmt: skip
-    b, f = len(users), phi.shape[1]
-    place, raters, e, ends = _by_item(indptr, columns, codes, levels, base, loadings, phi, users)
-    across, pull = np.empty((f, b)), np.empty((f, b))
-    for r in range(b):
-        u = users[r]
-        for a in range(f):
-            through = 0.0
-            for c in range(f):
-                through += inner[a, c] * phi[u, c]
-            across[a, r], pull[a, r] = phi[u, a], sums[u, a] - through
-    for r in range(b):
-        u, row = users[r], out[r, r:]
-        row[:] = 0.0
-        for a in range(f):
-            projected, own = sums[u, a], phi[u, a]
-            means, pulls = across[a, r:], pull[a, r:]
-            for c in range(len(row)):
-                row[c] += projected * means[c] + own * pulls[c]
-        for p in range(indptr[u], indptr[u + 1]):
-            i = columns[p]
-            mine = place[i]  # users before this one are done
-            place[i] += 1
-            scale = weights[i] * e[mine]
-            for q in range(mine, ends[i]):
-                row[raters[q] - r] += scale * e[q]
-    for r in range(b):
-        for c in range(r):
-            out[r, c] = out[c, r]
-
-
-@inner
-def _by_item(indptr, columns, codes, levels, base, loadings, phi, users):  # type: ignore[no-untyped-def]
-    """List each item's raters among the users, in order, with their corrections."""
-    place = np.zeros(len(base), np.int64)
-    longest = 0
-    for u in users:
-        longest = max(longest, indptr[u + 1] - indptr[u])
-        for p in range(indptr[u], indptr[u + 1]):
-            place[columns[p]] += 1
-    total = 0
-    for i in range(len(place)):
-        count = place[i]
-        place[i] = total
-        total += count
-    ends = place.copy()
-    raters, e = np.empty(total, np.int32), np.empty(total)
-    buffer = np.empty(longest)
-    for r in range(len(users)):
-        u = users[r]
-        first, last = indptr[u], indptr[u + 1]
-        fill_corrections(
-            columns[first:last], codes[first:last], levels, base, loadings, phi[u], buffer
-        )
-        for p in range(last - first):
-            i = columns[first + p]
-            raters[ends[i]], e[ends[i]] = r, buffer[p]
-            ends[i] += 1
-    return place, raters, e, ends
-
-
-def member_distances(table: Floats, rows: Ints, starts: Ints, members: Ints) -> NDArray[np.float32]:
-    """Squared distance of some rows of `products` to the mean of each group of rows."""
-    announce("distances within bins", _member_distances)
-    out = np.empty((len(rows), len(starts) - 1), np.float32)
-    _member_distances(table, rows, starts, members, out)
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _member_distances(table, rows, starts, members, out):  # type: ignore[no-untyped-def]
-    t = out.shape[1]
-    lengths = np.zeros(t)
-    for c in range(t):
-        own = members[starts[c] : starts[c + 1]]
-        for u in own:
-            for v in own:
-                lengths[c] += table[u, v]
-        lengths[c] /= len(own) * len(own)
-    for r in range(len(rows)):
-        row, own_length = table[rows[r]], table[rows[r], rows[r]]
-        for c in range(t):
-            total = 0.0
-            for q in range(starts[c], starts[c + 1]):
-                total += row[members[q]]
-            both = own_length + lengths[c]
-            away = both - 2.0 * total / (starts[c + 1] - starts[c])
-            out[r, c] = away if away > NEGLIGIBLE * both else 0.0

@@ -10,9 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.ratings.shards.kept import KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
+_DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
 _BLOCK = 2**22
 _Parts = Callable[[], Iterable[Ratings]]
 # a table never changes, and every attack on it says its digest
@@ -30,22 +32,54 @@ def digest_of(ratings: Ratings) -> str:
     return _digests[ratings]
 
 
-def digest_of_shards(shards: Shards) -> str:
+def digest_of_shards(shards: Shards | KeptShards) -> str:
     """Return the digest of the table that the shards are, without gathering it."""
-    return _digest(shards, lambda: (shards.shard(i) for i in range(len(shards))))
+    return _digest(shards, parts_of(shards))
 
 
-def _digest(of: Ratings | Shards, parts: _Parts) -> str:
+def ratings_digest(ratings: Ratings | KeptShards) -> str:
+    """Return the SHA-256 over who rated what and how: a released part, known again.
+
+    Ids of users and items, row bounds, item indices and the ratings count, these to 8 decimals.
+    Days, personal attributes, scale, levels that nobody gave and the lineage do not: they need
+    not be read, or are published otherwise.
+    """
+    parts = parts_of(ratings)
+    digest = hashlib.sha256(b"starshade released ratings 1\n")
+    add(digest, ratings.items.integers)
+    add_texts(digest, ratings.items.texts)
+    _add_users(digest, parts)
+    _add_parts(digest, ratings.n_users + 1, _bounds(parts))
+    used = np.zeros(len(ratings.levels), dtype=np.bool_)
+    for _, codes, _ in _blocks(parts):
+        used[codes] = True
+    given = np.round(ratings.levels, _DECIMALS) + 0.0  # -0.0 is 0.0
+    distinct = np.unique(given[used])
+    rank = np.searchsorted(distinct, given).astype(np.uint8 if len(distinct) < 256 else np.uint32)
+    add(digest, distinct)
+    for columns, codes, _ in _blocks(parts):
+        add(digest, columns)
+        add(digest, rank[codes])
+    return digest.hexdigest()
+
+
+def parts_of(ratings: Ratings | Shards | KeptShards) -> _Parts:
+    """Return what opens the parts of a table, in order."""
+    if isinstance(ratings, Ratings):
+        return lambda: (ratings,)
+    return lambda: (ratings.shard(i) for i in range(len(ratings)))
+
+
+def _digest(of: Ratings | Shards | KeptShards, parts: _Parts) -> str:
     """Go through parts of a table, in order, once for each of its columns."""
     digest = hashlib.sha256(f"starshade ratings 1\n{of.scale}\n".encode())
-    _add_parts(digest, sum(len(part.users.integers) for part in parts()), _integers(parts))
-    add_texts(digest, (text for part in parts() for text in part.users.texts))
+    _add_users(digest, parts)
     add(digest, of.items.integers)
     add_texts(digest, of.items.texts)
     _add_parts(digest, of.n_users + 1, _bounds(parts))
-    for columns, values, days in _blocks(parts):
+    for columns, codes, days in _blocks(parts):
         add(digest, columns)
-        add(digest, values)
+        add(digest, of.levels[codes])
         if days is not None:
             add(digest, np.where(days == UNKNOWN_DAY, -1, days.astype(np.int64) + of.first_day))
     for name in next(iter(_attributes(parts)), ()):
@@ -53,6 +87,11 @@ def _digest(of: Ratings | Shards, parts: _Parts) -> str:
         values = ("-" if v is None else f"={v}" for c in columns_of for v in c.to_pylist())
         add_texts(digest, _after(name, values))
     return digest.hexdigest()
+
+
+def _add_users(digest: hashlib._Hash, parts: _Parts) -> None:
+    _add_parts(digest, sum(len(part.users.integers) for part in parts()), _integers(parts))
+    add_texts(digest, (text for part in parts() for text in part.users.texts))
 
 
 def _integers(parts: _Parts) -> Iterator[NDArray[np.int64]]:
@@ -77,8 +116,7 @@ def _blocks(parts: _Parts) -> Iterator[tuple[Any, Any, Any]]:
         while at < part.n_ratings:
             here = slice(at, min(at + room, part.n_ratings))
             days = None if part.days is None else part.days[here]
-            values = part.levels[part.codes[here]]
-            held.append((part.columns[here].astype(np.int32), values, days))
+            held.append((part.columns[here].astype(np.int32), part.codes[here], days))
             room -= here.stop - at
             at = here.stop
             if not room:
@@ -91,10 +129,10 @@ def _blocks(parts: _Parts) -> Iterator[tuple[Any, Any, Any]]:
 def _joined(held: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, Any]:
     if len(held) == 1:
         return held[0]
-    columns, values, days = zip(*held, strict=True)
+    columns, codes, days = zip(*held, strict=True)
     return (
         np.concatenate(columns),
-        np.concatenate(values),
+        np.concatenate(codes),
         (None if days[0] is None else np.concatenate(days)),
     )
 

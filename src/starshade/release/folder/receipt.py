@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade.checksum import parse, with_checksum, without_checksum
+from starshade.checksum import Listed, parse, texts_with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
 from starshade.naming import named
 from starshade.progress import note
@@ -27,12 +27,11 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.band import Exact
-from starshade.release.folder.digest import add, add_texts, digest_of
+from starshade.release.folder.digest import digest_of, ratings_digest
 from starshade.release.manifest import Manifest, refuse_format
 from starshade.release.table import Chain, Link, Private
 
 if TYPE_CHECKING:
-    from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
 _FORMAT = 3
@@ -72,34 +71,6 @@ _LATER = {
 }  # which receipts of this format may lack
 _SHARED = ("starshade", "method", "lineage")  # release.json says it as well; of _EXACT the bands
 _BESIDE = ("method", "rare_items", "attributes")  # settings that it says beside its `config`
-_DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
-_BLOCK = 2**22
-
-
-def ratings_digest(ratings: Ratings) -> str:
-    """Return the SHA-256 over who rated what and how: a released part, known again.
-
-    Ids of users and items, row bounds, item indices and the ratings count, these to 8 decimals.
-    Days, personal attributes, scale, levels that nobody gave and the lineage do not: they need
-    not be read, or are published otherwise.
-    """
-    digest = hashlib.sha256(b"starshade released ratings 1\n")
-    for ids in (ratings.items, ratings.users):
-        add(digest, ids.integers)
-        add_texts(digest, ids.texts)
-    add(digest, ratings.indptr.astype(np.int64))
-    blocks = [slice(i, i + _BLOCK) for i in range(0, ratings.n_ratings, _BLOCK)]
-    used = np.zeros(len(ratings.levels), dtype=np.bool_)
-    for block in blocks:
-        used[ratings.codes[block]] = True
-    given = np.round(ratings.levels, _DECIMALS) + 0.0  # -0.0 is 0.0
-    distinct = np.unique(given[used])
-    rank = np.searchsorted(distinct, given).astype(np.uint8 if len(distinct) < 256 else np.uint32)
-    add(digest, distinct)
-    for block in blocks:
-        add(digest, ratings.columns[block].astype(np.int32))
-        add(digest, rank[ratings.codes[block]])
-    return digest.hexdigest()
 
 
 def refuse_inside(private: Where, release: Place) -> None:
@@ -137,21 +108,27 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         "digest": digest,
         "ratings": released,
         **asdict(private.exact),
-        "users": list(private.link.users),
-        "records": private.link.record.tolist(),
+        "users": Listed(lambda: (list(link.users) for link in private.links())),
+        "records": Listed(lambda: (link.record.tolist() for link in private.links())),
         "chain": None if private.chain is None else _told(private.chain),
     }
     if private.chain is None:
         del facts["chain"], facts["invented_records"]
     if len(private.forgotten):
         facts["forgotten"] = private.forgotten.tolist()
-    with atomic_file(path, 0o600) as file:
-        file.write_text(text_of(facts), encoding="utf-8")
+    with atomic_file(path, 0o600) as file, file.open("w", encoding="utf-8") as out:
+        out.writelines(texts_of(facts))
+
+
+def texts_of(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the text of a receipt."""
+    yield from texts_with_checksum(facts)
+    yield "\n"
 
 
 def text_of(facts: dict[str, Any]) -> str:
-    """Return the text of a receipt."""
-    return json.dumps(with_checksum(facts)) + "\n"
+    """Return it in one."""
+    return "".join(texts_of(facts))
 
 
 def _told(chain: Chain) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ def hash_of(path: Path) -> str:
 
 def _write_files(release: Release, folder: Path) -> Manifest:
     """Write everything but the receipt; return what the manifest says."""
-    _write_table(_records_table(release), folder / "records.parquet")
+    _write_records(release, folder / "records.parquet")
     if isinstance(release.classes, Profiles):
         _write_profiles(release.classes, folder / "profiles.parquet")
     else:
@@ -106,27 +107,42 @@ def _verified(manifest: Manifest, counted: Counted) -> Manifest:
     return manifest.model_copy(update={"claims": tuple(claims)})
 
 
-def _records_table(release: Release) -> pa.Table:
+def _write_records(release: Release, path: Path) -> None:
+    """Write ``records.parquet`` some rows at a time; as many as `_write_table` puts in a group."""
+    ends = np.cumsum(release.classes.sizes)
+    starts = range(0, max(release.n_records, 1), ROWS_PER_GROUP)
+    with path.open("xb") as file, ExitStack() as held:
+        writer = None
+        for start in starts:
+            rows = np.arange(start, min(start + ROWS_PER_GROUP, release.n_records))
+            if release.groups is None:
+                group = np.searchsorted(ends, rows, side="right")
+            else:
+                group = release.groups[rows]
+            table = _records_table(release, rows, group)
+            writer = writer or held.enter_context(_writer(file, table.schema))
+            writer.write_table(table, ROWS_PER_GROUP)
+
+
+def _records_table(release: Release, rows: NDArray[np.int64], group: NDArray[np.int64]) -> pa.Table:
     import pyarrow as pa
 
     columns = {
-        "record": pa.array(np.arange(release.n_records, dtype=np.int32)),
-        "group": pa.array(_group_of_record(release).astype(np.int32)),
+        "record": pa.array(rows.astype(np.int32)),
+        "group": pa.array(group.astype(np.int32)),
     }
     if (people := release.attributes) is not None:
-        columns |= dict(zip(people.column_names, people.columns, strict=True))
+        some = people.slice(int(rows[0]) if len(rows) else 0, len(rows))
+        columns |= dict(zip(some.column_names, some.columns, strict=True))
     return pa.table(columns)
-
-
-def _group_of_record(release: Release) -> NDArray[np.int64]:
-    return release.class_of_record if release.groups is None else release.groups
 
 
 def _smallest_class(release: Release) -> int:
     """Return how many records are equal wherever one is, where each is told; else 0."""
     if release.manifest.layout != "record" or not release.n_records:
         return 0
-    return int(np.bincount(_group_of_record(release)).min())
+    groups = release.class_of_record if release.groups is None else release.groups
+    return int(np.bincount(groups).min())
 
 
 def _items_table(release: Release) -> pa.Table:
@@ -139,17 +155,17 @@ def _items_table(release: Release) -> pa.Table:
 
 def _write_table(table: pa.Table, path: Path) -> None:
     """Write Parquet whose bytes depend on the table alone."""
-    import pyarrow.parquet as pq
+    table = table.replace_schema_metadata(None)
+    # Python's file: a full disk is an OSError with its number
+    with path.open("xb") as file, _writer(file, table.schema) as writer:
+        writer.write_table(table, ROWS_PER_GROUP)
 
-    with path.open("xb") as file:  # Python's file: a full disk is an OSError with its number
-        pq.write_table(
-            table.replace_schema_metadata(None),
-            file,
-            row_group_size=ROWS_PER_GROUP,
-            compression_level=3,
-            use_dictionary=True,
-            **PARQUET,
-        )
+
+def _writer(file: Any, schema: pa.Schema) -> Any:
+    from pyarrow.parquet import ParquetWriter
+
+    plain = schema.remove_metadata()
+    return ParquetWriter(file, plain, compression_level=3, use_dictionary=True, **PARQUET)
 
 
 def _write_profiles(profiles: Profiles, path: Path) -> None:

@@ -14,7 +14,7 @@ from starshade.kernels.csr import keep_columns, keep_rows
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.folder.receipt import ratings_digest
+from starshade.release.folder.digest import ratings_digest
 from starshade.release.table import Link, Release
 
 
@@ -283,12 +283,17 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
         return
     part = _released(original, release.classes.items, private.link.users)
     if ratings_digest(part) != private.ratings:
-        raise not_made_of(
-            "these are other ratings than the release was made of, by what the receipt says of "
-            "them: the same users and items, but not each the same ratings"
-        )
+        raise other_ratings()
     for table in (*tables, part):
         _matched.setdefault(table, set()).add(private.ratings)
+
+
+def other_ratings() -> ConfigError:
+    """Return the error that these are other ratings than the receipt's."""
+    return not_made_of(
+        "these are other ratings than the release was made of, by what the receipt says of "
+        "them: the same users and items, but not each the same ratings"
+    )
 
 
 def _released(original: Ratings, items: Vocabulary, users: Vocabulary) -> Ratings:

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
+from starshade.ratings.shards.kept import KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
+from starshade.release.folder.digest import ratings_digest
+from starshade.release.match.evidence import other_ratings
 from starshade.release.match.match import refuse_foreign_link
 from starshade.release.table import Link, Release
 
@@ -73,3 +76,18 @@ class LinkedShards:
         place = self._link.users.indices(ratings.users)
         rows = self.release.class_of_record[self._link.record[place]]
         return LinkedShard(ratings, np.where(place < 0, -1, rows), self.release)
+
+
+def refuse_other_shards(release: Release, shards: Shards, raters: Sequence[int]) -> None:
+    """Refuse other ratings than those that the receipt of a release of profiles was written for.
+
+    `raters`: users of each shard who rated a released item; of such a release nobody is left out.
+    """
+    private = release.private
+    if private is None or not private.ratings:
+        return
+    items = shards.items.indices(release.items)
+    scale, levels = shards.scale, shards.levels
+    part = KeptShards(shards, items, scale, levels, None, tuple(raters), shards.n_ratings)
+    if ratings_digest(part) != private.ratings:
+        raise other_ratings()

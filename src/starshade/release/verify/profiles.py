@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from starshade.release.verify.rows import Failed, Written, require_columns
 from starshade.release.verify.truth import (
-    check_link,
-    check_rare,
+    People,
+    check_raters,
     check_stated,
-    ratings_of,
-    users_by_record,
 )
 
 if TYPE_CHECKING:
@@ -154,23 +152,22 @@ class _Truth:
     """The original, laid out class by class, against what the profiles say."""
 
     def __init__(self, written: Written, private: Private, facts: dict[str, Any]) -> None:
-        self.original = check_link(written, private)
-        check_rare(self.original, facts)
+        self.people = People(written, private)
+        check_raters(self.people.raters, facts)
         self.facts, self.kind, self.exact = facts, facts.get("profile"), private.exact
-        # of people: records that are nobody's are in no mean
-        self.sizes = np.bincount(written.group_of_record[private.link.record])
-        self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
-        self.user = users_by_record(private)
+        self.class_of_record = written.group_of_record
         self.least: int = facts["config"].get("min_raters", 1)
         # cells counted so far: not null, rated by one member, not standing for ratings
         self.shown = self.single = self.invented = 0
 
     def look(self, first: int, levels: NDArray[np.uint8]) -> None:
         """Count what the cells of some classes, from number `first` on, rest on."""
-        sizes = self.sizes[first : first + len(levels)]
-        users = self.user[self.ends[first] : self.ends[first + len(levels)]]
-        row, item, rating = ratings_of(self.original, users)
-        place = np.repeat(np.arange(len(levels)), sizes)[row] * levels.shape[1] + item
+        last = first + len(levels)
+        sizes = self.people.sizes[first:last]
+        start, stop = np.searchsorted(self.class_of_record, [first, last]).tolist()
+        rows = list(self.people.rated(start, stop))
+        record, item, rating = (np.concatenate([row[i] for row in rows]) for i in range(3))
+        place = (self.class_of_record[record] - first) * levels.shape[1] + item
         cells = levels.ravel()
         raters = np.bincount(place, minlength=len(cells))
         shown = cells != 0

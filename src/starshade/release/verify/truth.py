@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from starshade.ratings.table import Ratings
-    from starshade.release.table import Private
+    from starshade.release.table import Part, Private
 
 _SLACK = 1e-9
 _BLOCK = 2**22  # ratings looked at together
+_HELD = 2**26  # ratings of parts that are looked at before these are opened anew
 
 #: cell positions, ratings -> whether each rating is a member of its cell
 Inside = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.bool_]]
@@ -158,8 +159,12 @@ def check_attributes(
 
 def check_rare(original: Ratings, facts: dict[str, Any]) -> None:
     """Check that no item is released that fewer than k users rated, unless that was asked for."""
+    check_raters(np.bincount(original.columns, minlength=original.n_items), facts)
+
+
+def check_raters(raters: NDArray[np.int64], facts: dict[str, Any]) -> None:
+    """Check the same of items that so many users rated."""
     k = claimed_k(facts, otherwise=0)
-    raters = np.bincount(original.columns, minlength=original.n_items)
     if facts["rare_items"] != "keep" and raters.min(initial=k) < k:
         raise Failed("rare items", f"an item rated by fewer than {k} users")
 
@@ -168,6 +173,66 @@ def check_stated(stated: float | None, found: float, what: str) -> None:
     """Check that the owner knows the share that is found."""
     if stated is None or abs(stated - found) > 1e-12:
         raise Failed("truth", f"another share of cells {what} than said")
+
+
+class People:
+    """Who is which record, and what they rated, part by part: each record once, no rating lost."""
+
+    def __init__(self, written: Written, private: Private) -> None:
+        self._private, self._looked = private, 0
+        self.raters = np.zeros(len(written.items), dtype=np.int64)
+        seen = np.zeros(len(written.group_of_record), dtype=np.bool_)
+        self._parts = private.parts()
+        self._users = [self._seen(part, written, seen) for part in self._parts]
+        invented = 0 if private.chain is None else len(private.chain.invented)
+        if invented != (private.exact.invented_records or 0):
+            raise Failed("link", "another number of records that are nobody's than said")
+        if np.count_nonzero(seen) != len(seen) - private.nobodys:
+            raise Failed("link", "users and records do not correspond one to one")
+        n_classes = int(written.group_of_record.max(initial=-1)) + 1
+        #: how many people each class has: records that are nobody's are in no mean
+        self.sizes = np.bincount(written.group_of_record[seen], minlength=n_classes)
+
+    def _seen(self, part: Part, written: Written, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Mark the records of a part; return its users in the order of their records."""
+        items, record = part.ratings.items, part.record
+        if [items[i] for i in np.flatnonzero(part.item >= 0).tolist()] != list(written.items):
+            raise Failed("items", "not those of the table that was anonymized")
+        users = np.argsort(record)  # those without a record first
+        own = record[users][int(np.count_nonzero(record < 0)) :]
+        if own.max(initial=-1) >= len(seen) or (np.diff(own) == 0).any() or seen[own].any():
+            raise Failed("link", "users and records do not correspond one to one")
+        seen[own] = True
+        for some in _some_at_a_time(part.ratings, np.arange(part.ratings.n_users)):
+            row, column, _ = ratings_of(part.ratings, some)
+            item = part.item[column]
+            if (record[some][row[item >= 0]] < 0).any():
+                raise Failed("truth", "somebody without a record rated what is released")
+            self.raters += np.bincount(item[item >= 0], minlength=len(self.raters))
+        return users
+
+    def rated(
+        self, first: int, last: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+        """Yield record, item and value of ratings of the records from `first` on, before `last`."""
+        if self._looked > _HELD:  # mapped files stay in memory as long as they are open
+            self._parts, self._looked = self._private.parts(), 0
+        for part, users in zip(self._parts, self._users, strict=True):
+            record = part.record
+            start, stop = np.searchsorted(record, [first, last], sorter=users)
+            some = users[start:stop]
+            row, column, value = ratings_of(part.ratings, some)
+            item = part.item[column]
+            there = item >= 0
+            self._looked += len(row)
+            yield record[some][row[there]], item[there], value[there]
+
+
+def _some_at_a_time(ratings: Ratings, users: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield users of about so many ratings together."""
+    ends = np.cumsum(np.diff(ratings.indptr)[users])
+    edges = np.searchsorted(ends, np.arange(_BLOCK, ends[-1] if len(ends) else 0, _BLOCK))
+    yield from np.split(users, np.unique(edges))
 
 
 def users_by_record(private: Private) -> NDArray[np.int64]:

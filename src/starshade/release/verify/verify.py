@@ -163,7 +163,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     quasi, sensitive = declared(facts)
     written = read_written(folder, facts["scale"], quasi)
     sizes = np.bincount(written.group_of_record)
-    truth = private if private is not None and private.original is not None else None
+    truth = private if private is not None and private.has_truth else None
     if truth is not None and len(truth.forgotten) and facts["layout"] != "generalized":
         truth = None  # a mean without one of its ratings is another, and a record is theirs alone
     judged: dict[str, Judged] = {}

@@ -1,0 +1,79 @@
+"""What a method does first, over shards: drop rare items, count who is left, find the scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from starshade.anonymize.prepare import (
+    Prepared,
+    common_items,
+    found_scale,
+    note_left_out,
+    refuse_few,
+)
+from starshade.anonymize.settings import RareItems
+from starshade.engine.job import Engine, Job, Tables
+from starshade.kernels.arrays import Array, Floats, Ints, fixed
+from starshade.kernels.attack.knowledge import tally
+from starshade.ratings.levels import translated, users_per_level
+from starshade.ratings.scale import Scale
+from starshade.ratings.shards.counts import Counts, counts_of
+from starshade.ratings.shards.kept import KeptShards
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import Ratings
+
+
+def prepare_shards(
+    shards: Shards, engine: Engine, k: int, rare_items: RareItems, slack: int
+) -> tuple[Prepared[KeptShards], Counts]:
+    """Do what `starshade.anonymize.prepare.prepare` does, and return what is counted of all too.
+
+    The counts are of the store's items, and of the store's levels among the items that stay.
+    """
+    counts = counts_of(shards, engine)
+    rated = int(counts.users[counts.support > 0].sum())
+    refuse_few(rated, k, slack)
+    k += slack
+    everything = rare_items == "keep"
+    kept = np.arange(shards.n_items) if everything else common_items(counts.items, k)
+    marked = np.zeros(shards.n_items, dtype=np.bool_)
+    marked[kept] = True
+    stays = list(engine.run(Job("counting what stays", _stays), shards, {"kept": marked}))
+    users = tuple(int(part["users"][0]) for part in stays)
+    levels, givers = (np.array([p[name] for p in stays]).sum(0) for name in ("levels", "givers"))
+    rare = shards.n_items - len(kept)
+    if rare:
+        note_left_out(rare, rated - sum(users), k)
+    scale, values, codes = _scale(shards, levels, givers, k)
+    table = KeptShards(shards, kept, scale, values, codes, users, int(levels.sum()))
+    counted = Counts(counts.support, counts.users, counts.items, levels, counts.days)
+    return Prepared(table, rare, shards.n_users - sum(users)), counted
+
+
+def _scale(
+    shards: Shards, levels: Ints, givers: Ints, k: int
+) -> tuple[Scale, Floats, Array | None]:
+    """Return the scale of a release, its levels, and the code of each of the store's."""
+    if not shards.report.scale_inferred:
+        return shards.scale, shards.levels, None
+    used = np.flatnonzero(levels)
+    shared = shards.levels[givers >= k]
+    scale = found_scale(shards.levels[used], shared, shards.scale, k)
+    if scale == shards.scale:
+        return scale, shards.levels, None
+    return scale, *translated(shards.levels, used, scale)
+
+
+def _stays(shard: Ratings, _first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
+    """Count what stays of a shard, and who gave each rating in it."""
+    kept = tables["kept"][shard.columns]
+    before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+    users = np.count_nonzero(np.diff(before[shard.indptr]))
+    return {
+        "users": np.array([users]),
+        "levels": tally(fixed(shard.codes[kept]), len(shard.levels)),
+        "givers": users_per_level(shard),
+    }
