@@ -196,22 +196,33 @@ def choose_targets(
     `targets`: how many to attack; None: all.
     """
     check_targets(targets)
-    if knowledge.about_count and not view.ungeneralized:
-        note(
-            "the number of ratings that a release shows is not the number that was given: what is "
-            f"known of it{aside('about_count')} may shut out the target's own record"
-        )
+    if not view.ungeneralized:
+        warn_of_counts(knowledge)
     eligible = knowledge.eligible_users(view.original)
     if view.credit == "linked":
         unreleased = eligible & (view.row_of_user < 0)
         if unreleased.any():
-            note(f"{counted(unreleased.sum(), 'user')} without a record in the release: ineligible")
+            note(without_a_record(int(unreleased.sum())))
         eligible &= view.row_of_user >= 0
     users = np.flatnonzero(eligible)
     if not len(users):
         raise nobody(knowledge)
     ineligible = len(eligible) - len(users)
     return sample_users(view.original, users, targets, seed), ineligible
+
+
+def warn_of_counts(knowledge: Knowledge) -> None:
+    """Say what numbers of ratings are worth beside a release."""
+    if knowledge.about_count:
+        note(
+            "the number of ratings that a release shows is not the number that was given: what is "
+            f"known of it{aside('about_count')} may shut out the target's own record"
+        )
+
+
+def without_a_record(users: int) -> str:
+    """Say of how many users there is nobody to find."""
+    return f"{counted(users, 'user')} without a record in the release: ineligible"
 
 
 def nobody(knowledge: Knowledge) -> ConfigError:

@@ -10,9 +10,8 @@ import numpy as np
 
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.shards import Shards
-from starshade.release.match.linked import LinkedShard, LinkedShards, refuse_other_shards
+from starshade.release.match.linked import LinkedShard, LinkedShards, raters_of
 from starshade.release.table import Release
-from starshade.utility.held_out.probe import refuse_strangers
 from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
 from starshade.utility.remaining import Pairs, Said, Tally, tally_of
 from starshade.utility.what_remains import WhatRemains
@@ -30,11 +29,12 @@ def found_over(
     ConfigError
         The release was not made of these ratings.
     """
-    tally, raters = _tally(release, shards, engine)
-    refuse_strangers(release, shards.items, tally.people)
-    refuse_other_shards(release, shards, raters)
+    store = LinkedShards(shards, release)
+    raters = raters_of(store, engine)
+    answers = engine.run(Job("counting ratings", _count), store, {})
+    tally = reduce(Tally.__add__, map(_read, answers))
     found = WhatRemains().of_tally(Said.of(release), tally, shards)
-    histogram = _histogram(release, tally, sum(raters), shards)
+    histogram = _histogram(release, tally, raters, shards)
     return {each.measure: each.to_dict() for each in (found, histogram)}
 
 
@@ -48,27 +48,11 @@ def _histogram(release: Release, tally: Tally, raters: int, shards: Shards) -> H
     return RatingHistogram().of_counts(release, shards.levels, counts, raters)
 
 
-def _tally(release: Release, shards: Shards, engine: Engine) -> tuple[Tally, list[int]]:
-    """Count all ratings, and the users of each shard who rated an item that is released."""
-    job = Job("counting ratings", _count)
-    answers = list(engine.run(job, LinkedShards(shards, release), {}))
-    raters = [int(answer["raters"][0]) for answer in answers]
-    return reduce(Tally.__add__, map(_read, answers)), raters
-
-
 def _count(shard: LinkedShard, _first: int, _settings: Mapping[str, Any], _: Tables) -> Tables:
-    ratings = shard.ratings
-    found = tally_of(Said.of(shard.release), ratings, shard.row_of_user)
+    found = tally_of(Said.of(shard.release), shard.ratings, shard.row_of_user)
     pairs = {"cells": found.cells, "items": found.items}
     columns = {f"{n}_{part}": getattr(pairs[n], part) for n in pairs for part in ("keys", "counts")}
-    shown = shard.release.items.indices(ratings.items) >= 0
-    before = np.concatenate([[0], np.cumsum(shown[ratings.columns], dtype=np.int64)])
-    raters = np.count_nonzero(np.diff(before[ratings.indptr]))
-    return {
-        **columns,
-        **{name: np.array([getattr(found, name)]) for name in _NAMES},
-        "raters": np.array([raters]),
-    }
+    return columns | {name: np.array([getattr(found, name)]) for name in _NAMES}
 
 
 def _read(table: Tables) -> Tally:

@@ -15,62 +15,76 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.targets import Attacked, nobody
+from starshade.attack.targets import Attacked, nobody, without_a_record
 from starshade.attack.view import rows_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.attack.scoreboard import holds
+from starshade.progress import note
 from starshade.ratings.holdout import check_targets, lowest, sample_numbers
 from starshade.ratings.shards.counts import Counts, counts_of
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
+from starshade.release.match.linked import LinkedShard, LinkedShards
 
 
 @dataclass(frozen=True, eq=False)
 class AttackedShards(Attacked):
     """Who is attacked, with what, and what is counted of everybody.
 
-    `held` (targets, known): which known items the target did rate.
+    `held` (targets, known): which known items the target did rate. `rows` (targets,): the released
+    row of each, of ratings beside a release; else none.
     """
 
     counts: Counts
     held: NDArray[np.bool_]
+    rows: NDArray[np.int64]
 
 
 def draw_over(
-    shards: Shards, engine: Engine, knowledge: Knowledge, targets: int | None, seed: int
+    store: Shards | LinkedShards,
+    engine: Engine,
+    knowledge: Knowledge,
+    targets: int | None,
+    seed: int,
 ) -> AttackedShards:
     """Choose the targets and draw what is known of them, as of one table.
 
-    Users are numbered over all shards.
+    Users are numbered over all shards. Beside a release those alone are attacked who have a record.
     """
     check_targets(targets)
     started = perf_counter()
+    shards = store.shards if isinstance(store, LinkedShards) else store
     if not shards.has_days:
         knowledge = replace(knowledge, dates=False)
     counts = counts_of(shards, engine)
     eligible = knowledge.eligible_among(shards.items, lambda: counts.items)
     settings = {"knowledge": asdict(knowledge), "seed": seed, "targets": targets and int(targets)}
-    users, able = _chosen(shards, engine, settings, eligible)
+    users, able = _chosen(store, engine, settings, eligible)
     if not able:
         raise nobody(knowledge)
     tables = {"users": users, "eligible": eligible, "levels": counts.levels, "days": counts.days}
     job = Job("drawing what is known", _draw, settings)
-    parts = [part for part in engine.run(job, shards, tables) if len(part["users"])]
+    parts = [part for part in engine.run(job, store, tables) if len(part["users"])]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    held = joined.pop("held")
+    held, rows = joined.pop("held"), joined.pop("rows")
     known = known_of(joined)
     return AttackedShards(
-        knowledge, known, targets, shards.n_users - able, seed, started, counts, held
+        knowledge, known, targets, shards.n_users - able, seed, started, counts, held, rows
     )
 
 
 def _chosen(
-    shards: Shards, engine: Engine, settings: Mapping[str, Any], eligible: NDArray[np.bool_]
+    store: Shards | LinkedShards,
+    engine: Engine,
+    settings: Mapping[str, Any],
+    eligible: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], int]:
     """Return the targets, ascending, and how many users are eligible."""
     job = Job("choosing whom to attack", _choose, settings)
-    parts = list(engine.run(job, shards, {"eligible": eligible}))
+    parts = list(engine.run(job, store, {"eligible": eligible}))
+    if unreleased := sum(int(part["unreleased"][0]) for part in parts):
+        note(without_a_record(unreleased))
     users = np.concatenate([part["users"] for part in parts])
     able = sum(int(part["able"][0]) for part in parts)
     targets = settings["targets"]
@@ -80,21 +94,36 @@ def _chosen(
     return np.sort(lowest(users, numbers, int(targets))), able
 
 
-def _choose(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
+def _choose(
+    part: Ratings | LinkedShard, first: int, settings: Mapping[str, Any], tables: Tables
+) -> Tables:
     """Take those of a shard who may be among the targets."""
+    shard, rows = _opened(part)
     knowledge, targets = Knowledge(**settings["knowledge"]), settings["targets"]
-    users = np.flatnonzero(knowledge.with_enough(shard, tables["eligible"]))
+    eligible = knowledge.with_enough(shard, tables["eligible"])
+    users = np.flatnonzero(eligible & (rows >= 0))
     able = np.array([len(users)])
+    unreleased = np.array([np.count_nonzero(eligible & (rows < 0))])
     numbers = np.empty(0, dtype=np.uint64)
     if targets is not None:
         numbers = sample_numbers(shard, users, settings["seed"])
         place = np.sort(lowest(np.arange(len(users)), numbers, int(targets)))
         users, numbers = users[place], numbers[place]
-    return {"users": users + first, "numbers": numbers, "able": able}
+    return {"users": users + first, "numbers": numbers, "able": able, "unreleased": unreleased}
 
 
-def _draw(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
+def _opened(part: Ratings | LinkedShard) -> tuple[Ratings, NDArray[np.int64]]:
+    """Return the ratings of a shard, and a row of each user: the released one, or their own."""
+    if isinstance(part, Ratings):
+        return part, np.arange(part.n_users)
+    return part.ratings, part.row_of_user
+
+
+def _draw(
+    part: Ratings | LinkedShard, first: int, settings: Mapping[str, Any], tables: Tables
+) -> Tables:
     """Draw what is known of the targets in a shard."""
+    shard, rows = _opened(part)
     knowledge = Knowledge(**settings["knowledge"])
     start, stop = np.searchsorted(tables["users"], [first, first + shard.n_users])
     users = tables["users"][start:stop] - first
@@ -106,7 +135,7 @@ def _draw(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Table
     known = knowledge.draw_of(shard, users, settings["seed"], tables["eligible"], levels, days)
     cells = cells_of(shard)
     held = holds(rows_of(cells), cells.symbols.has_rating, users, known.items)
-    return tables_of(known) | {"users": users + first, "held": held}
+    return tables_of(known) | {"users": users + first, "held": held, "rows": rows[users]}
 
 
 def tables_of(known: Known) -> dict[str, NDArray[Any]]:

@@ -40,6 +40,7 @@ from starshade.setting import setting_of, settings_of
 if TYPE_CHECKING:
     from starshade.attack.knowledge import Knowledge
     from starshade.ratings.table import Ratings
+    from starshade.ratings.vocabulary import Vocabulary
     from starshade.release.table import Release
 
 
@@ -176,13 +177,13 @@ def attack(
         )
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
-    beside = original or private or risk_list
-    if works_by_shard(data, reading, otherwise=_as_one_table(chosen, beside)):
-        _attack_by_shard(data, chosen, knowledge, targets, engine, run)
+    whole = _as_one_table(data, chosen, original, private, risk_list)
+    if works_by_shard(original or data, reading, otherwise=whole):
+        _attack_by_shard(data, original, private, chosen, knowledge, targets, engine, run)
         return
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading, settings["earlier"], name)
-    _say_what_is_known(name, table, truth)
+    _say_what_is_known(name, table, truth.items)
     read_seconds = time.perf_counter() - started
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
@@ -206,20 +207,32 @@ def attack(
     run.emit(payload, lambda: page(*parts))
 
 
-def _as_one_table(chosen: Any, beside: str | None) -> str:
+def _as_one_table(
+    data: str, chosen: Any, original: str | None, private: str | None, risk_list: str | None
+) -> str:
     """Say why an attack takes all ratings as one table, where it does."""
     from starshade.attack.sharded.attack import takes_one_table
+    from starshade.release.folder.read import is_release, read_manifest
 
-    setting = takes_one_table(chosen)
+    released = original is not None and is_release(data)
+    setting = takes_one_table(chosen, released=released)
     if setting == "attack":
-        return f"with the attack {chosen.name}"
+        return f"with the attack {chosen.name}" + (" on a release" if released else "")
     if setting:
         return f"with {as_option(setting, getattr(chosen, setting))}"
-    return "with --original, --private or --risk-list" if beside else ""
+    if risk_list is not None:
+        return "with --risk-list"
+    if released and private is None:
+        return "without --private"
+    if released and read_manifest(Path(data)).layout != "profile":
+        return "with a release that is not of profiles"
+    return "with --original or --private" if (original or private) and not released else ""
 
 
 def _attack_by_shard(
     data: str,
+    original: str | None,
+    private: str | None,
     chosen: Any,
     knowledge: Knowledge,
     targets: int | None,
@@ -227,13 +240,19 @@ def _attack_by_shard(
     run: Run,
 ) -> None:
     from starshade.attack.sharded.attack import attack_shards
+    from starshade.release.folder.read import read_release
+    from starshade.release.match.linked import LinkedShards
 
     refuse_unseeded(engine, run.given_seed)
     started = time.perf_counter()
-    with opened(data, engine) as (shards, working):
+    with opened(original or data, engine) as (shards, working):
+        store: Any = shards
+        if original is not None:
+            store = LinkedShards(shards, read_release(data, private=private))
+            _say_what_is_known(chosen.name, store.release, shards.items)
         read_seconds = time.perf_counter() - started
         result = attack_shards(
-            chosen, shards, knowledge, targets=targets, rng=run.seed, engine=working
+            chosen, store, knowledge, targets=targets, rng=run.seed, engine=working
         )
     payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
     _say_what_did_nothing(chosen.name, payload)
@@ -339,19 +358,19 @@ def _release(
     return release, truth
 
 
-def _say_what_is_known(name: str, table: Ratings | Release, truth: Ratings) -> None:
+def _say_what_is_known(name: str, table: Ratings | Release, items: Vocabulary) -> None:
     """Say what may be known beyond what was released, or beyond what a release counts as known."""
     from starshade.release.table import Release
 
     if not isinstance(table, Release) or name in _COUNTING:
         return
     released = table.classes.n_items
-    if truth.n_items > released and name not in _OF_RELEASED:
+    if len(items) > released and name not in _OF_RELEASED:
         note(
-            f"knowledge is drawn from all {truth.n_items:,} items, of which {released:,} are "
+            f"knowledge is drawn from all {len(items):,} items, of which {released:,} are "
             "released; --items restricts it"
         )
-    hidden = int((truth.items.indices(table.manifest.sensitive_items) >= 0).sum())
+    hidden = int((items.indices(table.manifest.sensitive_items) >= 0).sum())
     if hidden:
         note(
             f"knowledge is drawn from the release's {hidden:,} sensitive "

@@ -130,7 +130,7 @@ def check_whole(path: Path) -> Manifest:
     ReleaseError
         There is no ``release.json``, or a file is missing, unknown or changed.
     """
-    manifest = _read_manifest(path)
+    manifest = read_manifest(path)
     _check_files(path, manifest)
     return manifest
 
@@ -158,7 +158,8 @@ def _read(path: Path) -> Release:
     )
 
 
-def _read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path) -> Manifest:
+    """Read what a release says of itself, and nothing else."""
     try:
         _refuse_irregular(path / "release.json")
         raw = (path / "release.json").read_bytes()

@@ -288,6 +288,21 @@ def refuse_other_ratings(release: Release, original: Ratings, also: Ratings | No
         _matched.setdefault(table, set()).add(private.ratings)
 
 
+def refuse_strangers(release: Release, items: Vocabulary, released: int) -> None:
+    """Refuse ratings of these items, of whose users so many have a record in the release."""
+    people = release.n_people or 0  # of a release without its receipt there is no link
+    unknown = int((items.indices(release.classes.items) < 0).sum())
+    for count, of, what in (
+        (people - released, people, "people"),
+        (unknown, release.classes.n_items, "items"),
+    ):
+        if count:
+            raise not_made_of(
+                f"{count:,} of the {of:,} {what} in the release are not in the original ratings: "
+                "it was not made of them"
+            )
+
+
 def other_ratings() -> ConfigError:
     """Return the error that these are other ratings than the receipt's."""
     return not_made_of(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.engine.job import Engine, Job, Tables
 from starshade.errors import ConfigError
 from starshade.ratings.shards.kept import KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import ratings_digest
-from starshade.release.match.evidence import other_ratings
+from starshade.release.match.evidence import other_ratings, refuse_strangers
 from starshade.release.match.match import refuse_foreign_link
 from starshade.release.table import Link, Release
 
@@ -78,16 +80,35 @@ class LinkedShards:
         return LinkedShard(ratings, np.where(place < 0, -1, rows), self.release)
 
 
-def refuse_other_shards(release: Release, shards: Shards, raters: Sequence[int]) -> None:
-    """Refuse other ratings than those that the receipt of a release of profiles was written for.
+def raters_of(store: LinkedShards, engine: Engine) -> int:
+    """Count the users who rated a released item.
 
-    `raters`: users of each shard who rated a released item; of such a release nobody is left out.
+    Raises
+    ------
+    ConfigError
+        The release was not made of these ratings, or of others than those that the receipt was
+        written for.
     """
+    job = Job("comparing with the receipt", _count)
+    answers = list(engine.run(job, store, {}))
+    raters = tuple(int(answer["raters"][0]) for answer in answers)
+    release, shards = store.release, store.shards
+    refuse_strangers(release, shards.items, sum(int(answer["people"][0]) for answer in answers))
     private = release.private
-    if private is None or not private.ratings:
-        return
-    items = shards.items.indices(release.items)
-    scale, levels = shards.scale, shards.levels
-    part = KeptShards(shards, items, scale, levels, None, tuple(raters), shards.n_ratings)
-    if ratings_digest(part) != private.ratings:
-        raise other_ratings()
+    if private is not None and private.ratings:
+        items = shards.items.indices(release.items)
+        scale, levels = shards.scale, shards.levels
+        # of profiles nobody is left out
+        part = KeptShards(shards, items, scale, levels, None, raters, shards.n_ratings)
+        if ratings_digest(part) != private.ratings:
+            raise other_ratings()
+    return sum(raters)
+
+
+def _count(shard: LinkedShard, _first: int, _settings: Mapping[str, Any], _: Tables) -> Tables:
+    ratings = shard.ratings
+    shown = shard.release.items.indices(ratings.items) >= 0
+    before = np.concatenate([[0], np.cumsum(shown[ratings.columns], dtype=np.int64)])
+    raters = np.count_nonzero(np.diff(before[ratings.indptr]))
+    people = np.count_nonzero(shard.row_of_user >= 0)
+    return {"raters": np.array([raters]), "people": np.array([people])}

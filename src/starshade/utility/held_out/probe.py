@@ -15,10 +15,10 @@ from starshade.kernels.arrays import find_cells
 from starshade.progress import task
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
-from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, Symbols
 from starshade.release.content import canonical, class_numbers
-from starshade.release.match.match import Match, not_made_of
+from starshade.release.match.evidence import refuse_strangers
+from starshade.release.match.match import Match
 from starshade.release.table import Release
 from starshade.utility.result import Measure, Result
 
@@ -54,21 +54,6 @@ def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | Non
         return None
     refuse_strangers(release, original.items, int((rows >= 0).sum()))
     return rows
-
-
-def refuse_strangers(release: Release, items: Vocabulary, released: int) -> None:
-    """Refuse ratings of these items, of whose users so many have a record in the release."""
-    people = release.n_people or 0  # of a release without its receipt there is no link
-    unknown = int((items.indices(release.classes.items) < 0).sum())
-    for count, of, what in (
-        (people - released, people, "people"),
-        (unknown, release.classes.n_items, "items"),
-    ):
-        if count:
-            raise not_made_of(
-                f"{count:,} of the {of:,} {what} in the release are not in the original ratings: "
-                "it was not made of them"
-            )
 
 
 def linked_probe(release: Release, original: Ratings, probe: Ratings | None) -> Probe | None:
