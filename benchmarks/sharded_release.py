@@ -19,9 +19,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from shards import line, ratings_file, run
-
 import starshade as ss
+from shards import line, ratings_file, run
 from starshade.ratings.shards.write import write_shards
 
 SHARDS = 7

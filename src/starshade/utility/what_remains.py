@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from starshade.progress import announced
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols
-from starshade.release.table import Release
+from starshade.release.table import Private, Release
 from starshade.scratch import put_down
 from starshade.utility.held_out.probe import expected_ratings, linked_users
 from starshade.utility.result import Measure, UtilityResult
@@ -203,13 +203,11 @@ class WhatRemains(Measure[UtilityResult]):
         """
         private = release.private
         if original is None and private is not None and private.divided is not None:
-            parts = [(part.ratings, _rows_of(release, part.record)) for part in private.parts()]
-        else:
-            rows = None if original is None else linked_users(release, original)
-            parts = [] if original is None or rows is None else [(original, rows)]
-        if not sum(ratings.n_ratings for ratings, _ in parts):
+            return self._result(_figures(release, lambda: _parts_of(release, private)))
+        rows = None if original is None else linked_users(release, original)
+        if original is None or rows is None or not original.n_ratings:
             return self._result({}, _UNMEASURED)
-        return self._result(_figures(release, parts))
+        return self._result(_figures(release, lambda: iter([(original, rows)])))
 
 
 @dataclass(eq=False)
@@ -224,22 +222,25 @@ class _Tally:
     averages_error: float = 0.0
 
 
-def _rows_of(release: Release, record: Indices) -> Indices:
-    """Return the released row of each user, -1 where there is no record."""
-    rows = np.searchsorted(np.cumsum(release.classes.sizes), record, side="right")
-    return np.where(record < 0, -1, rows)
+_Parts = Callable[[], Iterator[tuple[Ratings, Indices]]]
 
 
-def _figures(
-    release: Release, parts: Sequence[tuple[Ratings, Indices]]
-) -> dict[str, float | int | None]:
-    """`parts`: some of the users of all items, and the released row of each."""
-    said, first = _Said.of(release), parts[0][0]
-    column = release.classes.items.indices(first.items)
-    averages, tally = _averages([ratings for ratings, _ in parts]), _Tally()
+def _parts_of(release: Release, private: Private) -> Iterator[tuple[Ratings, Indices]]:
+    ends = np.cumsum(release.classes.sizes)
+    for part in private.parts():
+        rows = np.searchsorted(ends, part.record, side="right")
+        yield part.ratings, np.where(part.record < 0, -1, rows)
+
+
+def _figures(release: Release, parts: _Parts) -> dict[str, float | int | None]:
+    """`parts`: opens some of the users of all items, and the released row of each."""
+    said, tally = _Said.of(release), _Tally()
+    column = release.classes.items.indices(next(parts())[0].items)
+    averages, n_users = _averages(parts), 0
     nobody_deleted = release.manifest.users_deleted == "none"  # by the method
     surely, said_rated = said.surely_rated(), 0
-    for original, row_of_user in parts:
+    for original, row_of_user in parts():
+        n_users += original.n_users
         for users, items, true in _blocks(original):
             rows, columns = row_of_user[users], column[items]
             code = said.code(rows, columns)
@@ -253,7 +254,7 @@ def _figures(
             put_down()
         said_rated += int(surely[row_of_user[row_of_user >= 0]].sum())
     n, counts = int(tally.kinds.sum()), dict(zip(_KINDS, tally.kinds.tolist(), strict=True))
-    empty = sum(ratings.n_users for ratings, _ in parts) * first.n_items - n
+    empty = n_users * len(column) - n
     told = counts["exact"] + counts["half"] + counts["near"]
     dust = n * SLACK**2
     return {
@@ -275,12 +276,13 @@ def _blocks(ratings: Ratings) -> Iterator[tuple[Indices, NDArray[np.int32], Floa
         yield users.astype(np.int64), ratings.columns[start:stop], values
 
 
-def _averages(parts: Sequence[Ratings]) -> Floats:
-    sums = np.zeros(parts[0].n_items)
-    for ratings in parts:
+def _averages(parts: _Parts) -> Floats:
+    sums, raters = np.zeros(1), np.zeros(1, dtype=np.int64)
+    for ratings, _ in parts():
         for _, items, values in _blocks(ratings):
-            sums += np.bincount(items, weights=values, minlength=ratings.n_items)
-    return np.asarray(sums / np.maximum(sum(part.item_support for part in parts), 1))
+            sums = sums + np.bincount(items, weights=values, minlength=ratings.n_items)
+        raters = raters + ratings.item_support
+    return np.asarray(sums / np.maximum(raters, 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -321,7 +321,7 @@ def test_a_full_disk_is_one_sentence(tmp_path, many, monkeypatch):
 def lying(private: Private, change) -> Private:
     """The same with one part changed."""
     parts = list(private.parts())
-    return replace(private, divided=lambda: [change(parts[0]), *parts[1:]])
+    return replace(private, divided=lambda: iter([change(parts[0]), *parts[1:]]))
 
 
 def twice(part: Part) -> Part:

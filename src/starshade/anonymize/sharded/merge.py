@@ -124,9 +124,7 @@ class _Linked:
     table: KeptShards
     files: Sequence[Path]
 
-    def __call__(self) -> list[Part]:
+    def __call__(self) -> Iterator[Part]:
         place = self.table.place
-        return [
-            Part(self.table.store.shard(number), place, np.load(file, mmap_mode="c"))
-            for number, file in enumerate(self.files)
-        ]
+        for number, file in enumerate(self.files):
+            yield Part(self.table.store.shard(number), place, np.load(file, mmap_mode="c"))
