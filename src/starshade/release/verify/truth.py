@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SLACK = 1e-9
 _BLOCK = 2**22  # ratings looked at together
-_HELD = 2**25  # ratings of parts that are looked at before these are opened anew
+_TOGETHER = 2**25  # ratings of parts that are looked at before these are opened anew
 
 #: cell positions, ratings -> whether each rating is a member of its cell
 Inside = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.bool_]]
@@ -215,7 +215,7 @@ class People:
         self, first: int, last: int
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
         """Yield record, item and value of ratings of the records from `first` on, before `last`."""
-        if self._looked > _HELD:  # mapped files stay in memory as long as they are open
+        if self._looked > _TOGETHER:  # mapped files stay in memory as long as they are open
             self._parts, self._looked = [], 0
             self._parts = list(self._private.parts())
         for part, users in zip(self._parts, self._users, strict=True):
