@@ -46,6 +46,7 @@ _ROOMS = {
     ),
     "starshade.attack.scoreboard_rh.tradeoff": ("TradeOff",),
     "starshade.attack.sharded.attack": ("attack_shards",),
+    "starshade.anonymize.sharded.anonymize": ("anonymized_shards",),
     "starshade.attack.sparsity.few_facts": (
         "facts_needed",
         "few_facts",

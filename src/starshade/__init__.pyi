@@ -9,6 +9,7 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer as Interval
 from starshade.anonymize.k_exchange import KExchange as KExchange
 from starshade.anonymize.k_likeness import KLikeness as KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer as PredictiveAnonymizer
+from starshade.anonymize.sharded.anonymize import anonymized_shards as anonymized_shards
 from starshade.anonymize.suppress import SuppressAnonymizer as SuppressAnonymizer
 from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack as AuxiliaryAttack
 from starshade.attack.auxiliary.result import AuxiliaryResult as AuxiliaryResult

@@ -92,6 +92,15 @@ BESIDE = {
 }
 #: tried small by a test of their own
 ELSEWHERE = {
+    **dict.fromkeys(
+        [
+            "anonymize.sharded.merge:_BUFFER",
+            "anonymize.sharded.merge:_CELLS",
+            "ratings.shards.kept:_AT_ONCE",
+            "release.verify.truth:_TOGETHER",
+        ],
+        "tests/unit/anonymize/test_sharded.py",
+    ),
     "audit.reproduction.pa.looks:_CELLS": "tests/unit/audit/test_pa.py",
     "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",

@@ -77,6 +77,51 @@ def test_an_attack_that_is_killed_goes_on(file: Path, tmp_path: Path) -> None:
     assert not list(Path(shards).glob(".journal-*"))
 
 
+def made(out: Path) -> dict[str, bytes]:
+    """What a release and its receipt hold."""
+    files = [*sorted(out.iterdir()), out.with_suffix(".json")]
+    return {file.name.removeprefix(out.name): file.read_bytes() for file in files}
+
+
+def anonymize(source: str, out: Path, *more: str) -> tuple[str, ...]:
+    receipt = str(out.with_suffix(".json"))
+    settings = ("--method", "predictive", "--k", "20", "--seed", "1", *more)
+    return ("anonymize", source, *settings, "--out", str(out), "--private", receipt)
+
+
+def test_a_release_of_one_shard_is_that_of_one_table(file: Path, tmp_path: Path) -> None:
+    shards = str(tmp_path / "shards")
+    said("data", "convert", str(file), "--out", shards, "--shards", "1")
+    by_shard, _ = said(*anonymize(shards, tmp_path / "f"))
+    as_one, told = said(*anonymize(shards, tmp_path / "w", "--items", "top:300"))
+    assert "300 items" in told  # an option that chooses what is read: one table
+    differ = {key for key in by_shard if by_shard[key] != as_one[key]}
+    assert differ <= {"peak_rss_mb", "out"}
+    for name in ("profiles.parquet", "records.parquet", "items.parquet"):
+        assert (tmp_path / "f" / name).read_bytes() == (tmp_path / "w" / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_release_that_is_killed_goes_on_to_the_same_bytes(file: Path, tmp_path: Path) -> None:
+    shards = str(tmp_path / "shards")
+    said("data", "convert", str(file), "--out", shards, "--shards", "5")
+    began = time.perf_counter()
+    said(*anonymize(shards, tmp_path / "whole", "--threads", "1"))
+    lasts = time.perf_counter() - began
+    rng = random.Random(2)
+    left = []
+    for turn in range(8):
+        out = tmp_path / f"r{turn}"
+        if not killed(rng.uniform(0.2, 1.0) * lasts, *anonymize(shards, out, "--resume")):
+            continue
+        assert out.exists() == out.with_suffix(".json").exists()
+        left.append(len(list(Path(shards).glob(".journal-*/*.npz"))))
+    assert max(left) > 0
+    said(*anonymize(shards, tmp_path / "resumed", "--resume"))
+    assert made(tmp_path / "resumed") == made(tmp_path / "whole")
+    assert not list(Path(shards).glob(".journal-*"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("resume", [(), ("--resume",)])
 def test_a_conversion_that_is_killed_goes_on_or_begins_anew(
@@ -126,3 +171,11 @@ def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     _, told = said("attack", shards, "--attack", "scoreboard", "--memory", "1k", code=2)
     assert "take" in told
     assert "Shard by shard work" in told
+    _, told = said(*anonymize(shards, tmp_path / "r", "--resume")[:-4], "--out", "x", code=2)
+    assert "--private" in told
+    for more in (("--profile", "simple", "--l", "2"), ("--items", "top:9")):
+        _, told = said(*anonymize(shards, tmp_path / "r", "--resume", *more), code=2)
+        assert "--resume: of no use" in told
+    (tmp_path / "taken").mkdir()
+    _, told = said(*anonymize(shards, tmp_path / "taken"), code=2)
+    assert "exists already" in told

@@ -124,6 +124,7 @@ class Profiles(Rows):
         out = np.empty(self.n_groups, dtype=np.int64)
         for rows in self.blocks():
             out[rows] = np.count_nonzero(self.levels[rows], axis=1)
+            put_down()
         return out
 
     def blocks(self, cells: int = _BLOCK) -> list[slice]:

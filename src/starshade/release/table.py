@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,7 +80,8 @@ class Part(NamedTuple):
     record: NDArray[np.int64]
 
 
-Divided = Callable[[], Sequence[Part]]
+#: opens parts, one after the other: what is mapped is in memory as long as it is open
+Divided = Callable[[], Iterator[Part]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +122,12 @@ class Private:
         """Whether the table that was anonymized is at hand."""
         return self.original is not None or self.divided is not None
 
-    def parts(self) -> Sequence[Part]:
-        """Return the table that was anonymized, and the link; none where it is not at hand."""
+    def parts(self) -> Iterator[Part]:
+        """Open the table that was anonymized, and the link; none where it is not at hand."""
         if self.divided is not None:
-            return self.divided()
-        if self.original is None:
-            return []
-        return [Part(self.original, np.arange(self.original.n_items), self.link.record)]
+            yield from self.divided()
+        elif self.original is not None:
+            yield Part(self.original, np.arange(self.original.n_items), self.link.record)
 
     def links(self) -> Iterator[Link]:
         """Yield the link, part by part."""

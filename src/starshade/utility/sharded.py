@@ -33,7 +33,7 @@ def found_over(
     raters = raters_of(store, engine)
     answers = engine.run(Job("counting ratings", _count), store, {})
     tally = reduce(Tally.__add__, map(_read, answers))
-    found = WhatRemains().of_tally(Said.of(release), tally, shards)
+    found = WhatRemains().of_tally(Said.of(release), tally, shards.levels, shards.n_items)
     histogram = _histogram(release, tally, raters, shards)
     return {each.measure: each.to_dict() for each in (found, histogram)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from starshade.arguments import typed
 from starshade.figure import Figure
 from starshade.progress import announced
-from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.held_out.probe import linked_users
@@ -186,24 +186,36 @@ class WhatRemains(Measure[UtilityResult]):
         ConfigError
             Somebody or some item of the release is not in `original`.
         """
-        private, said = release.private, Said.of(release)
-        if original is None and private is not None and private.divided is not None:
-            parts = [(part.ratings, _rows_of(release, part.record)) for part in private.parts()]
-        else:
-            rows = None if original is None else linked_users(release, original)
-            parts = [] if original is None or rows is None else [(original, rows)]
-        if not parts:
+        said = Said.of(release)
+        found = [
+            (tally_of(said, ratings, rows), ratings.levels, ratings.n_items)
+            for ratings, rows in _parts_of(release, original)
+        ]
+        if not found:
             return self._result({}, _UNMEASURED)
-        tally = reduce(Tally.__add__, (tally_of(said, *part) for part in parts))
-        return self.of_tally(said, tally, parts[0][0])
+        _, levels, n_items = found[0]
+        tally = reduce(Tally.__add__, (each for each, *_ in found))
+        return self.of_tally(said, tally, levels, n_items)
 
-    def of_tally(self, said: Said, tally: Tally, of: Ratings | Shards) -> UtilityResult:
-        """Return what `measure` does, of what was counted of all ratings; `of`: any of them."""
-        figures = figures_of(said, tally, of.levels, of.n_items)
+    def of_tally(
+        self, said: Said, tally: Tally, levels: NDArray[np.float64], n_items: int
+    ) -> UtilityResult:
+        """Return what `measure` does, of what was counted of all ratings of these items."""
+        figures = figures_of(said, tally, levels, n_items)
         return self._result(figures, "" if figures else _UNMEASURED)
 
 
-def _rows_of(release: Release, record: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the released row of each user, -1 where there is no record."""
-    rows = np.searchsorted(np.cumsum(release.classes.sizes), record, side="right")
-    return np.where(record < 0, -1, rows)
+def _parts_of(
+    release: Release, original: Ratings | None
+) -> Iterator[tuple[Ratings, NDArray[np.int64]]]:
+    """Yield ratings, part by part, and the released row of each user; nothing without a link."""
+    private = release.private
+    if original is not None:
+        rows = linked_users(release, original)
+        if rows is not None:
+            yield original, rows
+    elif private is not None and private.divided is not None:
+        ends = np.cumsum(release.classes.sizes)
+        for part in private.parts():
+            rows = np.searchsorted(ends, part.record, side="right")
+            yield part.ratings, np.where(part.record < 0, -1, rows)

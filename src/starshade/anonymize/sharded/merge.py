@@ -25,8 +25,8 @@ from starshade.ratings.shards.kept import KeptShards
 from starshade.release.table import Part
 from starshade.scratch import put_down, scratch_bytes
 
-_READ = 1 << 24  # bytes of a bucket's profiles that are read together
-_SHARED = 1 << 23  # cells of classes of several buckets that are counted together
+_BUFFER = 1 << 24  # bytes of a bucket's profiles that are read together
+_CELLS = 1 << 23  # cells of classes of several buckets that are counted together
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def merged(grouped: Grouped) -> Classes:
             if row != last:
                 levels[n] = np.frombuffer(row, np.uint8)
                 n, last = n + 1, row
-                if n % max(1, _READ // n_items) == 0:
+                if n % max(1, _BUFFER // n_items) == 0:
                     put_down()
             number[bucket][place] = n - 1
             step(1)
@@ -62,7 +62,7 @@ def merged(grouped: Grouped) -> Classes:
 
 def _rows_of(grouped: Grouped, bucket: int) -> Iterator[tuple[bytes, int, int]]:
     n, n_items = len(grouped.sizes[bucket]), grouped.buckets.records.n_items
-    size = max(1, _READ // n_items)
+    size = max(1, _BUFFER // n_items)
     for first in range(0, n, size):
         # mapped anew each time: what was read is held no longer
         rows = np.array(grouped.levels(bucket)[first : first + size])
@@ -77,7 +77,7 @@ def counted(grouped: Grouped, classes: Classes, asked: Mapping[str, Any]) -> Int
     for number, each in zip(classes.number, grouped.counted, strict=True):
         total += each[seen[number] == 1].sum(axis=0)
     shared = np.flatnonzero(seen > 1)
-    size = max(1, _SHARED // classes.levels.shape[1])
+    size = max(1, _CELLS // classes.levels.shape[1])
     for first in range(0, len(shared), size):
         some = shared[first : first + size]
         own = count_shared(grouped, classes.number, some, classes.levels[some], asked)
@@ -124,9 +124,7 @@ class _Linked:
     table: KeptShards
     files: Sequence[Path]
 
-    def __call__(self) -> list[Part]:
+    def __call__(self) -> Iterator[Part]:
         place = self.table.place
-        return [
-            Part(self.table.store.shard(number), place, np.load(file, mmap_mode="c"))
-            for number, file in enumerate(self.files)
-        ]
+        for number, file in enumerate(self.files):
+            yield Part(self.table.store.shard(number), place, np.load(file, mmap_mode="c"))

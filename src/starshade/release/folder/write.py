@@ -24,6 +24,7 @@ from starshade.release.profiles import Profiles
 from starshade.release.readable.write import PARQUET, write_beside
 from starshade.release.table import Release
 from starshade.release.verify.verify import Counted, check_folder, recount
+from starshade.scratch import put_down
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,6 +190,7 @@ def _write_profiles(profiles: Profiles, path: Path) -> None:
             writer.write_table(
                 profiles_table(profiles, rows), row_group_size=rows.stop - rows.start
             )
+            put_down()
             advance(rows.stop - rows.start)
 
 

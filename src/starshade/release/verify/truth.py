@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SLACK = 1e-9
 _BLOCK = 2**22  # ratings looked at together
-_HELD = 2**26  # ratings of parts that are looked at before these are opened anew
+_TOGETHER = 2**25  # ratings of parts that are looked at before these are opened anew
 
 #: cell positions, ratings -> whether each rating is a member of its cell
 Inside = Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[np.bool_]]
@@ -182,8 +182,8 @@ class People:
         self._private, self._looked = private, 0
         self.raters = np.zeros(len(written.items), dtype=np.int64)
         seen = np.zeros(len(written.group_of_record), dtype=np.bool_)
-        self._parts = private.parts()
-        self._users = [self._seen(part, written, seen) for part in self._parts]
+        self._users = [self._seen(part, written, seen) for part in private.parts()]
+        self._parts = list(private.parts())
         invented = 0 if private.chain is None else len(private.chain.invented)
         if invented != (private.exact.invented_records or 0):
             raise Failed("link", "another number of records that are nobody's than said")
@@ -215,8 +215,9 @@ class People:
         self, first: int, last: int
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
         """Yield record, item and value of ratings of the records from `first` on, before `last`."""
-        if self._looked > _HELD:  # mapped files stay in memory as long as they are open
-            self._parts, self._looked = self._private.parts(), 0
+        if self._looked > _TOGETHER:  # mapped files stay in memory as long as they are open
+            self._parts, self._looked = [], 0
+            self._parts = list(self._private.parts())
         for part, users in zip(self._parts, self._users, strict=True):
             record = part.record
             start, stop = np.searchsorted(record, [first, last], sorter=users)
