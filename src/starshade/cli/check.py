@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -100,7 +101,7 @@ def check(
         # a wrong parameter is refused before the long work
         models = models_to_check((), model, parameters)
         proximate = _proximity_model(models, graph)
-        by_shard = works_by_shard(data, reading, otherwise=_as_one_table(models[0], graph))
+        by_shard = works_by_shard(data, reading, otherwise=_as_one_table(data, models[0], graph))
         table = None if by_shard else reading.read(data, dates=proximate is None)
         source = [hidden(data), *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
@@ -121,13 +122,17 @@ def check(
     context.exit(0 if all(verdict.passed for verdict in verdicts) else 1)
 
 
-def _as_one_table(model: Any, graph: bool) -> str:
+def _as_one_table(data: str, model: Any, graph: bool) -> str:
     """Say why a check takes all ratings as one table, where it does."""
     from starshade.privacy.sharded.check import takes_one_table
+    from starshade.ratings.shards.manifest import is_sharded
+    from starshade.ratings.shards.shards import open_shards
 
+    if not is_sharded(Path(data)):
+        return ""
     if graph:
         return "with --graph"
-    setting = takes_one_table(model)
+    setting = takes_one_table(model, open_shards(data).scale)
     if setting == "model":
         return f"with the model {_name_of(model)}"
     return f"with {as_option(setting, getattr(model, setting))}" if setting else ""

@@ -10,7 +10,10 @@ from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.privacy.k_anonymity import KAnonymity, ReviewGraph, judged_by_size
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
+from starshade.privacy.sharded.proximity import by_proximity
 from starshade.privacy.verdict import Verdict, check_records, checking
+from starshade.ratings.scale import Scale
 from starshade.ratings.shards.equal import class_sizes
 from starshade.ratings.shards.shards import Shards
 
@@ -20,7 +23,8 @@ def check_shards(model: Any, shards: Shards, *, engine: Engine | None = None) ->
 
     Parameters
     ----------
-    model : KAnonymity or ReviewGraph
+    model : KAnonymity, ReviewGraph, KEpsAnonymity or KEpsLAnonymity
+        Of balls, not cliques; with an `l` on a stepped scale.
     shards : Shards
     engine : Engine, optional
         Who works on the shards; None: this process, without a journal.
@@ -30,7 +34,7 @@ def check_shards(model: Any, shards: Shards, *, engine: Engine | None = None) ->
     ConfigError
         What the model's `check` refuses, or a model that takes one table.
     """
-    if setting := takes_one_table(model):
+    if setting := takes_one_table(model, shards.scale):
         found = getattr(model, setting, type(model).__name__)
         raise ConfigError(
             f"{called(setting)} {found}: is not checked shard by shard",
@@ -40,8 +44,12 @@ def check_shards(model: Any, shards: Shards, *, engine: Engine | None = None) ->
     return _CHECKS[type(model)](model, shards, engine or Local())
 
 
-def takes_one_table(model: Any) -> str:
+def takes_one_table(model: Any, scale: Scale) -> str:
     """Return the setting for which a model is not checked shard by shard; empty: it is."""
+    if getattr(model, "groups", "ball") == "clique":
+        return "groups"
+    if isinstance(model, KEpsLAnonymity) and model.l > 0 and scale.step is None:
+        return "l"  # sums of real numbers depend on the order
     return "" if type(model) in _CHECKS else "model"
 
 
@@ -58,7 +66,19 @@ def _review_graph(model: ReviewGraph, shards: Shards, engine: Engine) -> Verdict
     return judged_by_size("review-graph", model.k, class_sizes(shards, engine, days=False))
 
 
+@checking("k-eps")
+def _k_eps(model: KEpsAnonymity, shards: Shards, engine: Engine) -> Verdict:
+    return by_proximity(model, shards, engine)
+
+
+@checking("k-eps-l")
+def _k_eps_l(model: KEpsLAnonymity, shards: Shards, engine: Engine) -> Verdict:
+    return by_proximity(model, shards, engine)
+
+
 _CHECKS: Mapping[type, Callable[[Any, Shards, Engine], Verdict]] = {
     KAnonymity: _k_anonymity,
+    KEpsAnonymity: _k_eps,
+    KEpsLAnonymity: _k_eps_l,
     ReviewGraph: _review_graph,
 }
