@@ -111,6 +111,7 @@ _ROOMS = {
         "ProximityGraph",
     ),
     "starshade.privacy.proximity.verdict": ("ProximityVerdict",),
+    "starshade.privacy.sharded.check": ("check_shards",),
     "starshade.privacy.verdict": ("Verdict",),
     "starshade.query.query": ("Query",),
     "starshade.query.result": ("QueryResult",),

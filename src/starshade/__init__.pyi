@@ -93,6 +93,7 @@ from starshade.privacy.k_m import KMVerdict as KMVerdict
 from starshade.privacy.proximity.graph_result import GraphResult as GraphResult
 from starshade.privacy.proximity.graph_result import ProximityGraph as ProximityGraph
 from starshade.privacy.proximity.verdict import ProximityVerdict as ProximityVerdict
+from starshade.privacy.sharded.check import check_shards as check_shards
 from starshade.privacy.verdict import Verdict as Verdict
 from starshade.query.query import Query as Query
 from starshade.query.result import QueryResult as QueryResult

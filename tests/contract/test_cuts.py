@@ -105,6 +105,7 @@ ELSEWHERE = {
     "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
+    "privacy.sharded.order:_AT_ONCE": "tests/unit/privacy/test_sharded.py",
     "ratings.frames:ROWS": "tests/unit/ratings/test_frames.py",
     "ratings.readers.addresses.buckets:_BLOCK": "tests/system/sources/test_same_bytes.py",
     "ratings.readers.addresses.databases:_ROWS": "tests/unit/ratings/test_sources.py",

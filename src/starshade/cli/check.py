@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from starshade.cli.options.declared import Choosing, declared_options
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import (
     Reading,
     gathered,
@@ -17,6 +20,7 @@ from starshade.cli.options.shared import (
     reading,
     to_options,
 )
+from starshade.cli.options.spelling import as_option
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import command, describe, page, words
 from starshade.cli.show import verdict as shown
@@ -56,6 +60,7 @@ _K = 5  # what is usual, where a model does not name one
 @click.option(
     "--graph", is_flag=True, help="k-eps: components, degrees, and a proof by cliques of k."
 )
+@over_shards
 @reading(dates=True)
 @running()
 @click.pass_context
@@ -67,6 +72,7 @@ def check(
     original: str | None,
     explain: bool,
     graph: bool,
+    engine: dict[str, Any],
     reading: Reading,
     run: Run,
 ) -> None:
@@ -76,7 +82,7 @@ def check(
     """
     from starshade.release.folder.read import is_release, read_release
 
-    table: Ratings | Release
+    table: Ratings | Release | None
     if is_release(data):
         if original is None:
             reading.refuse_for_release(data)
@@ -84,7 +90,8 @@ def check(
         _refuse_nothing(data, table, model)
         models = models_to_check(table.manifest.claims, model, parameters)
         proximate = _proximity_model(models, graph)
-        source = None
+        works_by_shard(data, reading)
+        by_shard, source = False, None
     else:
         if original is not None:
             raise ConfigError(
@@ -94,14 +101,18 @@ def check(
         # a wrong parameter is refused before the long work
         models = models_to_check((), model, parameters)
         proximate = _proximity_model(models, graph)
-        table = reading.read(data, dates=proximate is None)
+        by_shard = works_by_shard(data, reading, otherwise=_as_one_table(data, models[0], graph))
+        table = None if by_shard else reading.read(data, dates=proximate is None)
         source = [hidden(data), *reading.arguments()]
         source += [] if reading.items is None else ["--items", reading.items]
     truth = _original(models, original, reading)
-    verdicts = [
-        model.check(table, original=truth) if _wants_original(model) else model.check(table)
-        for model in models
-    ]
+    if by_shard:
+        verdicts = [_checked_by_shard(data, models[0], engine, dates=proximate is None)]
+    else:
+        verdicts = [
+            model.check(table, original=truth) if _wants_original(model) else model.check(table)
+            for model in models
+        ]
     drawn = _graph_of(proximate, table) if graph else None
     payload = _payload(verdicts) | ({} if drawn is None else {"graph": drawn.to_dict()})
     run.emit(
@@ -109,6 +120,34 @@ def check(
         lambda: _summary(models, verdicts, table, explain, drawn, source),
     )
     context.exit(0 if all(verdict.passed for verdict in verdicts) else 1)
+
+
+def _as_one_table(data: str, model: Any, graph: bool) -> str:
+    """Say why a check takes all ratings as one table, where it does."""
+    from starshade.privacy.sharded.check import takes_one_table
+    from starshade.ratings.shards.manifest import is_sharded
+    from starshade.ratings.shards.shards import open_shards
+
+    if not is_sharded(Path(data)):
+        return ""
+    if graph:
+        return "with --graph"
+    setting = takes_one_table(model, open_shards(data).scale)
+    if setting == "model":
+        return f"with the model {_name_of(model)}"
+    return f"with {as_option(setting, getattr(model, setting))}" if setting else ""
+
+
+def _name_of(model: Any) -> str:
+    return next(entry.name for entry in ENTRIES if entry.cls == type(model).__name__)
+
+
+def _checked_by_shard(data: str, model: Any, engine: Mapping[str, Any], *, dates: bool) -> Verdict:
+    from starshade.privacy.sharded.check import check_shards
+
+    with opened(data, engine) as (shards, working):
+        looked_at = shards if dates else shards.without_days()
+        return check_shards(model, looked_at, engine=working)
 
 
 def _refuse_nothing(data: str, release: Release, model: str | None) -> None:
@@ -153,7 +192,7 @@ def _proximity_model(models: list[Any], graph: bool) -> Any:
     return proximate[-1] if proximate else None
 
 
-def _graph_of(model: Any, table: Ratings | Release) -> Any:
+def _graph_of(model: Any, table: Any) -> Any:
     from starshade.privacy.proximity.graph_result import ProximityGraph
 
     graph = ProximityGraph(eps=model.eps, sensitive=model.sensitive, nulls=model.nulls)

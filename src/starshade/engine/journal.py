@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from starshade.progress import note
 from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
 
 _PREFIX = ".journal-"
+#: NumPy reads the header of an array as Python, which CPython 3.11 cannot on two threads at once
+HEADERS = Lock()
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Journal:
             return None
         with (
             suppress(OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError),
+            HEADERS,
             self._file(key).open("rb") as file,  # ours: of a damaged one NumPy would leave it open
             np.load(file, allow_pickle=False) as found,
         ):

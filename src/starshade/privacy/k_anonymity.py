@@ -5,9 +5,11 @@ See the definitions, "k-anonymity" and "review-graph".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.privacy.classes import Classes, classes_of, graphs_of
 from starshade.privacy.settings import KAnonymitySettings, ReviewGraphSettings
@@ -15,6 +17,8 @@ from starshade.privacy.verdict import SHOWN, Verdict, check_records, checking, r
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class KAnonymity(KAnonymitySettings):
             k is above the number of records.
         """
         check_records(self.k, records_of(data))
-        verdict = judged_by_size("k-anonymity", self.k, classes_of(data))
+        verdict = _judged("k-anonymity", self.k, classes_of(data))
         by = data.manifest.alike_by if isinstance(data, Release) else ""
         return replace(verdict, alike_by=by)
 
@@ -125,21 +129,37 @@ class ReviewGraph(ReviewGraphSettings):
             k is above the number of records.
         """
         check_records(self.k, records_of(data))
-        return judged_by_size("review-graph", self.k, graphs_of(data))
+        return _judged("review-graph", self.k, graphs_of(data))
 
 
-def judged_by_size(model: str, k: int, classes: Classes) -> Verdict:
-    """Judge by the fewest records that a class may have."""
-    row, size = classes.row, classes.size
-    failing = size < k
-    order = np.lexsort([row, size])[: min(SHOWN, int(failing.sum()))]
+def _judged(model: str, k: int, classes: Classes) -> Verdict:
+    return judged_by_size(model, k, [(classes.row, classes.size)], numbered=classes.numbered)
+
+
+def judged_by_size(
+    model: str, k: int, parts: Iterable[tuple[Ints, Ints]], *, numbered: bool = False
+) -> Verdict:
+    """Judge by the fewest records that a class may have.
+
+    `parts`: the first row of each class and its size, of some classes after the other.
+    """
+    records = failing = 0
+    smallest = np.iinfo(np.int64).max
+    worst = np.empty((2, 0), dtype=np.int64)
+    for row, size in parts:
+        few = size < k
+        records += int(size.sum())
+        failing += int(size[few].sum())
+        smallest = min(smallest, int(size.min()))
+        worst = np.concatenate([worst, [size[few], row[few]]], axis=1)
+        worst = worst[:, np.lexsort(worst[::-1])[:SHOWN]]
     return Verdict(
         model=model,
         parameters={"k": int(k)},
-        satisfied=not failing.any(),
-        records=len(classes.of_record),
-        failing_records=int(size[failing].sum()),
-        smallest_group=int(size.min()),
-        worst=tuple({"row": int(row[c]), "size": int(size[c])} for c in order),
-        numbered=classes.numbered,
+        satisfied=not failing,
+        records=records,
+        failing_records=failing,
+        smallest_group=smallest,
+        worst=tuple({"row": row, "size": size} for size, row in worst.T.tolist()),
+        numbered=numbered,
     )

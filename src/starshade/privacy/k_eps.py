@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.privacy.proximity.balls import (
     Prepared,
-    Spread,
     count_balls,
     found_cliques,
-    judge,
     prepare,
 )
+from starshade.privacy.proximity.judged import NAMED, Spread, judge, tally
 from starshade.privacy.proximity.verdict import ProximityVerdict
 from starshade.privacy.settings import KEpsAnonymitySettings, KEpsLAnonymitySettings
 from starshade.privacy.verdict import checking
-from starshade.ratings.proximity.balls import ball_sizes
+from starshade.ratings.proximity.balls import ball_members, ball_sizes
 from starshade.ratings.proximity.sensitive import (
     item_keys,
     moments,
@@ -28,6 +28,8 @@ from starshade.ratings.proximity.sensitive import (
     spreads,
     too_low,
 )
+from starshade.ratings.proximity.space import Space
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.setting import check
@@ -112,25 +114,19 @@ class KEpsAnonymity(KEpsAnonymitySettings):
         else:
             sizes = ball_sizes(ready.space, stop_at=self.k, search=self.search)
             distinct = None
-        return judge(
-            ready,
-            model="k-eps",
-            parameters=self._parameters(),
-            sizes=sizes,
-            all_exact=self.full,
-            distinct=distinct,
+        return _judged(
+            ready, "k-eps", self.parameters(), sizes, all_exact=self.full, distinct=distinct
         )
 
     def _of_cliques(self, ready: Prepared) -> ProximityVerdict:
         balls = ball_sizes(ready.space, stop_at=self.k, search=self.search)
         sizes = found_cliques(ready.space, self.k)
-        verdict = judge(
-            ready, model="k-eps", parameters=self._parameters(), sizes=sizes, all_exact=False
-        )
+        verdict = _judged(ready, "k-eps", self.parameters(), sizes, all_exact=False)
         not_found = int(((sizes < self.k) & (balls >= self.k)).sum())
         return replace(verdict, not_found=not_found, smallest_group_exact=False, witness=None)
 
-    def _parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters as a verdict names them."""
         parameters: dict[str, Any] = {"k": int(self.k), "eps": self.eps, "nulls": self.nulls}
         if self.groups != "ball":
             parameters["groups"] = self.groups
@@ -201,7 +197,7 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
             alone = KEpsAnonymity(
                 self.k, self.eps, self.sensitive, self.nulls, self.search, self.full
             ).check(data)
-            return replace(alone, model="k-eps-l", parameters=self._parameters())
+            return replace(alone, model="k-eps-l", parameters=self.parameters())
         ready = prepare(data, self.eps, self.sensitive, self.nulls, self.k)
         refuse_above_bound(ready.ratings, ready.sensitive, self.l)
         sizes, sums, distinct = count_balls(
@@ -211,21 +207,63 @@ class KEpsLAnonymity(KEpsLAnonymitySettings):
             distinct=self.full,
         )
         assert sums is not None
-        deviations = spreads(sizes, sums, ready.ratings.scale)
-        return judge(
+        return _judged(
             ready,
-            model="k-eps-l",
-            parameters=self._parameters(),
-            sizes=sizes,
+            "k-eps-l",
+            self.parameters(),
+            sizes,
             all_exact=True,
-            spread=Spread(
-                deviations=deviations,
-                low=too_low(deviations, self.l),
-                raters=np.round(sums[:, ::3]).astype(np.int64),
-            ),
+            spread=spread_of(sizes, sums, ready.ratings.scale, self.l),
             distinct=distinct,
         )
 
-    def _parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters as a verdict names them."""
         parameters = {"k": int(self.k), "eps": self.eps, "l": self.l, "nulls": self.nulls}
         return parameters | ({"sensitive": list(self.sensitive)} if self.sensitive else {})
+
+
+def spread_of(
+    sizes: NDArray[np.int64],
+    sums: NDArray[Any],
+    scale: Scale,
+    l: float,  # noqa: E741 - the paper's name
+) -> Spread:
+    """Tell how far ratings spread in balls of which sizes and `moments` were summed up."""
+    deviations = spreads(sizes, sums, scale)
+    raters = np.round(sums[:, ::3]).astype(np.int64)
+    return Spread(deviations, too_low(deviations, l), raters)
+
+
+def _judged(
+    ready: Prepared,
+    model: str,
+    parameters: dict[str, Any],
+    sizes: NDArray[np.int64],
+    *,
+    all_exact: bool,
+    spread: Spread | None = None,
+    distinct: int | None = None,
+) -> ProximityVerdict:
+    space, k = ready.space, parameters["k"]
+    patterns = None
+    if space.rule.by_pattern:  # a block holds those who rated the same items
+        shared = np.add.reduceat(space.kinds.size, space.kinds.block[:-1])
+        patterns = len(shared), int(shared[shared < k].sum())
+    return judge(
+        ready.about,
+        tally(np.arange(len(sizes)), sizes, k, spread),
+        model=model,
+        parameters=parameters,
+        all_exact=all_exact,
+        spreads=spread is not None,
+        patterns=patterns,
+        distinct=distinct,
+        members=lambda row: first_members(space, row),
+    )
+
+
+def first_members(space: Space, row: int) -> tuple[int, list[int]]:
+    """Return how many are in a record's ball, and the first of them."""
+    ball = ball_members(space, np.array([row]))[1]
+    return len(ball), ball[:NAMED].tolist()

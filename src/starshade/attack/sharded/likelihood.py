@@ -21,12 +21,13 @@ from starshade.attack.likelihood.likelihood import Likelihood, outcomes_of
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
-from starshade.attack.sharded.equal import equal_rows, view_of_shard
+from starshade.attack.sharded.view import view_of_shard
 from starshade.attack.view import below
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import Array, fixed
 from starshade.kernels.attack.posterior import Goal, greatest, merge
 from starshade.kernels.attack.summary import mass_unit
+from starshade.ratings.shards.equal import equal_rows
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.release.folder.digest import digest_of_shards

@@ -19,11 +19,12 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH, outcomes_of
 from starshade.attack.scoreboard_rh.scoring import Pricing, batches, block_of, goal_of, laid_out
 from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
-from starshade.attack.sharded.equal import equal_rows, view_of_shard
+from starshade.attack.sharded.view import view_of_shard
 from starshade.attack.view import View
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.attack.scoreboard import MASSES, Block, Goal, score, weigh
 from starshade.kernels.attack.summary import merge
+from starshade.ratings.shards.equal import equal_rows
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of_shards

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from starshade import budget
 from starshade.checksum import parse
+from starshade.engine.journal import HEADERS
 from starshade.errors import InputError
 from starshade.ratings.vocabulary import Vocabulary
 
@@ -107,7 +108,8 @@ def load(folder: Path, name: str) -> NDArray[Any]:
     """Map a column: a private copy-on-write of the file."""
     # copy-on-write rather than read-only: the type of arrays in memory, so that Numba compiles
     # a kernel once for both
-    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
+    with HEADERS:
+        return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
 
 def texts_as_arrays(name: str, texts: Sequence[str]) -> Arrays:

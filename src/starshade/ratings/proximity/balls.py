@@ -53,21 +53,27 @@ def ball_sizes(
     return sizes if stop_at is None else np.minimum(sizes, stop_at)
 
 
-def ball_sums(space: Space, columns: NDArray[Any], *, search: Search = "tree") -> NDArray[Any]:
+def ball_sums(
+    space: Space,
+    columns: NDArray[Any],
+    *,
+    rows: NDArray[np.integer] | None = None,
+    search: Search = "tree",
+) -> NDArray[Any]:
     """Sum a record's numbers over each ball.
 
     `columns` (int64, uint64 or float64 (n_records, q)): integers wrap around at 64 bits (which sums
-    of hashes want); the caller sees to it that counts do not. `search` ({"tree", "slicing",
-    "pairwise"}). Returns (n_records, q).
+    of hashes want); the caller sees to it that counts do not. `rows`: whose balls; None:
+    everybody's, in row order. `search` ({"tree", "slicing", "pairwise"}). Returns (len(rows), q).
     """
     if columns.dtype == np.uint64:  # the same bits, and the same kernel
-        return ball_sums(space, columns.view(np.int64), search=search).view(np.uint64)
-    everybody = np.arange(space.n_records)
+        return ball_sums(space, columns.view(np.int64), rows=rows, search=search).view(np.uint64)
+    chosen = np.arange(space.n_records) if rows is None else np.asarray(rows, dtype=np.int64)
     if space.rule.everybody:
-        return np.broadcast_to(columns.sum(axis=0), columns.shape).copy()
+        return np.broadcast_to(columns.sum(axis=0), (len(chosen), columns.shape[1])).copy()
     if search == "tree":
-        return _search(space, everybody, columns, None)[1]
-    return _scan(space, everybody, columns, search)[1]
+        return _search(space, chosen, columns, None)[1]
+    return _scan(space, chosen, columns, search)[1]
 
 
 def ball_members(

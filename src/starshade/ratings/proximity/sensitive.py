@@ -136,7 +136,11 @@ def spread_bound(ratings: Ratings, sensitive: NDArray[np.integer]) -> NDArray[np
 
 def refuse_above_bound(ratings: Ratings, sensitive: NDArray[np.integer], l: float) -> None:  # noqa: E741
     """Refuse an l that no data with these ratings can reach."""
-    bound = spread_bound(ratings, sensitive)
+    refuse_above(spread_bound(ratings, sensitive), l)
+
+
+def refuse_above(bound: NDArray[np.float64], l: float) -> None:  # noqa: E741 - the paper's name
+    """Refuse an l above the `spread_bound` of a sensitive item."""
     for place in np.flatnonzero(bound < l - SLACK).tolist():
         raise ConfigError(
             f"{called('l')} = {l:g}: the ratings of sensitive item {place + 1} of the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,10 @@ class Shards:
     def has_days(self) -> bool:
         """Whether any rating may carry a day."""
         return self.manifest.dated
+
+    def without_days(self) -> Shards:
+        """Return the store as one without dates; whoever opens a shard still finds its days."""
+        return replace(self, manifest=self.manifest.model_copy(update={"dated": False}))
 
     @property
     def first_day(self) -> int:
@@ -237,8 +241,9 @@ def gather(shards: Shards) -> Ratings:
             f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} shards take "
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
             advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
-            "`starshade data describe`, `starshade attack` with scoreboard-rh or likelihood, and "
-            "`starshade anonymize` with predictive.",
+            "`starshade data describe`, `starshade attack` with scoreboard-rh or likelihood, "
+            "`starshade check` with k-anonymity, review-graph, k-eps or k-eps-l, `starshade "
+            "anonymize` with predictive, and `starshade measure`.",
         )
     return _gathered(shards)
 

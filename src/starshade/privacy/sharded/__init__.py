@@ -1,0 +1,1 @@
+"""Checks of a store of shards: jobs over shards, with the verdicts of one table to the bit."""
