@@ -57,8 +57,10 @@ class ParquetSource:
         for file in self.files:
             with _parquet(file) as opened:
                 try:
-                    for block in opened.iter_batches(_ROWS, columns=list(columns)):
-                        yield block.select(list(columns))
+                    # group by group: what is fetched ahead is held until the last one asked for
+                    for group in range(opened.num_row_groups):
+                        for block in opened.iter_batches(_ROWS, [group], columns=list(columns)):
+                            yield block.select(list(columns))
                 except (pa.ArrowException, OSError, ValueError) as error:
                     if file.remote:
                         with file.remote.bucket.trying(file.shown):
