@@ -1,0 +1,182 @@
+"""Whatever works shard by shard: one shard, seven, killed and gone on with, it is one table's."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.anonymize.sharded.anonymize import anonymized_shards
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sharded.attack import attack_shards
+from starshade.audit.measure import measure_all, measure_shards
+from starshade.engine.job import Engine
+from starshade.engine.journal import Journal, journal_in
+from starshade.engine.local import Local
+from starshade.privacy.k_anonymity import KAnonymity, ReviewGraph
+from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
+from starshade.privacy.sharded.check import check_shards
+from starshade.ratings.read import read_ratings
+from starshade.ratings.shards.counts import Counts, counts_of
+from starshade.ratings.shards.shards import Shards, open_shards
+from starshade.ratings.shards.write import write_shards
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.release.folder.read import read_release
+from starshade.release.match.linked import LinkedShards
+from starshade.release.verify.verify import verify_folder
+
+RATINGS = synthesize(n_users=120, n_items=25, n_ratings=900, rng=3)
+METHOD = PredictiveAnonymizer(k=4, profile="pooled", factors=2)
+RELEASE = METHOD.anonymize(RATINGS, rng=1)
+KNOWLEDGE = Knowledge(known=3, wrong=1)
+_of_a_run = ("seconds", "postings_per_second")
+
+
+class Stopped(BaseException):
+    """A kill, as far as Python can see one."""
+
+
+class Work(NamedTuple):
+    """The same question to a table and to shards; the answers compare as equal."""
+
+    of_table: Callable[[Ratings], Any]
+    of_shards: Callable[[Shards, Engine], Any]
+
+
+def _told(result: Any) -> Any:
+    said = {key: value for key, value in result.to_dict().items() if key not in _of_a_run}
+    return said, {
+        name: column.tolist()
+        for name, column in vars(getattr(result, "per_target", None) or Empty()).items()
+        if column is not None
+    }
+
+
+class Empty:
+    """Of a verdict there is nothing by target."""
+
+
+def _attack(attack: Any) -> Work:
+    return Work(
+        lambda ratings: _told(attack.run(ratings, KNOWLEDGE, targets=40, rng=1)),
+        lambda shards, engine: _told(
+            attack_shards(attack, shards, KNOWLEDGE, targets=40, rng=1, engine=engine)
+        ),
+    )
+
+
+def _check(model: Any) -> Work:
+    return Work(
+        lambda ratings: _told(model.check(ratings)),
+        lambda shards, engine: _told(check_shards(model, shards, engine=engine)),
+    )
+
+
+def _on_release(shards: Shards, engine: Engine) -> Any:
+    linked = LinkedShards(shards, RELEASE)
+    return _told(attack_shards(ScoreboardRH(), linked, KNOWLEDGE, rng=1, engine=engine))
+
+
+def _counted(counts: Counts) -> Any:
+    return {name: column.tolist() for name, column in vars(counts).items()}
+
+
+WORKS = {
+    "counts": Work(
+        lambda ratings: _counted(Counts.of(ratings)),
+        lambda shards, engine: _counted(counts_of(shards, engine)),
+    ),
+    "scoreboard-rh": _attack(ScoreboardRH(absent=True)),
+    "likelihood": _attack(Likelihood()),
+    "scoreboard-rh on a release": Work(
+        lambda ratings: _told(ScoreboardRH().run(RELEASE, KNOWLEDGE, original=ratings, rng=1)),
+        _on_release,
+    ),
+    "measure": Work(
+        lambda ratings: measure_all(RELEASE, ratings),
+        lambda shards, engine: measure_shards(RELEASE, shards, engine),
+    ),
+    "k-anonymity": _check(KAnonymity(k=2)),
+    "review-graph": _check(ReviewGraph(k=2)),
+    "k-eps": _check(KEpsAnonymity(k=3, eps=1, full=True)),
+    "k-eps-l": _check(KEpsLAnonymity(k=3, eps=1, l=1, sensitive=["2"])),
+}
+
+
+@pytest.fixture(scope="module", params=[1, 7])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "s"
+    assert write_shards(RATINGS, path, request.param) == request.param
+    return path
+
+
+def going_on(store: Path, work: Callable[[Shards, Engine], Any], parts: int) -> tuple[Any, int]:
+    """Do work that dies whenever so many more parts are kept; return how often it died."""
+    real = Journal.keep
+    for deaths in itertools.count():
+        kept = itertools.count(1)
+
+        def keep(self: Journal, *answer: Any, kept: Iterator[int] = kept) -> None:
+            real(self, *answer)
+            if next(kept) == parts:
+                raise Stopped
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Journal, "keep", keep)
+            try:
+                with journal_in(store, resume=deaths > 0) as journal:
+                    return work(open_shards(store), Local(journal)), deaths
+            except Stopped:
+                continue
+    raise AssertionError
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_it_is_one_tables(store: Path, name: str) -> None:
+    work = WORKS[name]
+    assert work.of_shards(open_shards(store), Local()) == work.of_table(RATINGS)
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_killed_it_goes_on_to_the_same(store: Path, name: str) -> None:
+    work = WORKS[name]
+    found, deaths = going_on(store, work.of_shards, 3)
+    assert found == work.of_table(RATINGS)
+    if len(open_shards(store)) > 1:
+        assert deaths
+    assert not list(store.glob(".journal-*"))
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(folder.iterdir())}
+
+
+def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: Path) -> None:
+    def released(name: str) -> Callable[[Shards, Engine], dict[str, str]]:
+        def make(shards: Shards, engine: Engine) -> dict[str, str]:
+            with anonymized_shards(METHOD, shards, 1, engine) as release:
+                release.save(tmp_path / name, private=tmp_path / f"{name}.json")
+            return _files(tmp_path / name)
+
+        return make
+
+    once = released("once")(open_shards(store), Local())
+    killed, deaths = going_on(store, released("killed"), 5)
+    assert deaths
+    assert killed == once
+    ratings = read_ratings(store)
+    release = read_release(tmp_path / "once", private=tmp_path / "once.json")
+    found = verify_folder(tmp_path / "once", release.private)
+    assert all(claim["holds"] for claim in found["claims"])
+    assert release.n_people == ratings.n_users
+    if len(open_shards(store)) == 1:
+        METHOD.anonymize(ratings, rng=1).save(tmp_path / "whole", private=tmp_path / "whole.json")
+        assert _files(tmp_path / "whole") == once
