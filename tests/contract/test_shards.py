@@ -30,7 +30,7 @@ from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.match.linked import LinkedShards
+from starshade.release.match.match import LinkedShards
 from starshade.release.verify.verify import verify_folder
 
 RATINGS = synthesize(n_users=120, n_items=25, n_ratings=900, rng=3)

@@ -10,7 +10,7 @@ import numpy as np
 
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.shards import Shards
-from starshade.release.match.linked import LinkedShard, LinkedShards, raters_of
+from starshade.release.match.match import LinkedShard, LinkedShards, raters_of
 from starshade.release.table import Release
 from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
 from starshade.utility.remaining import Pairs, Said, Tally, tally_of

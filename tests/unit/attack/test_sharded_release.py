@@ -15,7 +15,7 @@ from starshade.errors import ConfigError
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
-from starshade.release.match.linked import LinkedShards
+from starshade.release.match.match import LinkedShards
 
 MEASURED = ("seconds", "postings_per_second")
 

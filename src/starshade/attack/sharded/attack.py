@@ -17,7 +17,7 @@ from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import task
 from starshade.ratings.shards.shards import Shards
-from starshade.release.match.linked import LinkedShards
+from starshade.release.match.match import LinkedShards
 from starshade.rng import Rng, resolve_seed
 
 

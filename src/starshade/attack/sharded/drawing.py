@@ -25,7 +25,7 @@ from starshade.ratings.shards.counts import Counts, counts_of
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
-from starshade.release.match.linked import LinkedShard, LinkedShards
+from starshade.release.match.match import LinkedShard, LinkedShards
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.digest import digest_of_shards
-from starshade.release.match.linked import LinkedShard, LinkedShards, raters_of
+from starshade.release.match.match import LinkedShard, LinkedShards, raters_of
 
 
 def by_score_on_release(

@@ -241,7 +241,7 @@ def _attack_by_shard(
 ) -> None:
     from starshade.attack.sharded.attack import attack_shards
     from starshade.release.folder.read import read_release
-    from starshade.release.match.linked import LinkedShards
+    from starshade.release.match.match import LinkedShards
 
     refuse_unseeded(engine, run.given_seed)
     started = time.perf_counter()

@@ -303,6 +303,15 @@ def refuse_strangers(release: Release, items: Vocabulary, released: int) -> None
             )
 
 
+def refuse_foreign_link(release: Release, link: Link) -> None:
+    """Refuse a link of another number of records."""
+    if release.n_people not in (None, len(link.record)):
+        raise ConfigError(
+            f"the link names {len(link.record):,} records, the release has "
+            f"{release.n_people:,}: they do not belong together"
+        )
+
+
 def other_ratings() -> ConfigError:
     """Return the error that these are other ratings than the receipt's."""
     return not_made_of(

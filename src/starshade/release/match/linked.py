@@ -17,8 +17,11 @@ from starshade.ratings.shards.kept import KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import ratings_digest
-from starshade.release.match.evidence import other_ratings, refuse_strangers
-from starshade.release.match.match import refuse_foreign_link
+from starshade.release.match.evidence import (
+    other_ratings,
+    refuse_foreign_link,
+    refuse_strangers,
+)
 from starshade.release.table import Link, Release
 
 

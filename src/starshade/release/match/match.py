@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError
 from starshade.plain import counted
 from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
@@ -19,21 +18,25 @@ from starshade.release.match.evidence import (
     never_moved,
     not_made_of,
     refuse_changed_link,
+    refuse_foreign_link,
     refuse_other_ratings,
+    refuse_strangers,
     refuse_unknown_users,
 )
+from starshade.release.match.linked import LinkedShard, LinkedShards, raters_of
 from starshade.release.table import Link, Release
 
-__all__ = ["Changes", "Match", "never_moved", "not_made_of"]
-
-
-def refuse_foreign_link(release: Release, link: Link) -> None:
-    """Refuse a link of another number of records."""
-    if release.n_people not in (None, len(link.record)):
-        raise ConfigError(
-            f"the link names {len(link.record):,} records, the release has "
-            f"{release.n_people:,}: they do not belong together"
-        )
+__all__ = [
+    "Changes",
+    "LinkedShard",
+    "LinkedShards",
+    "Match",
+    "never_moved",
+    "not_made_of",
+    "raters_of",
+    "refuse_foreign_link",
+    "refuse_strangers",
+]
 
 
 @dataclass(frozen=True, eq=False)

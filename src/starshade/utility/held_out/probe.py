@@ -17,8 +17,7 @@ from starshade.ratings.levels import on_scale
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells, Symbols
 from starshade.release.content import canonical, class_numbers
-from starshade.release.match.evidence import refuse_strangers
-from starshade.release.match.match import Match
+from starshade.release.match.match import Match, refuse_strangers
 from starshade.release.table import Release
 from starshade.utility.result import Measure, Result
 
