@@ -24,7 +24,7 @@ from starshade.utility.result import Measure, UtilityResult
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_BLOCK = 2**22  # ratings looked at together
+_BLOCK = 2**20  # ratings looked at together
 _UNMEASURED = " It takes the owner's receipt, which says who became which record."
 
 #: each rating is one of these, and which of them there can be in a layout

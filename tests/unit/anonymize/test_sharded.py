@@ -160,7 +160,7 @@ def test_threads_pieces_and_journals_change_nothing(tmp_path, many, monkeypatch)
     for threads in (1, 2):
         with budget.limits(threads=threads):
             found.append(by_shard(method, tmp_path / "s", tmp_path / f"t{threads}", 1))
-    for name in ("_BUFFER", "_CELLS"):
+    for name in ("_BUFFER", "_CELLS", "_PIECE"):
         monkeypatch.setattr(merge, name, 1)
     for name in ("_TOGETHER", "_BLOCK"):
         monkeypatch.setattr(truth, name, 1)
