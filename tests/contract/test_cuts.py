@@ -96,6 +96,7 @@ ELSEWHERE = {
         [
             "anonymize.sharded.merge:_BUFFER",
             "anonymize.sharded.merge:_CELLS",
+            "anonymize.sharded.merge:_PIECE",
             "ratings.shards.kept:_AT_ONCE",
             "release.verify.truth:_TOGETHER",
         ],

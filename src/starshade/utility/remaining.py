@@ -25,7 +25,7 @@ from starshade.utility.held_out.probe import expected_ratings
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_BLOCK = 2**22  # ratings looked at together
+_BLOCK = 2**20  # ratings looked at together
 _COUNTED = 2**22  # pairs that are counted one by one; of more those that are there are sorted
 
 #: each rating is one of these, and which of them there can be in a layout

@@ -25,7 +25,8 @@ from starshade.ratings.shards.kept import KeptShards
 from starshade.release.table import Part
 from starshade.scratch import put_down, scratch_bytes
 
-_BUFFER = 1 << 24  # bytes of a bucket's profiles that are read together
+_BUFFER = 1 << 22  # bytes of a bucket's profiles that are read together
+_PIECE = 1 << 26  # bytes of merged profiles that are held before they are put down
 _CELLS = 1 << 23  # cells of classes of several buckets that are counted together
 
 
@@ -50,7 +51,7 @@ def merged(grouped: Grouped) -> Classes:
             if row != last:
                 levels[n] = np.frombuffer(row, np.uint8)
                 n, last = n + 1, row
-                if n % max(1, _BUFFER // n_items) == 0:
+                if n % max(1, _PIECE // n_items) == 0:
                     put_down()
             number[bucket][place] = n - 1
             step(1)
