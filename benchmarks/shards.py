@@ -1,8 +1,9 @@
-"""A store of shards over growing sizes: written within a bound of memory, and attacked.
+"""A store of shards over growing sizes: written within a bound of memory, attacked, checked.
 
 Synthetic ratings with a long tail, of which every user's lie scattered over a Parquet file. Each
 job is the command itself, in a process of its own; the attack on shards and the one on a store
-without them are of the same people with the same facts, and their answers are compared.
+without them are of the same people with the same facts, and their answers are compared, as are the
+verdicts of the checks.
 
     python benchmarks/shards.py                      # 10 and 30 million ratings
     python benchmarks/shards.py --millions 100       # others; the disk must hold 60 bytes a rating
@@ -31,6 +32,11 @@ PER_USER = 200
 PARTS = 20  # of the file: each has some of everybody's ratings
 USERS_AT_ONCE = 100_000
 SETTINGS = ("--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1", "--json")
+CHECKS = (
+    ("k-anonymity", "--k", "5"),
+    ("k-eps", "--k", "5", "--eps", "1"),
+    ("k-eps-l", "--k", "5", "--eps", "1", "--l", "1", "--sensitive", "0"),
+)
 MEASURED = ("seconds", "read_seconds", "postings_per_second")
 
 
@@ -78,7 +84,7 @@ def run(*arguments: str) -> Spent:
         said = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in (0, 1):  # 1: a check that does not hold
         raise SystemExit(f"starshade {' '.join(arguments)} failed")
     seconds = time.perf_counter() - began
     spent = usage.ru_utime + usage.ru_stime
@@ -96,7 +102,7 @@ def line(what: str, *spent: Spent) -> None:
 
 
 def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
-    """Write, open and attack so many ratings."""
+    """Write, open, attack and check so many ratings."""
     file, whole, shards = (str(folder / name) for name in ("r.parquet", "whole", "shards"))
     ratings_file(Path(file), millions)
     written = run(
@@ -108,18 +114,29 @@ def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
     line(f"Parquet to shards, {options.memory}", written)
     line("Parquet to a store", run("data", "convert", file, "--out", whole))
     line("describe, shards", run("data", "describe", shards))
-    attacks: dict[str, list[Spent]] = {shards: [], whole: []}
-    for _ in range(options.rounds):
-        for store, results in attacks.items():
-            results.append(run("attack", store, "--targets", str(options.targets), *SETTINGS))
+    stores, rounds = {"shards": shards, "store": whole}, options.rounds
+    who = ("--targets", str(options.targets), *SETTINGS)
+    beside(f"attack, {options.targets:,} targets", "attack", stores, who, rounds)
+    for model in CHECKS:
+        beside(f"check, {model[0]}", "check", stores, ("--model", *model), rounds)
+
+
+def beside(
+    what: str, command: str, stores: dict[str, str], settings: tuple[str, ...], rounds: int
+) -> None:
+    """Do the same on the shards and on the store, in turns; compare times and answers."""
+    done: dict[str, list[Spent]] = {kind: [] for kind in stores}
+    for _ in range(rounds):
+        for kind, store in stores.items():
+            done[kind].append(run(command, store, *settings))
     answers = {
         json.dumps({k: v for k, v in each.said.items() if k not in MEASURED}, sort_keys=True)
-        for results in attacks.values()
+        for results in done.values()
         for each in results
     }
-    line(f"attack, {options.targets:,} targets, shards", *attacks[shards])
-    line(f"attack, {options.targets:,} targets, store", *attacks[whole])
-    least = [min(each.processors for each in results) for results in attacks.values()]
+    for kind, results in done.items():
+        line(f"{what}, {kind}", *results)
+    least = [min(each.processors for each in results) for results in done.values()]
     same = "the same answers" if len(answers) == 1 else "OTHER ANSWERS"
     print(f"  shards to store: {least[0] / least[1]:.2f} times the processors, {same}", flush=True)
 

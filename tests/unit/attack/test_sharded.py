@@ -16,11 +16,11 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
-from starshade.ratings.shards.equal import equal_rows
 from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, StarshadeError
 from starshade.kernels.fingerprint import first_equal_row
+from starshade.ratings.shards.equal import equal_rows
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize

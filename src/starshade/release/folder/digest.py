@@ -35,6 +35,11 @@ def digest_of_shards(shards: Shards) -> str:
     return _digest(shards, lambda: (shards.shard(i) for i in range(len(shards))))
 
 
+def digest_of_any(data: Ratings | Shards) -> str:
+    """Return the digest of a table, wherever it is held."""
+    return digest_of_shards(data) if isinstance(data, Shards) else digest_of(data)
+
+
 def _digest(of: Ratings | Shards, parts: _Parts) -> str:
     """Go through parts of a table, in order, once for each of its columns."""
     digest = hashlib.sha256(f"starshade ratings 1\n{of.scale}\n".encode())
