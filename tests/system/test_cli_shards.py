@@ -107,7 +107,8 @@ def test_a_check_that_is_killed_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        (("k-m", "--k", "2", "--m", "2"), "with the model k-m"),
+        (("k-m", "--k", "2", "--m", "2"), "with --m 2"),
+        (("l-diversity", "--l", "2", "--attribute", "job"), "with the model l-diversity"),
         (("k-eps", "--k", "2", "--eps", "1", "--graph"), "with --graph"),
         (("k-eps", "--k", "2", "--eps", "1", "--groups", "clique"), "with --groups clique"),
     ],

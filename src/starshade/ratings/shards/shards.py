@@ -218,7 +218,7 @@ def gather(shards: Shards) -> Ratings:
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
             advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
             "`starshade data describe`, `starshade attack` with scoreboard-rh or likelihood, and "
-            "`starshade check` with k-anonymity, review-graph, k-eps or k-eps-l.",
+            "`starshade check` with most models.",
         )
     return _gathered(shards)
 
