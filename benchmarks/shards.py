@@ -37,6 +37,7 @@ import pyarrow.parquet as pq
 PER_USER = 200
 PARTS = 20  # of the file: each has some of everybody's ratings
 USERS_AT_ONCE = 100_000
+COMPARED = ("attack", "check k-anonymity", "check k-eps")
 MEASURED = ("seconds", "read_seconds", "postings_per_second")
 
 
@@ -125,12 +126,13 @@ def jobs_of(folder: Path, options: argparse.Namespace) -> dict[str, Job]:
     known = ["--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1"]
     predictive = ["--method", "predictive", "--profile", "pooled", "--seed", "1"]
     written = ["--k", str(options.k), "--out", release, "--private", receipt]
-    check = ["check", shards, "--model", "k-anonymity", "--k", "2"]
+    check = ["check", shards, "--k", "5", "--model"]
     jobs = {
         "Parquet to shards": Job([*convert, "--shards", options.shards], shards),
         "describe": Job(["data", "describe", shards]),
         "attack": Job(["attack", shards, *known, "--targets", str(options.targets)]),
-        "check k-anonymity": Job(check, exits=(0, 1)),
+        "check k-anonymity": Job([*check, "k-anonymity"], exits=(0, 1)),
+        "check k-eps": Job([*check, "k-eps", "--eps", "1"], exits=(0, 1)),
         "pooled release": Job(["anonymize", shards, *predictive, *written], release),
     }
     return {name: job for name, job in jobs.items() if name in (options.jobs or jobs)}
@@ -175,24 +177,26 @@ def kill(job: Job, once: Spent, memory: list[str], kills: int, rng: random.Rando
     return f"killed {killed} times, {'the same' if found == wanted else 'ANOTHER RESULT'}"
 
 
-def compared(folder: Path, job: Job, options: argparse.Namespace) -> None:
-    """Attack a store without shards beside the one with them."""
+def compared(folder: Path, jobs: dict[str, Job], options: argparse.Namespace) -> None:
+    """Do the same on a store without shards as on the one with them, in turns."""
     whole, shards = str(folder / "whole"), str(folder / "shards")
     written = run("data", "convert", str(folder / "r.parquet"), "--out", whole)
     assert written is not None
     line("Parquet to a store", written)
-    results: dict[str, list[Spent]] = {shards: [], whole: []}
-    for _ in range(options.rounds):
-        for store, found in results.items():
-            spent = run(*[store if word == shards else word for word in job.words])
-            assert spent is not None
-            found.append(spent)
-    answers = {known_again(job, each) for found in results.values() for each in found}
-    line("attack, shards", *results[shards])
-    line("attack, store", *results[whole])
-    least = [min(each.processors for each in found) for found in results.values()]
-    same = "the same answers" if len(answers) == 1 else "OTHER ANSWERS"
-    print(f"  shards to store: {least[0] / least[1]:.2f} times the processors, {same}", flush=True)
+    for name, job in jobs.items():
+        results: dict[str, list[Spent]] = {shards: [], whole: []}
+        for _ in range(options.rounds):
+            for store, found in results.items():
+                words = [store if word == shards else word for word in job.words]
+                spent = run(*words, exits=job.exits)
+                assert spent is not None
+                found.append(spent)
+        answers = {known_again(job, each) for found in results.values() for each in found}
+        line(f"{name}, shards", *results[shards])
+        line(f"{name}, store", *results[whole])
+        least = [min(each.processors for each in found) for found in results.values()]
+        same = "the same answers" if len(answers) == 1 else "OTHER ANSWERS"
+        print(f"  shards to store: {least[0] / least[1]:.2f} times the processors, {same}", flush=True)
 
 
 def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
@@ -215,8 +219,8 @@ def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
             )
         if options.kills:
             print(f"    {kill(job, spent, memory, options.kills, rng)}", flush=True)
-    if "attack" in jobs and millions <= options.whole:
-        compared(folder, jobs["attack"], options)
+    if millions <= options.whole:
+        compared(folder, {name: jobs[name] for name in COMPARED if name in jobs}, options)
 
 
 def main() -> None:

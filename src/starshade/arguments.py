@@ -47,6 +47,7 @@ _HOUSE = {
     "Ratings": "read_ratings reads them, Ratings.from_arrays takes arrays.",
     "Release": "A method's anonymize makes one, read_release opens a folder.",
     "RiskResult": "Risk().run makes one.",
+    "Shards": "open_shards opens them.",
     "Scale": "Scale(1, 5, 1) is one to five in whole steps.",
     "SparsityResult": "Sparsity().run makes one.",
 }

@@ -63,7 +63,7 @@ REACHED = {
         release.match.evidence:_CELLS release.profiles:_BLOCK""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK
-        attack.sparsity.sparsity:_BATCH kernels.attack.neighbours:_BLOCK
+        attack.sparsity.nearest:_BATCH kernels.attack.neighbours:_BLOCK
         ratings.readers.text:_BLOCK""",
     "asking": "query.plan:_BLOCK",
     "measuring": """
@@ -106,6 +106,7 @@ ELSEWHERE = {
     "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
+    "attack.sparsity.nearest:_TOGETHER": "tests/unit/attack/test_sharded_sparsity.py",
     "privacy.sharded.order:_AT_ONCE": "tests/unit/privacy/test_sharded.py",
     "ratings.frames:ROWS": "tests/unit/ratings/test_frames.py",
     "ratings.readers.addresses.buckets:_BLOCK": "tests/system/sources/test_same_bytes.py",
@@ -126,7 +127,6 @@ NO_CUTS = {
     "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",
     "kernels.exchange.exchange:_LANES": "columns come in multiples of it",
     "kernels.fingerprint:_BUCKETS": "as many as there are highest bits",
-    "privacy.proximity.balls:_MEMBERS": "named in a witness",
     "server.tasks.release:_CHUNK": "handed to shutil.copyfileobj",
     "release.folder.digest:_BLOCK": "a part of what the digest is: another gives another digest",
     "ratings.readers.preview:_ROWS": "what a look at a file reads",

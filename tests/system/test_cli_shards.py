@@ -101,6 +101,59 @@ def test_a_release_of_one_shard_is_that_of_one_table(file: Path, tmp_path: Path)
         assert (tmp_path / "f" / name).read_bytes() == (tmp_path / "w" / name).read_bytes()
 
 
+CHECK = ("--model", "k-eps", "--k", "4", "--eps", "1", "--nulls", "zero", "--full")
+
+
+@pytest.mark.slow
+def test_a_check_that_is_killed_goes_on(tmp_path: Path) -> None:
+    file, whole, shards = (str(tmp_path / name) for name in ("r.parquet", "whole", "shards"))
+    write_ratings(synthesize(n_users=20_000, n_items=12, n_ratings=80_000, rng=1), Path(file))
+    said("data", "convert", file, "--out", whole)
+    said("data", "convert", file, "--out", shards, "--shards", "6")
+    one_table, _ = said("check", whole, *CHECK, code=1)
+    began = time.perf_counter()
+    by_shard, _ = said("check", shards, *CHECK, code=1)
+    lasts = time.perf_counter() - began
+    assert by_shard == one_table
+    rng = random.Random(2)
+    left = []
+    for delay in [rng.uniform(0.3, 1.0) * lasts for _ in range(5)]:
+        killed(delay, "check", shards, *CHECK, "--resume")
+        left.append(len(list(Path(shards).glob(".journal-*/*.npz"))))
+    assert max(left) > 0
+    resumed, told = said("check", shards, *CHECK, "--resume", code=1)
+    assert resumed == one_table
+    if left[-1]:
+        assert "going on from" in told
+    assert not list(Path(shards).glob(".journal-*"))
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (("k-m", "--k", "2", "--m", "2"), "with --m 2"),
+        (("l-diversity", "--l", "2", "--attribute", "job"), "with the model l-diversity"),
+        (("k-eps", "--k", "2", "--eps", "1", "--graph"), "with --graph"),
+        (("k-eps", "--k", "2", "--eps", "1", "--groups", "clique"), "with --groups clique"),
+    ],
+)
+def test_what_is_checked_as_one_table_says_so(
+    file: Path, tmp_path: Path, model: tuple[str, ...], why: str
+) -> None:
+    shards = str(tmp_path / "shards")
+    said("data", "convert", str(file), "--out", shards, "--shards", "2")
+    _, told = said("check", shards, "--model", *model, "--resume", code=2)
+    assert f"--resume: of no use {why}" in " ".join(told.split())
+
+
+def test_a_shard_that_is_missing_is_named(file: Path, tmp_path: Path) -> None:
+    shards = tmp_path / "shards"
+    said("data", "convert", str(file), "--out", str(shards), "--shards", "3")
+    (shards / "shard-00001").rename(tmp_path / "away")
+    _, told = said("check", str(shards), "--model", "review-graph", "--k", "2", code=2)
+    assert "shard-00001: this shard is missing" in " ".join(told.split())
+
+
 @pytest.mark.slow
 def test_a_release_that_is_killed_goes_on_to_the_same_bytes(file: Path, tmp_path: Path) -> None:
     shards = str(tmp_path / "shards")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,12 +108,7 @@ class Diversity(DiversitySettings):
             made of `original`.
         """
         records = records_of(data)
-        if self.l > records:
-            raise ConfigError(
-                f"{called('l')} = {self.l}, records = {records}: no item can be in more "
-                "groups than there are",
-                advice=f"Choose l from 1 to {records}." if records else "",
-            )
+        self.check_groups(records)
         groups = graphs_of(data)
         bits = _shown(data, groups)
         rated = rated_by(data, original)
@@ -135,18 +131,51 @@ class Diversity(DiversitySettings):
                 table, self.b, self.l, draws=self.draws, seed=resolve_seed(rng)
             )
             failing = int(counted.at_risk.sum())
+        return self.verdict(
+            counted.sizes,
+            counted.worst,
+            records=records,
+            failing=failing,
+            groups=len(groups),
+            smallest=int(groups.size.min()),
+            numbered=groups.numbered,
+            undecided=undecided,
+        )
+
+    def check_groups(self, records: int) -> None:
+        """Refuse more groups than there are records."""
+        if self.l > records:
+            raise ConfigError(
+                f"{called('l')} = {self.l}, records = {records}: no item can be in more "
+                "groups than there are",
+                advice=f"Choose l from 1 to {records}." if records else "",
+            )
+
+    def verdict(
+        self,
+        sizes: tuple[SetCount, ...],
+        worst: tuple[dict[str, Any], ...],
+        *,
+        records: int,
+        failing: int,
+        groups: int,
+        smallest: int,
+        numbered: bool = False,
+        undecided: tuple[int, ...] = (),
+    ) -> DiversityVerdict:
+        """Put the verdict together of what was counted; each as `DiversityVerdict` has it."""
         return DiversityVerdict(
             model="diversity",
             parameters={"b": self.b, "l": self.l},
-            satisfied=not undecided and all(count.holds for count in counted.sizes),
+            satisfied=not undecided and all(count.holds for count in sizes),
             records=records,
             failing_records=failing,
-            smallest_group=int(groups.size.min()),
-            worst=counted.worst,
-            numbered=groups.numbered,
-            empty_because=self._empty(counted.sizes[0]),
-            groups=len(groups),
-            sets=counted.sizes,
+            smallest_group=smallest,
+            worst=worst,
+            numbered=numbered,
+            empty_because=self._empty(sizes[0]),
+            groups=groups,
+            sets=sizes,
             undecided=undecided,
         )
 

@@ -132,15 +132,35 @@ class KM(KMSettings):
             alone |= pairs.at_risk
             least = min(least, int(pairs.fewest.min(initial=records)))
             counts.append(FactCount(2, int(alone.sum()), least))
+        worst = self._worst(facts.item, single, pairs)
+        people_of = max(records, people.n_users)
+        return self.verdict(people_of, counts, worst, rated=people.n_ratings > 0)
+
+    def of_single(self, item: Ints, fits: Ints, people: int, records: int) -> KMVerdict:
+        """Judge by single facts: their items, the records that fit, who has one that few fit."""
+        least = int(fits[fits > 0].min(initial=records))
+        counts = [FactCount(1, people, least)]
+        return self.verdict(records, counts, self._worst(item, fits, None), rated=len(fits) > 0)
+
+    def verdict(
+        self,
+        records: int,
+        counts: list[FactCount],
+        worst: tuple[dict[str, Any], ...],
+        *,
+        rated: bool,
+    ) -> KMVerdict:
+        """Put the verdict together: `counts` by size, `rated`: whether anybody rated anything."""
+        failing = counts[-1].people
         return KMVerdict(
             model="k-m",
             parameters={"k": self.k, "m": self.m},
-            satisfied=not alone.any(),
-            records=max(records, people.n_users),
-            failing_records=int(alone.sum()),
-            smallest_group=least,
-            worst=self._worst(facts, pairs),
-            empty_because="" if people.n_ratings else "nobody rated any of the items.",
+            satisfied=not failing,
+            records=records,
+            failing_records=failing,
+            smallest_group=counts[-1].fewest,
+            worst=worst,
+            empty_because="" if rated else "nobody rated any of the items.",
             sizes=tuple(counts),
         )
 
@@ -153,20 +173,20 @@ class KM(KMSettings):
             skip = np.bincount(fact, ~alone[held.rows], len(skip)) == 0
         return count_pairs(facts.told, facts.sizes, held, skip, self.k)
 
-    def _worst(self, facts: _Facts, pairs: Pairs | None) -> tuple[dict[str, Any], ...]:
+    def _worst(self, items: Ints, fits: Ints, pairs: Pairs | None) -> tuple[dict[str, Any], ...]:
         """Name the facts that the fewest records fit, no two with the same first item."""
-        fewest, partner = facts.fits, np.full(len(facts.fits), -1)
+        fewest, partner = fits, np.full(len(fits), -1)
         if pairs is not None:
             fewest = np.concatenate([fewest, pairs.fewest])
             partner = np.concatenate([partner, pairs.partner])
         failing = np.flatnonzero((fewest > 0) & (fewest < self.k))
         seen: dict[int, dict[str, Any]] = {}
         for place in failing[np.argsort(fewest[failing], kind="stable")]:
-            item = int(facts.item[place % len(facts.fits)])
+            item = int(items[place % len(fits)])
             if item not in seen:
                 other = partner[place]
-                items = [item] if other < 0 else [item, int(facts.item[other])]
-                seen[item] = {"items": items, "size": int(fewest[place])}
+                known = [item] if other < 0 else [item, int(items[other])]
+                seen[item] = {"items": known, "size": int(fewest[place])}
             if len(seen) == SHOWN:
                 break
         return tuple(seen.values())

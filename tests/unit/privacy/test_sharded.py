@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.errors import ConfigError, StarshadeError
 from starshade.privacy.attribute import LDiversity
+from starshade.privacy.item_diversity import Diversity
 from starshade.privacy.k_anonymity import KAnonymity, ReviewGraph
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
+from starshade.privacy.k_m import KM
 from starshade.privacy.sharded import order, proximity
 from starshade.privacy.sharded.check import check_shards
 from starshade.ratings.shards.shards import open_shards
@@ -44,10 +46,13 @@ def assert_same_verdict(model: Any, ratings: Any, path: Any, n: int, memory: int
         assert (str(found), found.explain()) == (str(whole), whole.explain())
 
 
-@settings(max_examples=40, deadline=None)  # each is flushed to the disk
+@settings(max_examples=80, deadline=None)  # each is flushed to the disk
 @given(
     ratings_tables(max_users=24, max_items=3),
-    st.builds(KAnonymity, k=st.integers(2, 4)) | st.builds(ReviewGraph, k=st.integers(2, 4)),
+    st.builds(KAnonymity, k=st.integers(2, 4))
+    | st.builds(ReviewGraph, k=st.integers(2, 4))
+    | st.builds(KM, k=st.integers(2, 4), m=st.just(1))
+    | st.builds(Diversity, b=st.just(1), l=st.integers(1, 4)),
     CUTS,
     MEMORY,
 )
@@ -56,10 +61,19 @@ def test_classes_are_counted_whatever_the_cut(tmp_path_factory, ratings, model, 
     assert_same_verdict(model, ratings, path, n, memory)
 
 
-def test_what_takes_one_table_says_so(tmp_path):
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (LDiversity(2, "job"), "model LDiversity"),
+        (KM(2, 2), "m 2"),
+        (Diversity(2, 2), "b 2"),
+        (KEpsAnonymity(2, 1, groups="clique"), "groups clique"),
+    ],
+)
+def test_what_takes_one_table_says_so(tmp_path, model, why):
     write_shards(synthesize(n_users=9, n_items=4, n_ratings=20, rng=0), tmp_path / "s", 2)
-    with pytest.raises(ConfigError, match="model LDiversity: is not checked shard by shard"):
-        check_shards(LDiversity(2, "job"), open_shards(tmp_path / "s"))
+    with pytest.raises(ConfigError, match=f"^{why}: is not checked shard by shard"):
+        check_shards(model, open_shards(tmp_path / "s"))
 
 
 MODELS = st.builds(

@@ -11,15 +11,21 @@ from numpy.typing import NDArray
 
 from starshade.arguments import numbers, typed
 from starshade.attack.sparsity.sparsity import Neighbours, SparsityResult
+from starshade.engine.job import Engine
+from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.figure import payload
 from starshade.progress import announced
+from starshade.ratings.shards.counts import counts_of
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
-from starshade.release.folder.digest import digest_of
+from starshade.release.folder.digest import digest_of_any
 from starshade.stats import wilson
 
 _LINEUP = 10
 _SLACK = 1e-12
+#: numbers of ratings that users have, and how many have so many
+Support = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,11 @@ def _who_has(share: float | None, facts: int) -> str:
 @typed
 @announced("how few facts suffice")
 def few_facts(
-    ratings: Ratings, sparsity: SparsityResult, *, eps: tuple[float, ...] = (0.01, 0.05, 0.1)
+    ratings: Ratings | Shards,
+    sparsity: SparsityResult,
+    *,
+    eps: tuple[float, ...] = (0.01, 0.05, 0.1),
+    engine: Engine | None = None,
 ) -> tuple[FewFacts, ...]:
     """Tell how many facts the theorems ask for on these ratings.
 
@@ -109,12 +119,14 @@ def few_facts(
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or Shards
     sparsity : SparsityResult
         Of these ratings. Where it looked at a sample, the upper end of the 95 % interval of the
         share of crowded records must stay within ε.
     eps : tuple of float
         Each above 0 and below 1.
+    engine : Engine, optional
+        Who works on shards; None: this process, without a journal.
 
     Raises
     ------
@@ -132,21 +144,26 @@ def few_facts(
     for value in np.atleast_1d(numbers("eps", eps)).tolist():
         if not 0 < value < 1:
             raise ConfigError(f"eps {value}: above 0 and below 1")
-    if sparsity.digest != digest_of(ratings):
+    if sparsity.digest != digest_of_any(ratings):
         raise ConfigError(
             f"the sparsity is that of other ratings ({sparsity.records:,} records) than these "
             f"({ratings.n_users:,} users)",
             advice="Measure it on the same table: Sparsity().run(ratings).",
         )
+    if isinstance(ratings, Shards):
+        counts = counts_of(ratings, engine or Local())
+        support = counts.support, counts.users
+    else:
+        support = np.unique(ratings.user_support, return_counts=True)
     return tuple(
-        _few_facts_of(ratings, sparsity, curve, value)
+        _few_facts_of(support, sparsity, curve, value)
         for curve in sparsity.neighbours
         for value in eps
     )
 
 
 def _few_facts_of(
-    ratings: Ratings, sparsity: SparsityResult, curve: Neighbours, eps: float
+    support: Support, sparsity: SparsityResult, curve: Neighbours, eps: float
 ) -> FewFacts:
     records = sparsity.records
     threshold, crowded = _threshold(curve.similarity, eps, exact=sparsity.exact)
@@ -163,16 +180,19 @@ def _few_facts_of(
         crowded=crowded,
         delta=delta if printed else None,
         facts=facts,
-        users_with_printed_facts=_having(ratings, facts),
+        users_with_printed_facts=_having(support, facts),
         lineup_facts=lineup_facts(records, _LINEUP, delta) if printed else None,
         covered_threshold=covered,
         proven_facts=proven,
-        users_with_facts=_having(ratings, proven),
+        users_with_facts=_having(support, proven),
     )
 
 
-def _having(ratings: Ratings, facts: int | None) -> float | None:
-    return None if facts is None else float((ratings.user_support >= facts).mean())
+def _having(support: Support, facts: int | None) -> float | None:
+    if facts is None:
+        return None
+    numbers, users = support
+    return int(users[numbers >= facts].sum()) / int(users.sum())
 
 
 def _threshold(likeness: NDArray[np.float64], eps: float, *, exact: bool) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,8 @@ from starshade.arguments import typed
 from starshade.attack.sparsity.sparsity import about_one_star
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
+from starshade.engine.job import Engine, Job, Tables
+from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown
 from starshade.kernels.arrays import fixed
@@ -19,7 +22,10 @@ from starshade.kernels.attack.neighbours import mean_log_neighbours
 from starshade.plain import counted
 from starshade.progress import announced
 from starshade.ratings.levels import near_levels
-from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.ratings.shards.counts import counts_of
+from starshade.ratings.shards.item_blocks import ItemBlocks
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import UNKNOWN_DAY, ByItem, Ratings
 
 _RANKS = 200  # of the curve in to_dict, spaced evenly on a logarithmic axis
 
@@ -122,16 +128,23 @@ class InformationGain(Shown):
 @typed
 @announced("what one rating is worth")
 def information_gain(
-    ratings: Ratings, *, rating_error: float | None = None, day_error: int = 14
+    ratings: Ratings | Shards,
+    *,
+    rating_error: float | None = None,
+    day_error: int = 14,
+    engine: Engine | None = None,
 ) -> InformationGain:
     """Compute what knowing one item tells, for every item by rank.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or Shards
+        Of a store of shards some items are looked at together; the answer is that of one table.
     rating_error : float or None
         None: a quarter of the scale's width (one star on 1-5).
     day_error : int
+    engine : Engine, optional
+        Who works on shards; None: this process, without a journal.
 
     Raises
     ------
@@ -159,24 +172,44 @@ def information_gain(
         raise ConfigError(f"day_error {day_error}: whole days, 0 to {UNKNOWN_DAY}")
     if not ratings.n_users:
         raise ConfigError("a table without users: nobody to know anything about")
-    support = ratings.item_support
-    ranking = ratings.most_rated(int(np.count_nonzero(support)))
+    told = {"rating_error": float(error), "day_error": int(day_error)}
+    if isinstance(ratings, Shards):
+        support, bits = _of_shards(ratings, engine or Local(), told)
+    else:
+        support = ratings.item_support
+        bits = _bits(ratings.by_item, 0, told, {"levels": ratings.levels})
+    ranking = np.argsort(-support, kind="stable")[: int(np.count_nonzero(support))]
     prior = np.log2(ratings.n_users)
-    by_item = ratings.by_item
-    indptr = fixed(by_item.indptr)
-    rating = mean_log_neighbours(indptr, fixed(by_item.codes), *near_levels(ratings.levels, error))
-    day = None
-    if by_item.days is not None:
-        every = np.arange(UNKNOWN_DAY + 1, dtype=np.int64)
-        day = mean_log_neighbours(
-            indptr, fixed(by_item.days), every - day_error, every + day_error + 1, UNKNOWN_DAY
-        )
+    day = bits.get("day")
     return InformationGain(
         records=ratings.n_users,
         rating_error=error,
         day_error=None if day is None else day_error,
         support=support[ranking],
         rated=prior - np.log2(support[ranking]),
-        with_rating=prior - rating[ranking],
+        with_rating=prior - bits["rating"][ranking],
         with_day=None if day is None else prior - day[ranking],
     )
+
+
+def _of_shards(
+    shards: Shards, engine: Engine, settings: Mapping[str, Any]
+) -> tuple[NDArray[np.int64], Tables]:
+    """Look at the raters of some items at a time, in whatever shards they are."""
+    support = counts_of(shards, engine).items
+    job = Job("what one rating is worth", _bits, settings, threaded=True)
+    blocks = ItemBlocks.of(shards, support)
+    parts = list(engine.run(job, blocks, {"levels": shards.levels}))
+    return support, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _bits(cells: ByItem, _first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
+    """Return what is missing of each item's raters, knowing more than that they rated it."""
+    indptr, near = fixed(cells.indptr), near_levels(tables["levels"], settings["rating_error"])
+    found = {"rating": mean_log_neighbours(indptr, fixed(cells.codes), *near)}
+    if cells.days is not None:
+        every, reach = np.arange(UNKNOWN_DAY + 1, dtype=np.int64), settings["day_error"]
+        days = fixed(cells.days)
+        near = every - reach, every + reach + 1
+        found["day"] = mean_log_neighbours(indptr, days, *near, UNKNOWN_DAY)
+    return found

@@ -11,27 +11,26 @@ from numpy.typing import NDArray
 
 from starshade._version import __version__
 from starshade.arguments import typed
+from starshade.attack.sparsity.nearest import nearest_in_shards, nearest_records, sampled
 from starshade.attack.sparsity.settings import SparsitySettings
-from starshade.attack.view import NO_DAYS
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
+from starshade.engine.job import Engine
+from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate, Shown, payload
-from starshade.kernels.arrays import fixed
-from starshade.kernels.attack.neighbours import Likeness, Rows, nearest
 from starshade.plain import counted
-from starshade.progress import announced, task
+from starshade.progress import announced
 from starshade.ratings.holdout import sample_users
-from starshade.ratings.levels import near_levels
 from starshade.ratings.scale import Scale
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
-from starshade.release.folder.digest import digest_of
+from starshade.release.folder.digest import digest_of_any
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
 from starshade.stats import share
 
 _GRID = tuple(i / 40 for i in range(41))
-_BATCH = 64  # targets between two signs of progress
 
 
 def about_one_star(scale: Scale) -> float:
@@ -207,8 +206,18 @@ class Sparsity(SparsitySettings):
 
     @typed
     @announced("how alone records are")
-    def run(self, ratings: Ratings, *, rng: Rng = None) -> SparsityResult:
+    def run(
+        self, ratings: Ratings | Shards, *, rng: Rng = None, engine: Engine | None = None
+    ) -> SparsityResult:
         """Seek the nearest neighbours.
+
+        Parameters
+        ----------
+        ratings : Ratings or Shards
+            A store of shards is looked at shard by shard; the answer is that of one table.
+        rng : int, Generator or None
+        engine : Engine, optional
+            Who works on shards; None: this process, without a journal.
 
         Raises
         ------
@@ -220,8 +229,13 @@ class Sparsity(SparsitySettings):
         seed = resolve_seed(rng)
         started = perf_counter()
         error = about_one_star(ratings.scale) if self.rating_error is None else self.rating_error
-        users = sample_users(ratings, np.arange(ratings.n_users), self.targets, seed)
-        alike, covered = nearest_records(ratings, users, error, self.day_error)
+        if isinstance(ratings, Shards):
+            working = engine or Local()
+            users = sampled(ratings, working, self.targets, seed)
+            alike, covered = nearest_in_shards(ratings, working, users, error, self.day_error)
+        else:
+            users = sample_users(ratings, np.arange(ratings.n_users), self.targets, seed)
+            alike, covered = nearest_records(ratings, users, error, self.day_error)
         names = ["rated", f"ratings ±{error:g}", f"ratings ±{error:g}, days ±{self.day_error}"]
         shown = 3 if ratings.has_days else 2
         return SparsityResult(
@@ -234,34 +248,5 @@ class Sparsity(SparsitySettings):
             day_error=self.day_error if ratings.has_days else None,
             seconds=perf_counter() - started,
             seed=seed,
-            digest=digest_of(ratings),
+            digest=digest_of_any(ratings),
         )
-
-
-def nearest_records(
-    ratings: Ratings, users: NDArray[np.int64], rating_error: float, day_error: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return users' highest Sim to any other, and how much of theirs another covers.
-
-    A column for each strictness: rated by both; ratings close as well; days close as well.
-    """
-    by_item = ratings.by_item
-    rows = Rows(
-        fixed(ratings.indptr),
-        fixed(ratings.columns),
-        fixed(ratings.codes),
-        fixed(NO_DAYS if ratings.days is None else ratings.days),
-        fixed(by_item.indptr),
-        fixed(by_item.users),
-        fixed(by_item.codes),
-        fixed(NO_DAYS if by_item.days is None else by_item.days),
-    )
-    low, high = near_levels(ratings.levels, rating_error)
-    likeness = Likeness(low, high, int(day_error))
-    with task("seeking nearest neighbours", len(users)) as step:
-        parts = []
-        for start in range(0, len(users), _BATCH):
-            batch = users[start : start + _BATCH]
-            parts.append(nearest(rows, likeness, batch))
-            step(len(batch))
-    return np.concatenate([a for a, _ in parts]), np.concatenate([c for _, c in parts])

@@ -24,13 +24,23 @@ _ALIKE = 1 << _BITS
 _ALIKE_IN_TIME = 1 << 2 * _BITS
 
 
-class Rows(NamedTuple):
-    """Cells row by row and item by item; `days` are empty where there are none."""
+class Asked(NamedTuple):
+    """The cells of targets, and which rows they are: none of these where -1.
 
+    `days` are empty where there are none.
+    """
+
+    users: Ints
     indptr: Ints
     columns: Int32s
     codes: Array
     days: NDArray[np.uint16]
+
+
+class Rows(NamedTuple):
+    """How many cells each row has, and the cells item by item; `item_days` may be empty."""
+
+    lengths: Ints
     item_indptr: Ints
     users: Int32s
     item_codes: Array
@@ -45,7 +55,7 @@ class Likeness(NamedTuple):
     day_error: int
 
 
-def nearest(rows: Rows, likeness: Likeness, targets: Ints) -> tuple[Floats, Floats]:
+def nearest(rows: Rows, likeness: Likeness, asked: Asked) -> tuple[Floats, Floats]:
     """Return each target's highest Sim to any other row, and how much of it another row covers.
 
     Returns `similarity` (t, 3): highest (items in common) / (items that either rated), where *in
@@ -55,43 +65,42 @@ def nearest(rows: Rows, likeness: Likeness, targets: Ints) -> tuple[Floats, Floa
     cover a shorter one without being like it. Every other row covers one without a cell: 1.
     """
     announce("the search for neighbours", _search)
-    similarity, covered = np.zeros((len(targets), 3)), np.zeros((len(targets), 3))
-    lengths = np.diff(rows.indptr)
+    n = len(asked.users)
+    similarity, covered = np.zeros((n, 3)), np.zeros((n, 3))
     raters = np.diff(rows.item_indptr)
     # a target costs its items' raters, and a look at every row
-    work = [raters[rows.columns[rows.indptr[u] : rows.indptr[u + 1]]].sum() for u in targets]
-    lanes = cut(np.array(work, dtype=np.int64) + len(lengths))
+    met = np.concatenate([[0], np.cumsum(raters[asked.columns])])[asked.indptr]
+    lanes = cut(np.diff(met) + len(rows.lengths))
 
     def search(lane: int) -> None:
-        first, last = lanes[lane]
-        part = slice(first, last)
-        _search(targets[part], rows, lengths, likeness, similarity[part], covered[part])
+        _search(*lanes[lane], asked, rows, likeness, similarity, covered)
 
     run(search, len(lanes))
     return similarity, covered
 
 
 @njit(cache=True, nogil=True)
-def _search(targets, rows, lengths, likeness, similarity, covered):  # type: ignore[no-untyped-def]
+def _search(first_asked, last_asked, asked, rows, likeness, similarity, covered):  # type: ignore[no-untyped-def]
+    lengths = rows.lengths
     words = np.zeros(min(_BLOCK, len(lengths)), np.int64)
-    place = np.empty(max(1, lengths.max()), np.int64)
-    for t in range(len(targets)):
-        user = targets[t]
-        start = rows.indptr[user]
-        for p in range(lengths[user]):
-            place[p] = rows.item_indptr[rows.columns[start + p]]
+    place = np.empty(np.diff(asked.indptr).max(), np.int64)
+    for t in range(first_asked, last_asked):
+        user, start = asked.users[t], asked.indptr[t]
+        own = asked.indptr[t + 1] - start
+        for p in range(own):
+            place[p] = rows.item_indptr[asked.columns[start + p]]
         best, union = np.zeros(3, np.int64), np.ones(3, np.int64)
         most = np.zeros(3, np.int64)
-        if lengths[user] == 0:
+        if own == 0:
             _look_for_empty(user, lengths, best)
-            most[:] = len(lengths) > 1
+            most[:] = len(lengths) > (user >= 0)
         for first in range(0, len(lengths), _BLOCK):
             last = min(first + _BLOCK, len(lengths))
-            _count(user, first, last, rows, likeness, place, words)
-            _keep_best(user, first, last, lengths, words, best, union, most)
+            _count(t, first, last, asked, rows, likeness, place, words)
+            _keep_best(user, own, first, last, lengths, words, best, union, most)
         for s in range(3):
             similarity[t, s] = best[s] / union[s]
-            covered[t, s] = most[s] / max(lengths[user], 1)
+            covered[t, s] = most[s] / max(own, 1)
 
 
 @inner
@@ -103,15 +112,15 @@ def _look_for_empty(user, lengths, best):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-untyped-def]
+def _count(t, first, last, asked, rows, likeness, place, words):  # type: ignore[no-untyped-def]
     """Count what each row first…last-1 has in common; `place` moves on to the next block."""
-    with_days = len(rows.days) > 0
-    start = rows.indptr[user]
-    for p in range(rows.indptr[user + 1] - start):
-        end = rows.item_indptr[rows.columns[start + p] + 1]
-        low = likeness.low[rows.codes[start + p]]
-        high = likeness.high[rows.codes[start + p]]
-        day = np.int64(rows.days[start + p]) if with_days else np.int64(UNKNOWN_DAY)
+    with_days = len(asked.days) > 0 and len(rows.item_days) > 0
+    start = asked.indptr[t]
+    for p in range(asked.indptr[t + 1] - start):
+        end = rows.item_indptr[asked.columns[start + p] + 1]
+        low = likeness.low[asked.codes[start + p]]
+        high = likeness.high[asked.codes[start + p]]
+        day = np.int64(asked.days[start + p]) if with_days else np.int64(UNKNOWN_DAY)
         q = place[p]
         while q < end and rows.users[q] < last:
             code = np.int64(rows.item_codes[q])
@@ -128,7 +137,7 @@ def _count(user, first, last, rows, likeness, place, words):  # type: ignore[no-
 
 
 @inner
-def _keep_best(user, first, last, lengths, words, best, union, most):  # type: ignore[no-untyped-def]
+def _keep_best(user, own, first, last, lengths, words, best, union, most):  # type: ignore[no-untyped-def]
     """Keep the highest quotients, compared as whole numbers, and counts; words are 0 again."""
     for v in range(first, last):
         word = words[v - first]
@@ -137,7 +146,7 @@ def _keep_best(user, first, last, lengths, words, best, union, most):  # type: i
         words[v - first] = 0
         if v == user:
             continue
-        either = lengths[user] + lengths[v] - (word & _MASK)
+        either = own + lengths[v] - (word & _MASK)
         for s in range(3):
             common = (word >> (s * _BITS)) & _MASK
             most[s] = max(most[s], common)

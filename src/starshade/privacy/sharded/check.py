@@ -9,8 +9,11 @@ from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.naming import called
+from starshade.privacy.item_diversity import Diversity
 from starshade.privacy.k_anonymity import KAnonymity, ReviewGraph, judged_by_size
 from starshade.privacy.k_eps import KEpsAnonymity, KEpsLAnonymity
+from starshade.privacy.k_m import KM
+from starshade.privacy.sharded.facts import single_items_shown, single_ratings_fit
 from starshade.privacy.sharded.proximity import by_proximity
 from starshade.privacy.verdict import Verdict, check_records, checking
 from starshade.ratings.scale import Scale
@@ -23,8 +26,8 @@ def check_shards(model: Any, shards: Shards, *, engine: Engine | None = None) ->
 
     Parameters
     ----------
-    model : KAnonymity, ReviewGraph, KEpsAnonymity or KEpsLAnonymity
-        Of balls, not cliques; with an `l` on a stepped scale.
+    model : KAnonymity, ReviewGraph, KEpsAnonymity, KEpsLAnonymity, KM or Diversity
+        Of balls, not cliques; with an `l` of a spread on a stepped scale; with an `m` or `b` of 1.
     shards : Shards
     engine : Engine, optional
         Who works on the shards; None: this process, without a journal.
@@ -50,6 +53,9 @@ def takes_one_table(model: Any, scale: Scale) -> str:
         return "groups"
     if isinstance(model, KEpsLAnonymity) and model.l > 0 and scale.step is None:
         return "l"  # sums of real numbers depend on the order
+    for setting in ("b", "m"):  # items, ratings known together
+        if getattr(model, setting, 1) > 1:
+            return setting
     return "" if type(model) in _CHECKS else "model"
 
 
@@ -76,9 +82,21 @@ def _k_eps_l(model: KEpsLAnonymity, shards: Shards, engine: Engine) -> Verdict:
     return by_proximity(model, shards, engine)
 
 
+@checking("k-m")
+def _k_m(model: KM, shards: Shards, engine: Engine) -> Verdict:
+    return single_ratings_fit(model, shards, engine)
+
+
+@checking("diversity")
+def _diversity(model: Diversity, shards: Shards, engine: Engine) -> Verdict:
+    return single_items_shown(model, shards, engine)
+
+
 _CHECKS: Mapping[type, Callable[[Any, Shards, Engine], Verdict]] = {
     KAnonymity: _k_anonymity,
     KEpsAnonymity: _k_eps,
     KEpsLAnonymity: _k_eps_l,
     ReviewGraph: _review_graph,
+    KM: _k_m,
+    Diversity: _diversity,
 }

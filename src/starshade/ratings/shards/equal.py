@@ -25,18 +25,21 @@ _KEY = np.uint64(stream_key(0, "equal rows"))
 _OF_DAYS = np.uint64(stream_key(0, "days of equal rows"))
 
 
-def equal_rows(shards: Shards, engine: Engine) -> dict[str, NDArray[np.int64]]:
-    """Find rows that are equal.
+def equal_rows(
+    shards: Shards, engine: Engine, *, days: bool = True
+) -> dict[str, NDArray[np.int64]]:
+    """Find rows that are equal, `days` as of `class_sizes`.
 
     Returns `repeats`: those that equal an earlier one. `alike`: all that equal another. `copies`:
     how many equal each of these, itself included. All grow with such rows alone.
     """
+    job = Job("looking for equal rows", _hash, {"days": days})
     none = np.empty(0, dtype=np.int64)
     found = [(none, none, none)]
     with scratch_folder() as folder:
         entries = Entries(folder)
         firsts = shards.first_users
-        for number, part in enumerate(engine.run(Job("looking for equal rows", _hash), shards, {})):
+        for number, part in enumerate(engine.run(job, shards, {})):
             keys = part["hashes"]
             entries.add(keys, {"row": np.arange(len(keys)) + firsts[number]})
         for group in entries.groups():
@@ -51,8 +54,8 @@ def equal_rows(shards: Shards, engine: Engine) -> dict[str, NDArray[np.int64]]:
     return {"repeats": np.sort(repeats), "alike": alike[order], "copies": copies[order]}
 
 
-def _hash(shard: Ratings, _first: int, _settings: Mapping[str, Any], _tables: Tables) -> Tables:
-    return {"hashes": hashes_of(shard, days=True)}
+def _hash(shard: Ratings, _first: int, settings: Mapping[str, Any], _tables: Tables) -> Tables:
+    return {"hashes": hashes_of(shard, days=settings["days"])}
 
 
 def class_sizes(

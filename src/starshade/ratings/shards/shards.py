@@ -242,8 +242,8 @@ def gather(shards: Shards) -> Ratings:
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
             advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
             "`starshade data describe`, `starshade attack` with scoreboard-rh or likelihood, "
-            "`starshade check` with k-anonymity, review-graph, k-eps or k-eps-l, `starshade "
-            "anonymize` with predictive, and `starshade measure`.",
+            "`starshade check` with most models, `starshade anonymize` with predictive, and "
+            "`starshade measure`.",
         )
     return _gathered(shards)
 

@@ -63,6 +63,11 @@ def ratings_digest(ratings: Ratings | KeptShards) -> str:
     return digest.hexdigest()
 
 
+def digest_of_any(data: Ratings | Shards) -> str:
+    """Return the digest of a table, wherever it is held."""
+    return digest_of_shards(data) if isinstance(data, Shards) else digest_of(data)
+
+
 def parts_of(ratings: Ratings | Shards | KeptShards) -> _Parts:
     """Return what opens the parts of a table, in order."""
     if isinstance(ratings, Ratings):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.scoreboard_rh.tradeoff import trade_off
-from starshade.attack.sparsity.sparsity import nearest_records
+from starshade.attack.sparsity.nearest import nearest_records
 from starshade.attack.view import View
 from starshade.audit.reproduction.estimates import Estimate, Untestable
 from starshade.audit.reproduction.ns import under as u

@@ -1,0 +1,74 @@
+"""Ratings of some items at a time, gathered from all shards."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import ByItem
+
+
+@dataclass(frozen=True)
+class ItemBlocks:
+    """Ranges of items as jobs go through them (`starshade.engine.job.Sharded`).
+
+    `edges`: where each range begins, and the last one ends. `sizes`: ratings in each.
+    """
+
+    shards: Shards
+    edges: list[int]
+    sizes: list[int]
+
+    @classmethod
+    def of(cls, shards: Shards, support: NDArray[np.int64]) -> ItemBlocks:
+        """Cut the items so that a range has no more ratings than a shard, or is one item."""
+        most = max(entry.ratings for entry in shards.manifest.shards)
+        below = np.concatenate([[0], np.cumsum(support)])
+        edges = [0]
+        while edges[-1] < len(support):
+            fits = int(np.searchsorted(below, below[edges[-1]] + most, side="right")) - 1
+            edges.append(max(fits, edges[-1] + 1))
+        return cls(shards, edges, np.diff(below[edges]).tolist())
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def keys(self) -> list[str]:
+        """The shards, and the items."""
+        every = "\n".join(self.shards.keys)
+        ranges = zip(self.edges, self.edges[1:], strict=False)
+        return [hashlib.sha256(f"{every}\n{r}".encode()).hexdigest() for r in ranges]
+
+    @property
+    def first_users(self) -> list[int]:
+        """Zeros: users are numbered shard by shard, and play no part."""
+        return [0] * len(self)
+
+    def bytes_of(self, number: int, /) -> int:
+        """Return the bytes of memory that work on a range takes, at most."""
+        return 64 * self.sizes[number]
+
+    def shard(self, number: int, /) -> ByItem:
+        """Return the ratings of a range of items, those of one item in the order of the shards."""
+        first, last = self.edges[number], self.edges[number + 1]
+        parts = []
+        for each in range(len(self.shards)):
+            cells = self.shards.shard(each).by_item
+            bounds = cells.indptr[first : last + 1]
+            here = slice(int(bounds[0]), int(bounds[-1]))
+            days = None if cells.days is None else cells.days[here]
+            parts.append((np.diff(bounds), cells.users[here], cells.codes[here], days))
+        lengths = np.array([part[0] for part in parts])
+        indptr = np.concatenate([[0], np.cumsum(lengths.sum(axis=0))])
+        # an item's ratings lie in each part one after the other
+        item = np.concatenate([np.repeat(np.arange(last - first), part[0]) for part in parts])
+        order = np.argsort(item, kind="stable")
+        users, codes = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2))
+        dated = [part[3] for part in parts if part[3] is not None]
+        days = np.concatenate(dated)[order] if dated else None
+        return ByItem(indptr, users, codes, days)
