@@ -196,7 +196,9 @@ def compared(folder: Path, jobs: dict[str, Job], options: argparse.Namespace) ->
         line(f"{name}, store", *results[whole])
         least = [min(each.processors for each in found) for found in results.values()]
         same = "the same answers" if len(answers) == 1 else "OTHER ANSWERS"
-        print(f"  shards to store: {least[0] / least[1]:.2f} times the processors, {same}", flush=True)
+        print(
+            f"  shards to store: {least[0] / least[1]:.2f} times the processors, {same}", flush=True
+        )
 
 
 def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
