@@ -37,7 +37,7 @@ import pyarrow.parquet as pq
 PER_USER = 200
 PARTS = 20  # of the file: each has some of everybody's ratings
 USERS_AT_ONCE = 100_000
-COMPARED = ("attack", "check k-anonymity", "check k-eps")
+COMPARED = ("attack", "check k-anonymity", "check k-eps", "check k-eps-l")
 MEASURED = ("seconds", "read_seconds", "postings_per_second")
 
 
@@ -133,6 +133,9 @@ def jobs_of(folder: Path, options: argparse.Namespace) -> dict[str, Job]:
         "attack": Job(["attack", shards, *known, "--targets", str(options.targets)]),
         "check k-anonymity": Job([*check, "k-anonymity"], exits=(0, 1)),
         "check k-eps": Job([*check, "k-eps", "--eps", "1"], exits=(0, 1)),
+        "check k-eps-l": Job(
+            [*check, "k-eps-l", "--eps", "1", "--l", "1", "--sensitive", "0"], exits=(0, 1)
+        ),
         "pooled release": Job(["anonymize", shards, *predictive, *written], release),
     }
     return {name: job for name, job in jobs.items() if name in (options.jobs or jobs)}
