@@ -22,6 +22,7 @@ from starshade.attack.view import (
     Groups,
     Roles,
     View,
+    below,
     groups_of,
     known_items,
     look,
@@ -34,11 +35,11 @@ from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.agreement import (
     Edges,
-    Members,
     count_edges,
     members_of,
     rated_unreleased,
 )
+from starshade.kernels.columns import count_raters
 from starshade.naming import called
 from starshade.progress import note, task
 from starshade.ratings.table import Ratings
@@ -152,13 +153,14 @@ def _shown(data: Ratings | Release, original: Ratings | None, link: Link | None)
 class Block:
     """What some groups show.
 
-    `edges`: its `group` is numbered as in `Shown`. `unreleased`: original ratings of their members
-    that the members' records do not show. `groups`, `looked_at`: how many groups, and cells.
+    `edges`: its `group` is numbered as in `Shown`; it may stand for all of its size. `unreleased`:
+    original ratings of their members that the members' records do not show. `groups`, `looked_at`:
+    how many groups, or parts of them, and cells.
     """
 
     edges: Edges
     unreleased: int
-    groups: int
+    groups: float
     looked_at: int
 
 
@@ -208,45 +210,46 @@ def shown_view(view: View, groups: Groups) -> Shown:
 
 
 def shown_profiles(profiles: Profiles, roles: Roles) -> Shown:
-    """Show profiles, each of which is a group; only one block of them is ever laid out as rows.
+    """Show profiles, each of which is a group, item by item; pairs that are alike are one edge.
 
     Items that the original lacks are left out: nothing is known of them.
     """
     profiles = known_items(profiles, roles.original.items)
     place = profiles.items.indices(roles.original.items).astype(np.int32)
     table = truth_on(roles.original, profiles.items, place)
-    truth = truth_of(table, ratings=False)._replace(days=NO_DAYS)
-    row_of_user, n = roles.row_of_user, profiles.n_groups
-    users = members_of(row_of_user, n)
+    columns, raters = profiles.columns, (fixed(table.by_item.indptr), fixed(table.by_item.users))
+    # groups of one size are alike: of each size so many counters as people of it may have rated
+    sizes, example, kind = np.unique(profiles.sizes, return_index=True, return_inverse=True)
+    starts = below(sizes + 1)
+    counted = np.repeat(np.arange(len(sizes)), sizes + 1)
+    row_of_user, of_row = fixed(roles.row_of_user), fixed(starts[kind])
 
     def blocks(size: int) -> Iterator[Block]:
-        for part in profiles.blocks(size):
-            start, stop = part.start, part.stop
-            cells = profiles.cells(np.arange(start, stop))
-            rows, rated = rows_of(cells), fixed(cells.symbols.has_rating)
-            alone = np.arange(stop - start + 1)
-            edges = count_edges(
-                0,
-                stop - start,
-                Members(alone, alone[:-1]),
-                Members(fixed(users.indptr[start : stop + 1]), users.members),
-                rows,
-                fixed(cells.sizes),
-                rated,
-                truth,
-                cells.n_items,
+        each = max(1, size // len(counted))
+        for first in range(0, columns.n_items, each):
+            last = min(first + each, columns.n_items)
+            counts = np.zeros((last - first, len(counted)), dtype=np.int64)
+            some = (first, last)
+            hidden = count_raters(fixed(columns.levels), raters, row_of_user, of_row, some, counts)
+            item, at = np.nonzero(counts)
+            edges = Edges(
+                group=example[counted[at]],
+                item=(first + item).astype(np.int32),
+                edges=counts[item, at] * sizes[counted[at]],
+                raters=at - starts[counted[at]],
             )
-            own = np.where((row_of_user >= start) & (row_of_user < stop), row_of_user - start, -1)
-            yield Block(
-                edges._replace(group=edges.group + start),
-                int(rated_unreleased(rows, rated, own, truth)),
-                stop - start,
-                len(cells.columns),
-            )
+            share = (last - first) / columns.n_items
+            yield Block(edges, hidden, share * columns.n_groups, int(counts.sum()))
 
-    groups = Groups(np.arange(n), row_of_user, profiles.sizes)
+    groups = Groups(np.arange(columns.n_groups), roles.row_of_user, profiles.sizes)
     return Shown(
-        roles.original, table, row_of_user, groups, profiles.n_records, profiles.n_items, blocks
+        roles.original,
+        table,
+        roles.row_of_user,
+        groups,
+        profiles.n_records,
+        columns.n_items,
+        blocks,
     )
 
 

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from starshade.anonymize.generalize import generalize
 from starshade.anonymize.personal.settings import refuse_repeated
 from starshade.audit.make import Anonymizer
 from starshade.errors import ConfigError, StarshadeError
@@ -20,6 +19,7 @@ from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
 from starshade.release.build import Provenance, generalized_release
+from starshade.release.cells import cells_of
 from starshade.release.table import Release
 from starshade.rng import generator
 
@@ -63,11 +63,10 @@ def compile_first(methods: Iterable[Anonymizer], ratings: Ratings, seed: int) ->
 def untouched(ratings: Ratings, attributes: Attributes = "none") -> Release:
     """Return the ratings as a release that hides nobody: k = 1, every record by itself."""
     table = ratings.drop_empty_users()
-    groups = np.arange(table.n_users)
     return generalized_release(
         table,
-        groups,
-        generalize("ndgh", table, groups),
+        np.arange(table.n_users),
+        cells_of(table),
         Provenance(method=ORIGINAL, seed=0, rare_items="keep"),
         attributes=attributes,
     )

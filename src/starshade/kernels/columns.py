@@ -151,6 +151,49 @@ def _tally(first, last, levels, indptr, users, codes, shown, item_of, row, count
                 counts[codes[p], column[row[users[p]]]] += 1
 
 
+def count_raters(
+    levels: Levels,
+    raters: tuple[Ints, Int32s],
+    row: Ints,
+    start: Ints,
+    items: tuple[int, int],
+    counts: Ints,
+) -> int:
+    """Count the rows that show an item by how many of their people rated it: into `counts`.
+
+    `raters`: of each item, as `indptr` and users; `row`: of each user, -1 where there is none;
+    `items`: the first, and past the last, that are looked at. Row r with j raters of an item is
+    counted in ``counts[item - first, start[r] + j]``. Returns the ratings that no row shows.
+    """
+    first, last = items
+    lanes = cut(np.full(last - first, len(start)), len(start))
+    hidden = np.zeros(len(lanes), np.int64)
+
+    def of_lane(lane: int) -> None:
+        here = (first + lanes[lane][0], first + lanes[lane][1])
+        hidden[lane] = _count_raters(*here, first, levels, *raters, row, start, counts)
+
+    run(of_lane, len(lanes))
+    return int(hidden.sum())
+
+
+@njit(cache=True, nogil=True)
+def _count_raters(begin, end, first, levels, indptr, users, row, start, counts):  # type: ignore[no-untyped-def]
+    found, hidden = np.zeros(len(start), np.int64), np.int64(0)
+    for item in range(begin, end):
+        for p in range(indptr[item], indptr[item + 1]):
+            if row[users[p]] >= 0:
+                found[row[users[p]]] += 1
+        column, out = levels[item], counts[item - first]
+        for r in range(len(column)):
+            if column[r] > 0:
+                out[start[r] + found[r]] += 1
+            else:
+                hidden += found[r]
+            found[r] = 0
+    return hidden
+
+
 def sums_of(
     levels: Array, indptr: Ints, items: Ints, kinds: Ints, worth: Floats, out: Floats
 ) -> None:

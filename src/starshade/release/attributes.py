@@ -151,6 +151,7 @@ def records_alone_with_sensitive(
 
 def _share_with_a_cell(classes: Cells, telling: NDArray[np.bool_]) -> float:
     """Share of records in rows with a cell whose symbol is marked; 0 without records."""
-    before = np.concatenate([[0], np.cumsum(telling[classes.codes])])
+    before = np.zeros(len(classes.codes) + 1, dtype=np.int64)
+    np.cumsum(telling[classes.codes], out=before[1:])
     hit = before[classes.indptr[1:]] > before[classes.indptr[:-1]]
     return int(classes.sizes[hit].sum()) / max(classes.n_records, 1)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import cut
 from starshade.kernels.csr import keep_columns, keep_rows, transpose
 from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.scale import SLACK, Scale
@@ -69,10 +70,14 @@ class Cells(Rows):
     @cached_property
     def support(self) -> NDArray[np.int64]:
         """|supp(i)| as the adversary sees it: records whose cell has a non-null member."""
-        rows = np.repeat(np.arange(self.n_groups), np.diff(self.indptr))
-        weight = self.sizes[rows] * self.symbols.has_rating[self.codes]
-        # integers below 2**53 are exact in float64, which is what bincount sums in
-        return np.bincount(self.columns, weights=weight, minlength=self.n_items).astype(np.int64)
+        out, lengths = np.zeros(self.n_items), np.diff(self.indptr)
+        for start, stop in cut(lengths):
+            here = slice(self.indptr[start], self.indptr[stop])
+            records = np.repeat(self.sizes[start:stop], lengths[start:stop])
+            weight = records * self.symbols.has_rating[self.codes[here]]
+            # integers below 2**53 are exact in float64, which is what bincount sums in
+            out += np.bincount(self.columns[here], weights=weight, minlength=self.n_items)
+        return out.astype(np.int64)
 
     @property
     def arrays(self) -> list[NDArray[Any] | None]:
@@ -103,8 +108,12 @@ class Cells(Rows):
     @cached_property
     def often(self) -> NDArray[np.int64]:
         """Records' cells of each content."""
-        each = np.repeat(self.sizes, np.diff(self.indptr))
-        return np.bincount(self.codes, each, minlength=len(self.symbols)).astype(np.int64)
+        out, lengths = np.zeros(len(self.symbols)), np.diff(self.indptr)
+        for start, stop in cut(lengths):
+            each = np.repeat(self.sizes[start:stop], lengths[start:stop])
+            here = slice(self.indptr[start], self.indptr[stop])
+            out += np.bincount(self.codes[here], each, minlength=len(self.symbols))
+        return out.astype(np.int64)
 
     @cached_property
     def first_equal(self) -> NDArray[np.int64]:

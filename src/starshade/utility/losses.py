@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.figure import Figure
+from starshade.kernels.arrays import cut
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import (
@@ -81,12 +82,17 @@ def _mean_loss(release: Release, original: Ratings) -> float | None:
     cells = release.cells()
     ranges = column_ranges(Match(release, original).part)
     low, high = cells.symbols.bounds
-    width = (high - low)[cells.codes]
-    column = ranges[cells.columns]
-    share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
-    rows = np.repeat(cells.sizes, np.diff(cells.indptr))
+    charged = np.empty(cells.n_cells)
+    for start, stop in cut(
+        np.diff(cells.indptr)
+    ):  # no more than a few numbers of each cell at once
+        here = slice(cells.indptr[start], cells.indptr[stop])
+        width, column = (high - low)[cells.codes[here]], ranges[cells.columns[here]]
+        share = np.divide(width, column, out=np.zeros(len(width)), where=column > 0)
+        lengths = np.diff(cells.indptr[start : stop + 1])
+        charged[here] = share * np.repeat(cells.sizes[start:stop], lengths)
     total = cells.n_records * cells.n_items
-    return float((share * rows).sum()) / total if total else None
+    return float(charged.sum()) / total if total else None
 
 
 def column_ranges(ratings: Ratings) -> NDArray[np.float64]:
@@ -94,9 +100,11 @@ def column_ranges(ratings: Ratings) -> NDArray[np.float64]:
     null = ratings.scale.null_level
     low = np.full(ratings.n_items, np.inf)
     high = np.full(ratings.n_items, null)
-    values = ratings.values()
-    np.minimum.at(low, ratings.columns, values)
-    np.maximum.at(high, ratings.columns, values)
+    for start, stop in cut(ratings.user_support):
+        here = slice(ratings.indptr[start], ratings.indptr[stop])
+        values = ratings.levels[ratings.codes[here]]
+        np.minimum.at(low, ratings.columns[here], values)
+        np.maximum.at(high, ratings.columns[here], values)
     low[ratings.item_support < ratings.n_users] = null
     return np.asarray(high - low)
 

@@ -125,10 +125,9 @@ class Model:
 
     def _unsure_rows(self, cells: Cells, items: int) -> Unsure:
         """Say how many items each row of generalized cells may have rated."""
-        row = np.repeat(np.arange(cells.n_groups), np.diff(cells.indptr))
-        share = share_rated(cells.symbols)
-        q = share[cells.codes] * self.popular[cells.columns] * self.may[cells.columns]
-        return Unsure.of(q, row, np.arange(cells.n_groups), nodes_of(items, self.knowledge.known))
+        nodes = nodes_of(items, self.knowledge.known)
+        rows = cells.indptr, cells.columns, cells.codes
+        return Unsure.of(share_rated(cells.symbols), self.popular * self.may, rows, nodes)
 
     def _unsure_patterns(self, columns: Columns, items: int) -> Unsure:
         """Say how many items each profile may have rated.
@@ -137,15 +136,16 @@ class Model:
         """
         first, pattern = np.unique(columns.first_alike, return_inverse=True)
         nodes, parts = nodes_of(items, self.knowledge.known), []
-        q = self.popular * self.may
+        popular, alike = self.popular * self.may, np.ones(1)
         each = max(1, POSTED // max(1, columns.n_items))
         for start in range(0, len(first), each):
             row, item = np.nonzero(columns.levels[:, first[start : start + each]].T)
-            some = np.arange(min(each, len(first) - start))
-            parts.append(Unsure.of(q[item], row, some, nodes))
+            some = below(np.bincount(row, minlength=min(each, len(first) - start)))
+            rows = some, item.astype(np.int32), np.zeros(len(item), np.uint8)
+            parts.append(Unsure.of(alike, popular, rows, nodes))
         product = np.concatenate([part.product for part in parts])
         expected = np.concatenate([part.expected for part in parts])
-        different, kind = np.unique(q, return_inverse=True)
+        different, kind = np.unique(popular, return_inverse=True)
         logs = np.log1p(np.outer(different, nodes[0] - 1))
         return Unsure(*nodes, pattern, product, kind, logs, expected[pattern])
 

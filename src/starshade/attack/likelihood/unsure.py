@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.kernels.arrays import fixed
+from starshade.kernels.attack.rated import add_up_logs
+
 Floats = NDArray[np.float64]
+Nodes = tuple[Floats, Floats]
+RowsOfCells = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]
 _NODES = 20  # of an integral, in each part of it
 
 
@@ -36,23 +41,27 @@ class Unsure:
         return cls(few, few, pattern, none, pattern, none, few)
 
     @classmethod
-    def of(
-        cls,
-        chance: Floats,
-        row: NDArray[np.int64],
-        pattern: NDArray[np.int64],
-        nodes: tuple[Floats, Floats],
-    ) -> Unsure:
-        """Tell it of cells, each a rating with a `chance`, of the patterns that `row` says."""
-        n = len(pattern)
-        different, kind = np.unique(chance, return_inverse=True)
-        logs = np.log1p(np.outer(different, nodes[0] - 1))
-        product = np.stack([np.bincount(row, each[kind], minlength=n) for each in logs.T], 1)
-        expected = np.asarray(np.bincount(row, chance, minlength=n), dtype=np.float64)
-        return cls(*nodes, pattern, np.asarray(product, np.float64), kind, logs, expected)
+    def of(cls, share: Floats, popular: Floats, cells: RowsOfCells, nodes: Nodes) -> Unsure:
+        """Tell it of rows of cells, each row a pattern of its own.
+
+        A cell is a rating with the chance of its content's `share` times how `popular` its item is.
+        """
+        of_item, which = np.unique(popular, return_inverse=True)
+        chance, place = np.unique(np.outer(share, of_item), return_inverse=True)
+        logs = np.log1p(np.outer(chance, nodes[0] - 1))
+        indptr, columns, codes = cells
+        told = add_up_logs(
+            (fixed(indptr), fixed(columns), fixed(codes)),
+            fixed(place.reshape(len(share), len(of_item)).astype(np.int32)),
+            fixed(which.astype(np.int32)),
+            fixed(chance),
+            fixed(logs),
+        )
+        kind, product, expected = told
+        return cls(*nodes, np.arange(len(indptr) - 1), product, kind, logs, expected)
 
 
-def nodes_of(items: int, known: int) -> tuple[Floats, Floats]:
+def nodes_of(items: int, known: int) -> Nodes:
     """Return where an integral over [0, 1] of ``Counts`` is looked at, and the weights.
 
     Of few items exactly (Gauss & Legendre). Of many the integrand falls as fast as e^(-n (1 - t)):

@@ -230,12 +230,13 @@ def padded_cells(
     known[item_of[item_of >= 0]] = True
     place = np.full(len(sizes) + 1, -1, dtype=np.int64)  # the last: users without a row
     place[rows] = np.arange(len(rows))
-    of_cell = np.repeat(place[roles.row_of_user], truth.user_support)
-    there = of_cell >= 0
-    flat = of_cell[there] * len(items) + truth.columns[there]
+    there = np.flatnonzero(place[roles.row_of_user] >= 0)
+    theirs = truth.keep_users(there)
+    of_cell = np.repeat(place[roles.row_of_user[there]], theirs.user_support)
+    flat = of_cell * len(items) + theirs.columns
     raters = np.bincount(flat, minlength=len(rows) * len(items)).reshape(len(rows), -1)
     shape = (len(rows), int(known.sum()))
-    support = np.bincount(truth.columns, minlength=len(items))[known]
+    support = truth.item_support[known]
     return PaddedCells(
         shown=shown_values(data, rows),
         known=known,

@@ -116,6 +116,7 @@ def play(
     for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
         for game in games:
             game.add(one)
+        del one  # the next is made in its place
     facts = {
         "records": view.cells.n_records,
         "credit": view.credit,

@@ -122,13 +122,22 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
 
 
 @inner
+def of_like_length(shown, rated, theta):  # type: ignore[no-untyped-def]
+    """Tell whether a dense row that shows so many items may agree with whoever rated so many.
+
+    Asked before `agrees`: of few numbers it takes a hundredth of the time of a call with tables.
+    """
+    return abs(shown - rated) <= (1 - theta) * (rated + shown) + _SLACK
+
+
+@inner
 def _profile_agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-def]
     """Tell the same of a dense row: what it shows beside the true cells are misses, all of it."""
     p, p_end = truth.indptr[user], truth.indptr[user + 1]
     shown = rows.indptr[row + 1] - rows.indptr[row]
-    allowed = (1 - theta) * ((p_end - p) + shown) + _SLACK
-    if abs(shown - (p_end - p)) > allowed:
+    if not of_like_length(shown, p_end - p, theta):
         return False
+    allowed = (1 - theta) * ((p_end - p) + shown) + _SLACK
     misses, both = 0, 0
     for cell in range(p, p_end):
         content = np.int64(rows.levels[truth.columns[cell], row]) - 1

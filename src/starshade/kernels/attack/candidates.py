@@ -27,7 +27,7 @@ from starshade.kernels.arrays import (
     place_of,
     run,
 )
-from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
+from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, of_like_length
 from starshade.kernels.attack.postings import EVERY_ROW, NO_DAY
 from starshade.kernels.warm import announce
 
@@ -154,7 +154,7 @@ def candidates(seen: Seen, clues: Clues, within: Thresholds, target: int) -> Int
 @njit(cache=True, nogil=True)
 def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped-def]
     room = make_room(seen, clues)
-    rows = room.rows
+    rows, dense = room.rows, len(seen.by_row.levels) > 0
     for t in range(start, min(start + CHUNK, len(found))):
         n, looked_at = list_fitting(t, seen, clues, within, room)
         own = _holds(rows, n, clues.own[t])
@@ -162,9 +162,13 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
         if judge.own_only:
             agreeing = seen.copies[clues.own[t]] if own else 0
         else:
+            user, ends = clues.user[t], seen.by_row.indptr
+            rated = judge.truth.indptr[user + 1] - judge.truth.indptr[user]
             for i in range(n):
                 row = np.int64(rows[i])  # one type, one compiling
-                if agrees(row, seen.by_row, clues.user[t], judge.truth, seen.contents, judge.theta):
+                if dense and not of_like_length(ends[row + 1] - ends[row], rated, judge.theta):
+                    continue
+                if agrees(row, seen.by_row, user, judge.truth, seen.contents, judge.theta):
                     agreeing += seen.sizes[row]
         records = n
         if not seen.single:

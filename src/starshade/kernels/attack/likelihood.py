@@ -17,29 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import (
-    UNKNOWN_DAY,
-    Array,
-    Bools,
-    Floats,
-    Int32s,
-    Ints,
-    in_chunks,
-    inner,
-)
+from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
 from starshade.kernels.attack.candidates import Postings
-from starshade.kernels.attack.possible import (
-    cell_at,
-    chance_told,
-    content_at,
-    list_possible,
-    owed_once,
-)
+from starshade.kernels.attack.owed import chance_told, owed
+from starshade.kernels.attack.possible import Listed, list_possible, of_cell, of_day, take
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
-from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.warm import announce
-
-_SMALL = 2.0**-400  # below it an exponent is set apart
 
 
 class Counts(NamedTuple):
@@ -118,25 +101,46 @@ def weigh(held: Postings, counts: Counts, law: Law, facts: Facts, goal: Goal) ->
 
 @njit(cache=True, nogil=True)
 def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: ignore[no-untyped-def]
-    known, n_rows = facts.item.shape[1], len(goal.sizes)
-    listed, faults = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
-    room = (listed, faults, np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
-    chance, power = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
-    order, sums = np.empty(known, np.int64), np.empty(law.mistakes + 1)
-    dense = len(rows.levels) > 0
-    owed = np.empty((len(counts.product) if dense else 0, law.mistakes + 1))
+    known, n_rows, ways = facts.item.shape[1], len(goal.sizes), law.mistakes + 1
+    room = _listed(n_rows, ways), _listed(n_rows, ways)
+    listed, chance = np.empty(n_rows, np.int32), np.empty(n_rows, np.float64)
+    weighed = listed, chance, np.empty(n_rows, np.int64)
+    order, sums = np.empty(known, np.int64), np.empty((1, ways))
+    memo = np.empty((_kinds(rows, counts), ways))
     beside = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
     masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0)
+    before = -1
     for t in range(start, stop):
         m = _rarest_first(t, counts, facts, order)
         out = found[t]
-        owed[:] = np.nan
-        scratch = (order[:m], sums, beside, owed)
-        n = _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, out)
+        if len(counts.rated) == 0 or m != before:
+            memo[:] = np.nan
+        before = m
+        n, some = list_possible(t, held, counts, law, facts, order[:m], *room, out)
+        n = _weigh(t, n, some, rows, counts, law, facts, order[:m], memo, beside, *weighed)
         stranger = (0.0, 0)
         if goal.strangers:
             stranger = _stranger(t, held, counts, law, facts, goal, order[:m], sums, out)
-        sum_up(t, listed[:n], chance, power, stranger, goal, masses, out)
+        sum_up(t, listed[:n], chance, weighed[2], stranger, goal, masses, out)
+
+
+@inner
+def _listed(n_rows, ways):  # type: ignore[no-untyped-def]
+    """Room for as many rows as there are, and for one that lacks all items."""
+    return Listed(
+        np.empty(n_rows + 1, np.int32),
+        np.empty(n_rows + 1, np.int32),
+        np.empty((n_rows + 1, ways)),
+        np.empty(n_rows + 1, np.int64),
+    )
+
+
+@inner
+def _kinds(rows, counts):  # type: ignore[no-untyped-def]
+    """How many kinds of rows there are, alike in what a chance owes to how much they rated."""
+    if len(counts.rated) > 0:
+        return counts.items + 1
+    return len(counts.product) if len(rows.levels) > 0 else 1
 
 
 @inner
@@ -159,125 +163,47 @@ def _rarest_first(t, counts, facts, order):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _possible(t, rows, held, counts, law, facts, scratch, room, chance, power, out):  # type: ignore[no-untyped-def]
-    """List the rows that may have led to what is known, with their chances; return how many."""
-    order = scratch[0]
-    n = list_possible(t, held, law, facts, order, room, out)
-    listed, kept = room[0], 0
-    for i in range(n):
-        row = listed[i]
-        if len(counts.rated) == 0 or counts.rated[row] >= 0:
-            chance[kept], power[kept] = _chance(row, t, rows, counts, law, facts, *scratch)
-            if chance[kept] > 0:
-                listed[kept] = row
-                kept += 1
-    return kept
+def _weigh(t, n, some, rows, counts, law, facts, order, memo, beside, listed, chance, power):  # type: ignore[no-untyped-def]
+    """List the rows that may be it with their chances, `chance * 2 ** power`; return how many.
 
-
-@njit(cache=True, nogil=True)
-def _chance(row, t, rows, counts, law, facts, order, sums, room, memo):  # type: ignore[no-untyped-def]
-    """Chance of the facts from a record of a row, but for what is alike for all: x · 2^power."""
-    sums[:] = 0.0
-    sums[0] = 1.0
-    power = _choices(row, t, rows, counts, law, facts, order, sums)
-    if power > 0:
-        return 0.0, 0
-    out = 0.0
-    if law.wrong_items:
-        for w in range(len(sums)):
-            if sums[w] > 0 and facts.share[t, w] > 0:
-                owed = owed_once(row, t, len(order) - w, w, rows, counts, facts, order, room, memo)
-                out += sums[w] * facts.share[t, w] * owed
-    else:
-        for w in range(len(sums)):
-            out += sums[w] * facts.share[t, w]
-        if out > 0:
-            out *= owed_once(row, t, len(order), 0, rows, counts, facts, order, room, memo)
-    x, e = math.frexp(out)
-    return x, power + e
-
-
-@inner
-def _choices(row, t, rows, counts, law, facts, order, sums):  # type: ignore[no-untyped-def]
-    """Fill `sums` with the chances of the facts by the number of mistakes among them.
-
-    `sums[i]`: over the choices of i of the facts, of the product of the chances of these being
-    wrong and the others right. Returns the power of two that is set apart; 1: all are zero.
+    A chance comes without what is alike for all. memo : what it owes to how much each kind of rows
+    rated, by the number of mistakes; NaN where that is not known yet
     """
-    lacking, power = 0, 0
-    for k in range(len(order)):
-        j = order[k]
-        p = cell_at(row, facts.item[t, j], rows)
-        if p < 0:
-            lacking += 1
-            if not law.wrong_items or lacking > law.mistakes:
-                return 1
-            right, wrong = 0.0, facts.blind[t, j]
-        else:
-            day = rows.days[p] if len(rows.days) > 0 else UNKNOWN_DAY
-            code = np.int64(content_at(p, row, rows))
-            right, wrong = _fact(code, day, len(rows.days) > 0, t, j, counts, law, facts)
-        apart = _take(sums, right, wrong)
-        if apart > 0:
-            return 1
-        power += apart
-    return power
-
-
-@inner
-def _take(sums, right, wrong):  # type: ignore[no-untyped-def]
-    """Take one more fact into `sums`; returns the power of two that is set apart, 1: all zero."""
-    most = 0.0
-    for i in range(len(sums) - 1, 0, -1):
-        sums[i] = sums[i] * right + sums[i - 1] * wrong
-        most = max(most, sums[i])
-    sums[0] *= right
-    most = max(most, sums[0])
-    if most == 0.0:
-        return 1
-    if most < _SMALL:
-        sums /= _SMALL
-        return -400
-    return 0
-
-
-@inner
-def _fact(code, day, dated, t, j, counts, law, facts):  # type: ignore[no-untyped-def]
-    """Chance of a fact from a cell that it is right, and wrong, about."""
-    right, wrong = _cell(code, t, j, counts, law, facts)
-    if law.day_error >= 0 and dated:
-        right_day, wrong_day = _day(day, t, j, law, facts)
-        right *= right_day
-        wrong *= 1.0 if law.wrong_items else wrong_day
-    return right, wrong
-
-
-@inner
-def _cell(code, t, j, counts, law, facts):  # type: ignore[no-untyped-def]
-    kind, popular = facts.kind[t, j], counts.popular[facts.item[t, j]]
-    wrong = law.wrong[kind, code] * popular
-    if law.wrong_items:
-        wrong = (1.0 - counts.share[code] * popular) * facts.blind[t, j]
-    return law.right[kind, code] * popular, wrong
-
-
-@inner
-def _day(day, t, j, law, facts):  # type: ignore[no-untyped-def]
-    """Chance of a known day from a cell that it is right, and wrong, about."""
-    known = np.int64(facts.day[t, j])
-    if day == UNKNOWN_DAY or known == NO_DAY:
-        both = 1.0 if day == UNKNOWN_DAY and known == NO_DAY else 0.0
-        return both, both
-    truth = np.int64(day)
-    right = 1.0 / (2 * law.day_error + 1) if abs(known - truth) <= law.day_error else 0.0
-    first = max(truth - law.day_error, 0)
-    last = min(truth + law.day_error + 1, len(law.days_below) - 1)
-    outside = law.days_below[-1] - (law.days_below[last] - law.days_below[first])
-    if outside == 0:
-        return right, 1.0 if known == truth else 0.0
-    if (first <= known and known < last) or known < 0 or known >= len(law.days_below) - 1:
-        return right, 0.0
-    return right, (law.days_below[known + 1] - law.days_below[known]) / outside
+    certain, dense, told = len(counts.rated) > 0, len(rows.levels) > 0, facts.told[t]
+    share, sums, wrong_items = facts.share[t], some.sums, law.wrong_items
+    kept = 0
+    for i in range(n):
+        row, kind = some.row[i], np.int64(0)
+        if certain:
+            kind = counts.rated[row]
+            if kind < 0:
+                continue
+        elif dense:
+            kind = counts.pattern[row]
+        else:  # no two are known to be alike
+            for w in range(memo.shape[1]):
+                memo[0, w] = np.nan
+        said = chance_told(told, rows.indptr[row + 1] - rows.indptr[row]) if certain else 1.0
+        out = 0.0
+        for w in range(memo.shape[1]):
+            if sums[i, w] > 0 and share[w] > 0:
+                part = sums[i, w] * share[w]
+                if wrong_items:
+                    if np.isnan(memo[kind, w]):
+                        m = len(order) - w
+                        memo[kind, w] = owed(row, t, m, w, rows, counts, facts, order, beside)
+                    part *= memo[kind, w] * said
+                out += part
+        if out > 0 and not wrong_items:
+            if np.isnan(memo[kind, 0]):
+                m = len(order)
+                memo[kind, 0] = owed(row, t, m, 0, rows, counts, facts, order, beside)
+            out *= memo[kind, 0] * said
+        if out > 0:
+            chance[kept], e = math.frexp(out)
+            listed[kept], power[kept] = row, some.power[i] + e
+            kept += 1
+    return kept
 
 
 @inner
@@ -295,29 +221,36 @@ def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ign
     no_cells = records * counts.items - cells + counts.items / 2
     cells += counts.items / 2
     sums[:] = 0.0
-    sums[0] = 1.0
-    power = 0
+    sums[0, 0] = 1.0
+    power, dated = 0, law.day_error >= 0
     for k in range(len(order)):
         j = order[k]
         item, right, wrong, rated = facts.item[t, j], 0.0, 0.0, 0.0
+        known, popular, blind = np.int64(facts.day[t, j]), counts.popular[item], facts.blind[t, j]
+        rights, wrongs = law.right[facts.kind[t, j]], law.wrong[facts.kind[t, j]]
         for p in range(held.indptr[item], held.indptr[item + 1]):
             size = goal.sizes[held.rows[p]] - (held.rows[p] == own)
-            day = held.days[p] if len(held.days) > 0 else UNKNOWN_DAY
             code = np.int64(held.codes[p])
-            chances = _fact(code, day, len(held.days) > 0, t, j, counts, law, facts)
-            right += size * chances[0]
-            wrong += size * chances[1]
-            rated += size * counts.share[held.codes[p]] * counts.popular[item]
+            here, not_here = of_cell(
+                rights[code], wrongs[code], counts.share[code], popular, blind, law.wrong_items
+            )
+            if dated:
+                days = of_day(np.int64(held.days[p]), known, law.day_error, law.days_below)
+                here *= days[0]
+                not_here *= 1.0 if law.wrong_items else days[1]
+            right += size * here
+            wrong += size * not_here
+            rated += size * counts.share[code] * popular
         out["touched"] += held.indptr[item + 1] - held.indptr[item]
-        right = (right + facts.blind[t, j] / 2) / cells
+        right = (right + blind / 2) / cells
         if law.wrong_items:
-            wrong = (records - rated + 0.5) * facts.blind[t, j] / no_cells
+            wrong = (records - rated + 0.5) * blind / no_cells
         else:
-            wrong = (wrong + facts.blind[t, j] / 2) / cells
-        power += _take(sums, right, wrong)
+            wrong = (wrong + blind / 2) / cells
+        power += take(sums, 0, right, wrong, sums, 0)
     chance = 0.0
-    for w in range(len(sums)):
-        chance += sums[w] * facts.share[t, w]
+    for w in range(sums.shape[1]):
+        chance += sums[0, w] * facts.share[t, w]
     if facts.told[t] >= 0:
         told = 0.0
         for row in range(len(goal.sizes)):

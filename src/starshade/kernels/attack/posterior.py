@@ -19,6 +19,7 @@ from starshade.kernels.arrays import Array, Bools, Floats, Ints, inner
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 
 _SAME = 1e-9  # posteriors are equal when they differ by less than this share
+_HALVED = np.ldexp(1.0, -np.arange(1001))  # a product with it is what ldexp gives, and faster
 
 #: of each target: greatest chance, as ``chance * 2 ** power``; records that have it; whether one of
 #: them is right (the target's own; where that is unknown, one that agrees with the truth); first of
@@ -86,7 +87,8 @@ class Goal(NamedTuple):
 def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: ignore[no-untyped-def]
     """Fill one FOUND from the chances of the rows that are listed, `chance * 2 ** power`.
 
-    stranger : chance, with its exponent; masses : scratch, of zeros, one of each class
+    stranger : chance, with its exponent; masses : scratch, of zeros, one of each class. Afterwards
+    `chance` holds shares of the greatest.
     """
     best, e = _greatest(t, listed, chance, power, goal)
     out["chance"], out["power"] = best, e
@@ -99,10 +101,11 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
     own = goal.own[t]
     for i in range(len(listed)):
         row = listed[i]
+        exactly, above = chance[i] / best, power[i] - e
+        share = chance[i] = _times(exactly, above)
         size = goal.sizes[row] - (goal.absent and row + goal.first == own)
         if size == 0:
             continue
-        share = _share(chance[i], power[i], best, e)
         mass = np.int64(share * goal.unit + 0.5) * size
         out["mass"] += mass
         right = row + goal.first == own
@@ -114,15 +117,17 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
             if out["top"] < 0:
                 out["top"] = row + goal.first
         if right:
-            exact = math.log2(chance[i] / best) + (power[i] - e)
-            out["right"] = max(out["right"], exact)
+            out["right"] = max(out["right"], math.log2(exactly) + above)
             out["right_mass"] += mass
-    _sum_up_classes(t, listed, chance, power, goal, masses, out)
+    _sum_up_classes(t, listed, chance, goal, masses, out)
 
 
 @inner
-def _share(chance, power, best, e):  # type: ignore[no-untyped-def]
-    return math.ldexp(chance / best, int(max(power - e, -1_000)))
+def _times(share, power):  # type: ignore[no-untyped-def]
+    """Return ``share * 2 ** power``, of a share near 1; no power is below -1,000."""
+    if power <= 0:
+        return share * _HALVED[min(-power, 1_000)]
+    return math.ldexp(share, int(power))
 
 
 @inner
@@ -139,22 +144,20 @@ def _greatest(t, listed, chance, power, goal):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _sum_up_classes(t, listed, chance, power, goal, masses, out):  # type: ignore[no-untyped-def]
+def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-untyped-def]
     """Find the likeliest class; one of several rows is looked at where it comes first."""
-    summed, best, e = len(goal.class_of) > 0, out["chance"], out["power"]
-    most = 0.0
+    summed, most = len(goal.class_of) > 0, 0.0
     for i in range(len(listed)):
         row = listed[i]
-        share = _share(chance[i], power[i], best, e)
         if summed:
-            masses[goal.class_of[row]] += share * goal.sizes[row]
+            masses[goal.class_of[row]] += shares[i] * goal.sizes[row]
             most = max(most, masses[goal.class_of[row]])
         else:
-            most = max(most, share * goal.copies[row])
+            most = max(most, shares[i] * goal.copies[row])
     out["class_mass"] = most
     for i in range(len(listed)):
         row = listed[i]
-        share = _share(chance[i], power[i], best, e) * goal.copies[row]
+        share = shares[i] * goal.copies[row]
         kind = row + goal.first
         right = kind == goal.own[t]
         if summed:

@@ -23,7 +23,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
-from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees, content_of
+from starshade.kernels.attack.agreement import (
+    Contents,
+    Rows,
+    Truth,
+    agrees,
+    content_of,
+    of_like_length,
+)
 from starshade.kernels.attack.postings import (
     EVERY_ROW,
     add_known,
@@ -283,12 +290,17 @@ def _rate(summary):  # type: ignore[no-untyped-def]
 @inner
 def _find_agreeing(t, own, block, aux, goal, scores, alike, weights):  # type: ignore[no-untyped-def]
     """List the scores of candidates that agree with the target's truth; return how many."""
-    n = 0
+    n, user, ends = 0, aux.user[t], block.by_row.indptr
+    rated, dense = (
+        goal.truth.indptr[user + 1] - goal.truth.indptr[user],
+        len(block.by_row.levels) > 0,
+    )
     first, last = (own, own + 1) if goal.own_only else (0, len(block.sizes))
     for row in range(max(first, 0), last):
+        if dense and not of_like_length(ends[row + 1] - ends[row], rated, goal.theta):
+            continue
         if is_candidate(row, t, block, aux) and (
-            goal.own_only
-            or agrees(row, block.by_row, aux.user[t], goal.truth, goal.contents, goal.theta)
+            goal.own_only or agrees(row, block.by_row, user, goal.truth, goal.contents, goal.theta)
         ):
             alike[n] = scores[row]
             weights[n] = block.copies[row] if goal.own_only else block.sizes[row]
