@@ -24,6 +24,7 @@ from starshade.ratings.shards.equal import equal_rows
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
 from starshade.release.folder import digest
 from starshade.release.folder.digest import digest_of, digest_of_shards
 from tests.strategies import ratings_tables
@@ -91,6 +92,15 @@ def test_shards_change_no_answer(tmp_path_factory, ratings, knowledge, attack, n
         assert found == whole
     else:
         assert_same_result(found, whole)
+
+
+def test_a_class_may_begin_in_another_shard_than_the_target(tmp_path):
+    ratings = Ratings.from_arrays(["a", "b"], ["x", "x"], [3, 3], scale="1:5:1")
+    write_shards(ratings, tmp_path / "s", 2)
+    whole = Likelihood().run(ratings, Knowledge(known=1), rng=0)
+    found = attack_shards(Likelihood(), open_shards(tmp_path / "s"), Knowledge(known=1), rng=0)
+    assert whole.disclosed.rate == 1
+    assert_same_result(found, whole)
 
 
 @pytest.fixture(scope="module")

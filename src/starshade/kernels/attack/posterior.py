@@ -174,9 +174,12 @@ def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-un
             right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
         out["right_class"] = out["right_class"] or right
     out["true_class"] = out["right_class"]
-    if not goal.own_only and out["top_class"] >= 0:
+    if not goal.own_only:
         row = out["top_class"] - goal.first
-        out["true_class"] = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
+        known = out["top_class"] >= 0  # else its first row is in another block, and asked there
+        out["true_class"] = known and agrees(
+            row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0
+        )
 
 
 def greatest(parts: Sequence[Array]) -> tuple[Floats, Ints]:
@@ -211,4 +214,7 @@ def merge(one: Array, other: Array) -> Array:
         first = here & (part["top_class"] >= 0)
         for name in ("top_class", "true_class"):
             out[name] = np.where(first, part[name], out[name])
+    for part in (one, other):  # the target's own row may be in another block than its class begins
+        here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - _SAME))
+        out["true_class"] |= here & (part["top_class"] < 0) & part["true_class"]
     return out
