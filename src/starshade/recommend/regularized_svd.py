@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from starshade.kernels.synth import normals
 from starshade.naming import called
 from starshade.progress import note, silence, task
 from starshade.ratings.holdout import cell_bytes, hold_out, sample_users
+from starshade.ratings.shards.sharded import ShardedRatings
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.factors import Factors
@@ -101,7 +102,7 @@ class RegularizedSVD(RegularizedSVDSettings):
             sides = fit_sweeps(ratings, how, sweeps, step)
         return how.factors(ratings, *sides, *mean_and_spread(ratings))
 
-    def alternation(self, ratings: Shaped, seed: int) -> Alternation:
+    def alternation(self, ratings: Ratings | ShardedRatings, seed: int) -> Alternation:
         """Return how ratings of this shape are fitted; refuse what cannot be.
 
         Raises
@@ -144,26 +145,7 @@ class RegularizedSVD(RegularizedSVDSettings):
         return out
 
 
-class Shaped(Protocol):
-    """A table, or one in parts."""
-
-    @property
-    def n_users(self) -> int:
-        """Rows."""
-        raise NotImplementedError
-
-    @property
-    def n_items(self) -> int:
-        """Columns."""
-        raise NotImplementedError
-
-    @property
-    def n_ratings(self) -> int:
-        """Cells that hold a rating."""
-        raise NotImplementedError
-
-
-def check_factors(factors: int, ratings: Shaped) -> None:
+def check_factors(factors: int, ratings: Ratings | ShardedRatings) -> None:
     """Refuse more factors than a matrix of these users and items can have."""
     most = min(ratings.n_users, ratings.n_items)
     if factors > most:
@@ -327,7 +309,7 @@ def _some_users(ratings: Ratings, seed: int) -> Ratings:
     return ratings.keep_users(sample_users(ratings, np.arange(ratings.n_users), wanted, seed))
 
 
-def sample_size(ratings: Shaped) -> int | None:
+def sample_size(ratings: Ratings | ShardedRatings) -> int | None:
     """Return how many users suffice to find the number of sweeps; None: all are needed."""
     if ratings.n_ratings <= _SEARCHED:
         return None
