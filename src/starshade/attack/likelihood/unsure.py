@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.kernels.arrays import fixed
-from starshade.kernels.attack.rated import add_up_logs
+from starshade.kernels.rated import add_up_logs
 
 Floats = NDArray[np.float64]
 Nodes = tuple[Floats, Floats]

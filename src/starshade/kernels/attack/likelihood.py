@@ -19,9 +19,9 @@ from numba import njit
 
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
 from starshade.kernels.attack.candidates import Postings
-from starshade.kernels.attack.owed import chance_told, owed
 from starshade.kernels.attack.possible import Listed, list_possible, of_cell, of_day, take
 from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
+from starshade.kernels.rated import chance_told, owed
 from starshade.kernels.warm import announce
 
 

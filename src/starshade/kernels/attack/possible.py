@@ -85,9 +85,8 @@ def _walk(t, j, held, counts, law, facts, joins, some, n_some, other):  # type: 
     item, kind, known = facts.item[t, j], facts.kind[t, j], np.int64(facts.day[t, j])
     rights, wrongs, share = law.right[kind], law.wrong[kind], counts.share
     popular, blind, dated = counts.popular[item], facts.blind[t, j], law.day_error >= 0
-    most, wrong_items, reach, days_below = (
-        law.mistakes, law.wrong_items, law.day_error, law.days_below,
-    )  # fmt: skip
+    most, wrong_items = law.mistakes, law.wrong_items
+    reach, days_below = law.day_error, law.days_below
     holders, codes, days = held.rows, held.codes, held.days
     p, stop = held.indptr[item], held.indptr[item + 1]
     nobody = len(some.row) - 1

@@ -1,4 +1,4 @@
-"""What the chance of what is known owes to how many items a row rated.
+"""How many items a row may have rated, and what the chance of what is known owes to that.
 
 Of a released row that is not certain. `counts` and `facts` are the named tuples of
 `starshade.kernels.attack.likelihood`.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import njit
 
-from starshade.kernels.arrays import inner, place_of
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, inner, place_of, run
 
 
 @inner
@@ -105,3 +106,36 @@ def _rated_beside(row, t, rows, counts, facts, order, room):  # type: ignore[no-
                 room[i] = room[i] * (1.0 - q) + room[i - 1] * q
             room[0] *= 1.0 - q
     return n
+
+
+def add_up_logs(
+    cells: tuple[Ints, Int32s, Array], place: Int32s, which: Int32s, chance: Floats, logs: Floats
+) -> tuple[Int32s, Floats, Floats]:
+    """Add up, over the cells of each row, the logarithms of their kinds, and their chances.
+
+    `cells`: `indptr`, items and contents; a cell is of the kind ``place[content, which[item]]``,
+    and `chance` (kinds,) and `logs` (kinds, nodes) say what that is. Returns the kind of each cell,
+    and of each row the sums, shapes (rows, nodes) and (rows,).
+    """
+    n = len(cells[0]) - 1
+    kind, sums, expected = (
+        np.empty(len(cells[1]), np.int32),
+        np.zeros((n, logs.shape[1])),
+        np.zeros(n),
+    )
+    lanes = cut(np.diff(cells[0]))
+    told = *cells, place, which, chance, logs, kind, sums, expected
+    run(lambda lane: _add_up(*lanes[lane], *told), len(lanes))
+    return kind, sums, expected
+
+
+@njit(cache=True, nogil=True)
+def _add_up(first, last, indptr, columns, codes, place, which, chance, logs, kind, sums, expected):  # type: ignore[no-untyped-def]
+    for row in range(first, last):
+        out = sums[row]
+        for p in range(indptr[row], indptr[row + 1]):
+            kind[p] = place[codes[p], which[columns[p]]]
+            of_kind = logs[kind[p]]
+            for i in range(len(out)):
+                out[i] += of_kind[i]
+            expected[row] += chance[kind[p]]
