@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import fields, replace
 
 import numpy as np
@@ -191,3 +194,25 @@ def test_the_digest_is_that_of_one_table(tmp_path, many, monkeypatch, block):
     some = many.keep_users(np.arange(30)).annotate(attributes=ages)
     write_shards(some, tmp_path / "s", 4)
     assert digest_of_shards(open_shards(tmp_path / "s")) == digest_of(replace(some))
+
+
+INTERPRETED = """
+import sys
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sharded.attack import attack_shards
+from starshade.ratings.shards.shards import open_shards
+
+for attack in (ScoreboardRH(absent=True), Likelihood()):
+    attack_shards(attack, open_shards(sys.argv[1]), Knowledge(known=2, wrong=1), rng=0)
+"""
+
+
+def test_nothing_is_looked_up_beyond_a_shard(tmp_path):
+    """Compiled, what lies beyond an array is read as if it were there; interpreted, it is not."""
+    write_shards(synthesize(n_users=24, n_items=8, n_ratings=80, rng=0), tmp_path / "s", 6)
+    command = [sys.executable, "-c", INTERPRETED, str(tmp_path / "s")]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -290,11 +290,10 @@ def _rate(summary):  # type: ignore[no-untyped-def]
 @inner
 def _find_agreeing(t, own, block, aux, goal, scores, alike, weights):  # type: ignore[no-untyped-def]
     """List the scores of candidates that agree with the target's truth; return how many."""
-    n, user, ends = 0, aux.user[t], block.by_row.indptr
-    rated, dense = (
-        goal.truth.indptr[user + 1] - goal.truth.indptr[user],
-        len(block.by_row.levels) > 0,
-    )
+    n, user, ends, rated = 0, aux.user[t], block.by_row.indptr, 0
+    dense = len(block.by_row.levels) > 0 and not goal.own_only
+    if dense:  # of a shard users may be others than those of the truth
+        rated = goal.truth.indptr[user + 1] - goal.truth.indptr[user]
     first, last = (own, own + 1) if goal.own_only else (0, len(block.sizes))
     for row in range(max(first, 0), last):
         if dense and not of_like_length(ends[row + 1] - ends[row], rated, goal.theta):
