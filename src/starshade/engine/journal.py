@@ -21,7 +21,7 @@ from threading import Lock
 import numpy as np
 
 from starshade.engine.job import Tables
-from starshade.errors import OutputError
+from starshade.errors import ConfigError, OutputError, UnmetError
 from starshade.naming import named
 from starshade.progress import note
 from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
@@ -91,6 +91,8 @@ def filling(folder: Path) -> Iterator[None]:
 def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
     """Keep the answers of a run in a folder of its own in `place`; gone when the run ends well.
 
+    What was asked in vain is not kept either.
+
     `resume`: with what runs that were killed had finished.
     """
     try:
@@ -107,7 +109,17 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
         if resume:
             found = f"going on from {taken:,} finished parts" if taken else "beginning anew"
             note(f"{found}; other settings, seeds or ratings find none" if taken else found)
-        yield Journal(folder)
+        try:
+            yield Journal(folder)
+        except (ConfigError, UnmetError):
+            with suppress(OSError):
+                remove(folder, handle)
+            raise
+        except BaseException:
+            if any(folder.iterdir()):
+                going_on = named("resume", True)
+                note(f"what is finished is kept in {place}: the same with {going_on} goes on")
+            raise
         with suppress(OSError):
             remove(folder, handle)
     finally:

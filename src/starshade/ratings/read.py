@@ -278,7 +278,7 @@ def _from_store(item: Input, request: Request, make: Make) -> Any:
     elif make is build or not request.dates:
         ratings = gather(stored)
     else:
-        return stored.sorted_by(make)
+        return stored.sorted_by(make, request.on_duplicate)
     return ratings if request.dates else replace(ratings, days=None, first_day=0)
 
 

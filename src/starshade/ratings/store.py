@@ -117,8 +117,9 @@ def in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        within = "" if error.filename is None else f"{Path(error.filename).name}: "
         raise InputError(
-            f"{path}: cannot be read as a store: {error.strerror or error}",
+            f"{path}: cannot be read as a store: {within}{error.strerror or error}",
             advice="Check the path and that you may read it.",
         ) from None
     except (KeyError, ValueError, TypeError) as error:

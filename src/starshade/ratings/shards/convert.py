@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, InputError, OutputError
 from starshade.naming import named
 from starshade.plain import counted
 from starshade.progress import announced, note
@@ -18,7 +18,7 @@ from starshade.ratings.read import take_in, tell
 from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import ReadingSettings
-from starshade.ratings.shards.manifest import ShardEntry
+from starshade.ratings.shards.manifest import ShardEntry, is_sharded
 from starshade.ratings.shards.settings import number_of
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.sort import Sorted, sort
@@ -83,6 +83,11 @@ def convert_to_shards(
     wanted = number_of(shards)
     settings = {each.name: each.default for each in settings_of(ReadingSettings)} | reading
     place = vacant(path)
+    if append is not None and Path(append).resolve() in place.path.resolve().parents:
+        raise OutputError(
+            f"{place}: lies in the store that is added to, which stays as it is",
+            advice="Choose a place outside of it.",
+        )
     asked = {"source": source, "append": append, "shards": shards} | settings
     with unfinished_beside(place, asked, resume=resume) as kept:
         try:
@@ -135,6 +140,12 @@ def _taken_in(
     if append is None:
         alone: Sorted | Ratings = take_in(source, settings, make)
         return alone
+    if not is_sharded(Path(append)):
+        there = "is no store of shards" if Path(append).exists() else "is not there"
+        raise InputError(
+            f"{append}: {there}, and only to one of these ratings are added",
+            advice="Write one first: starshade data convert RATINGS --shards auto --out SHARDS.",
+        )
     store = open_shards(append)
     if settings["scale"] is None and not store.report.scale_inferred:
         settings = settings | {"scale": store.scale}

@@ -21,6 +21,7 @@ from starshade.ratings.places.checked import AGAIN, check_files, load
 from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.rows.laying import Cells
 from starshade.ratings.scale import Scale
+from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.shards.manifest import (
     MANIFEST,
     PER_RATING,
@@ -32,6 +33,8 @@ from starshade.ratings.store import MANIFEST as OF_SHARD
 from starshade.ratings.store import Manifest, in_words, load_items, stored_report, table_of
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
+
+_AS_IT_WAS = f"Put the folder back as it was, or: {AGAIN[0].lower()}{AGAIN[1:]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +139,8 @@ class Shards:
         entry = self.manifest.shards[number]
         folder = self.path / entry.folder
         if not (folder / OF_SHARD).is_file():
-            raise InputError(
-                f"{folder}: this shard is missing",
-                advice=f"Put the folder back as it was. {AGAIN}",
-            )
+            part = f", but for its {OF_SHARD}" if folder.is_dir() else ""
+            raise InputError(f"{folder}: this shard is missing{part}", advice=_AS_IT_WAS)
         with in_words(folder):
             text = (folder / OF_SHARD).read_bytes()
             if checksum_of(text) != entry.checksum:
@@ -157,12 +158,15 @@ class Shards:
             return None
         return _joined([self.shard(number).attributes for number in range(len(self))])
 
-    def sorted_by(self, make: Callable[..., Any]) -> Any:
-        """Return what `starshade.ratings.shards.sort.sort` makes of the same table."""
+    def sorted_by(self, make: Callable[..., Any], on_duplicate: OnDuplicate) -> Any:
+        """Return what `starshade.ratings.shards.sort.sort` makes of the same table.
+
+        `on_duplicate`: where it is added to another one.
+        """
         made = make(
             iter(()),
             scale=self.scale,
-            on_duplicate="error",
+            on_duplicate=on_duplicate,
             locate=str,
             report=self.report,
             show_values=False,
@@ -182,9 +186,7 @@ class Shards:
             what = f"holds {twice[0]} once more instead of its own users"
         elif found.lineage != self.lineage:
             what = "is of another store"
-        return InputError(
-            f"{folder}: this shard {what}", advice=f"Put the folder back as it was. {AGAIN}"
-        )
+        return InputError(f"{folder}: this shard {what}", advice=_AS_IT_WAS)
 
 
 @announced("opening the store")
@@ -211,6 +213,14 @@ def _refuse_gaps(path: Path, manifest: ShardsManifest) -> None:
     entries: tuple[ShardEntry, ...] = manifest.shards
     if len({entry.folder for entry in entries}) < len(entries):
         raise InputError(f"{path}: its manifest names a shard twice", advice=AGAIN)
+    known = {entry.folder for entry in entries}
+    for folder in sorted(path.glob("shard-*")):
+        if folder.name not in known:
+            raise InputError(
+                f"{folder}: is no shard of this store",
+                advice="Take it out of the folder. Ratings are added by `starshade data convert "
+                "RATINGS --append STORE --out NEW`.",
+            )
     at = 0
     for entry in entries:
         if entry.first_user != at:

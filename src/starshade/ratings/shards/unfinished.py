@@ -170,6 +170,13 @@ def unfinished_beside(
             advice=f"Free some space there, and go on with {named('resume', True)}; without it the "
             "next run begins anew.",
         ) from error
+    except BaseException:
+        if (folder / "sorted.json").exists():
+            going_on = named("resume", True)
+            note(f"what is finished is kept beside {place}: the same with {going_on} goes on")
+        else:
+            remove(folder, handle)
+        raise
     finally:
         os.close(handle)
 
