@@ -7,19 +7,19 @@ profiles (the target deviation of PA §7): the figure of the shards over that of
     python benchmarks/sharded_release.py                      # synthetic, and MovieLens where it is
     python benchmarks/sharded_release.py --cost 10            # 10 million ratings, at 1G, k = 50
 
-MovieLens is looked for under STARSHADE_DATA (default ../shared/data).
+MovieLens is looked for where `at_hand.py` says.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import starshade as ss
+from at_hand import public
 from shards import line, ratings_file, run
 from starshade.ratings.shards.write import write_shards
 
@@ -32,10 +32,9 @@ PLACES = {
 
 def data() -> Iterator[tuple[str, ss.Ratings]]:
     """Yield the data sets that are there, by name."""
-    folder = Path(os.environ.get("STARSHADE_DATA", "../shared/data"))
     for name, place in PLACES.items():
-        if (folder / place).exists():
-            yield name, ss.read_ratings(folder / place)
+        if (file := public(place)) is not None:
+            yield name, ss.read_ratings(file)
     synthetic = ss.synthesize("netflix", n_users=20_000, n_items=2_000, rng=1)
     yield "synthetic, like netflix", synthetic
 
@@ -69,7 +68,7 @@ def cost(millions: int) -> None:
     """Print what a release of so many ratings takes, as shards and as one table."""
     with tempfile.TemporaryDirectory() as place:
         file, whole, shards = (str(Path(place) / name) for name in ("r.parquet", "whole", "shards"))
-        ratings_file(Path(file), millions)
+        ratings_file(Path(file), millions, 10_000)
         run("data", "convert", file, "--out", shards, "--shards", str(SHARDS), "--memory", "1G")
         run("data", "convert", file, "--out", whole)
         for what, store, more in (("shards", shards, ("--memory", "1G")), ("store", whole, ())):

@@ -60,7 +60,7 @@ REACHED = {
         kernels.attack.postings:_TOGETHER kernels.attack.postings:_ENTRIES
         kernels.attack.predicate:_TABLE kernels.attack.summary:_RUN
         kernels.columns:_RUN kernels.columns:_TILE
-        release.match.evidence:_CELLS release.profiles:_BLOCK""",
+        release.match.evidence:_CELLS""",
     "searching": """
         attack.auxiliary.auxiliary:_AT_ONCE attack.risk:_BLOCK
         attack.sparsity.nearest:_BATCH kernels.attack.neighbours:_BLOCK
@@ -69,7 +69,7 @@ REACHED = {
     "measuring": """
         kernels.padded.als:_ITEMS kernels.padded.als:_PAIRS
         kernels.averages:_BLOCK utility.held_out.pairwise_dissimilarity:_CELLS
-        utility.held_out.nearest:_CELLS utility.held_out.top_n:_CELLS""",
+        utility.held_out.nearest:_CELLS utility.held_out.top_n:_CELLS release.profiles:_BLOCK""",
     "checking": "privacy.classes:_BLOCK privacy.k_m:_AT_ONCE",
     "reading": """
         kernels.counting:_BUCKETS kernels.counting:_PART
