@@ -174,6 +174,8 @@ def kill(job: Job, once: Spent, memory: list[str], kills: int, rng: random.Rando
         until = rng.uniform(0.05, 0.9) * once.seconds if killed < kills else None
         ended = run(*job.words, *memory, "--resume", exits=job.exits, until=until)
         killed += ended is None
+        if job.out is not None and Path(job.out).exists():  # killed, but only after all was there
+            ended = once
     found = known_again(job, ended)
     if aside is not None:
         shutil.rmtree(aside)
