@@ -112,6 +112,18 @@ def test_mass_is_the_sum_of_powers(rows: list[tuple[int, int]], rate: float) -> 
     assert found / unit == pytest.approx(naive.mass(scores, sizes, top, rate), rel=1e-9)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("single", [True, False])
+def test_mass_of_many_rows_is_what_each_adds(share: float, single: bool) -> None:
+    """Over several runs, of which rows without a score are counted."""
+    rng = np.random.default_rng(int(100 * share))
+    values = rng.integers(1, 5_000, 9_001, dtype=np.int32) * (rng.random(9_001) < share)
+    weights = np.ones(9_001, np.int64) if single else rng.integers(1, 9, 9_001)
+    tables = powers(5_000, 1e-3, mass_unit(9 * 9_001))
+    each = [power(5_000 - v, *tables) * w for v, w in zip(values, weights, strict=True)]
+    assert mass(values.astype(np.int32), weights, single, 5_000, *tables) == sum(each)
+
+
 @given(SCORE, st.data(), st.sampled_from([0.0, 1e-9, 3e-6, 0.001, 1.0, 1000.0]))
 def test_power_is_a_power_of_two(top: int, data: st.DataObject, rate: float) -> None:
     distance = data.draw(st.sampled_from([0, top]) | st.integers(0, top))

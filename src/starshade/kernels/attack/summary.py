@@ -242,8 +242,9 @@ def _fill(table, first, rate):  # type: ignore[no-untyped-def]
     n = 1
     while n < len(table):
         factor = 2.0 ** (-n * rate)
-        for i in range(min(n, len(table) - n)):
-            table[n + i] = table[i] * factor
+        half, rest = table[:n], table[n : 2 * n]
+        for i in range(len(rest)):
+            rest[i] = half[i] * factor
         n *= 2
 
 
@@ -261,12 +262,26 @@ def mass(values, weights, single, reference, coarse, fine):  # type: ignore[no-u
 
     `reference`: at most the `top` of the tables.
     """
-    out = np.int64(0)
+    out, zero_records = np.int64(0), np.int64(0)
     top = np.int32(reference)
-    if single:
-        for i in range(len(values)):
-            out += power(top - values[i], coarse, fine)
-    else:
-        for i in range(len(values)):
-            out += power(top - values[i], coarse, fine) * weights[i]
+    some = np.empty(min(_RUN, len(values)), np.int32)
+    for first in range(0, len(values), _RUN):
+        # most rows hold nothing that is known: they are counted, without a look-up for each
+        run = values[first : first + _RUN]
+        if single:
+            n = 0
+            for i in range(len(run)):
+                some[n] = run[i]
+                n += run[i] != 0
+            zero_records += len(run) - n
+            for i in range(n):
+                out += power(top - some[i], coarse, fine)
+        else:
+            for i in range(len(run)):
+                if run[i] != 0:
+                    out += power(top - run[i], coarse, fine) * weights[first + i]
+                else:
+                    zero_records += weights[first + i]
+    if zero_records > 0:
+        out += power(top, coarse, fine) * zero_records
     return out
