@@ -149,12 +149,9 @@ def _price_days(day, scale, decay, days, day_worth):  # type: ignore[no-untyped-
             if away <= reach and days[p] != UNKNOWN_DAY:
                 day_worth[days[p]] = np.int32(scale * decay[away] + 0.5)
         return
-    first, last = max(0, day - reach), min(UNKNOWN_DAY, len(day_worth), day + reach + 1)
-    # two loops without a choice in them, which are done several days at a time
-    for d in range(first, min(day, last)):
-        day_worth[d] = np.int32(scale * decay[day - d] + 0.5)
-    for d in range(max(first, day), last):
-        day_worth[d] = np.int32(scale * decay[d - day] + 0.5)
+    last = min(UNKNOWN_DAY, len(day_worth))
+    for d in range(max(0, day - reach), min(last, day + reach + 1)):
+        day_worth[d] = np.int32(scale * decay[abs(d - day)] + 0.5)
 
 
 @inner

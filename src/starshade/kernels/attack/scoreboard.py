@@ -267,10 +267,10 @@ def _chunk(start, stop, block, aux, tables, goal, unit, merged, weighed, summari
             coarse, fine = powers(out["top"], _rate(out), unit)
             zeros = zero_records * power(out["top"], coarse, fine) if zero_records > 0 else 0
             masses[t]["total"] = zeros + mass(
-                some, some_weights, block.single, out["top"], coarse, fine
+                some, some_weights, block.single, out["top"], coarse, fine, values
             )
             masses[t]["agreeing"] = mass(
-                alike[:n_alike], alike_weights[:n_alike], False, out["best"], coarse, fine
+                alike[:n_alike], alike_weights[:n_alike], False, out["best"], coarse, fine, alike
             )
         if not sparse:
             scores[:] = 0

@@ -257,25 +257,25 @@ def power(distance, coarse, fine):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def mass(values, weights, single, reference, coarse, fine):  # type: ignore[no-untyped-def]
+def mass(values, weights, single, reference, coarse, fine, room):  # type: ignore[no-untyped-def]
     """Σ weight · 2^((value - reference) · rate) in whole units: the same in any order.
 
-    `reference`: at most the `top` of the tables.
+    `reference`: at most the `top` of the tables. `room`: at least as long as `values`,
+    or `values` themselves; overwritten.
     """
     out, zero_records = np.int64(0), np.int64(0)
     top = np.int32(reference)
-    some = np.empty(min(_RUN, len(values)), np.int32)
     for first in range(0, len(values), _RUN):
         # most rows hold nothing that is known: they are counted, without a look-up for each
         run = values[first : first + _RUN]
         if single:
             n = 0
             for i in range(len(run)):
-                some[n] = run[i]
+                room[n] = run[i]
                 n += run[i] != 0
             zero_records += len(run) - n
             for i in range(n):
-                out += power(top - some[i], coarse, fine)
+                out += power(top - room[i], coarse, fine)
         else:
             for i in range(len(run)):
                 if run[i] != 0:
