@@ -112,8 +112,16 @@ def sweep(parent: Path, prefix: str) -> None:
 
 
 def remove(path: Path, handle: int) -> None:
-    """Remove what `handle` is, and then its name; a folder's entries are found by the handle."""
+    """Remove what `handle` is, and then its name; a folder's entries are found by the handle.
+
+    Files go before the folders beside them, which they may stand for: whoever is killed in between
+    leaves no file without its folder.
+    """
     if stat.S_ISDIR(os.fstat(handle).st_mode):
+        for entry in list(os.scandir(handle)):
+            if not entry.is_dir(follow_symlinks=False):
+                with suppress(OSError):
+                    os.unlink(entry.name, dir_fd=handle)
         shutil.rmtree(".", ignore_errors=True, dir_fd=handle)
         path.rmdir()
     else:

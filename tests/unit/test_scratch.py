@@ -241,3 +241,21 @@ def test_a_disk_too_full_for_large_bytes_is_named(temporary: Path, monkeypatch) 
     with pytest.raises(OutputError, match="no space left"):
         scratch_bytes(3, 3)
     assert not list(temporary.iterdir())
+
+
+def test_files_go_before_the_folders_that_they_stand_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, handle = scratch.own(tmp_path, "left-", scratch.make_folder)
+    for name in ("a", "z"):
+        (folder / name).mkdir()
+        (folder / f"{name}.npz").touch()
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(scratch.shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        scratch.remove(folder, handle)
+    os.close(handle)
+    assert sorted(file.name for file in folder.iterdir()) == ["a", "z"]
