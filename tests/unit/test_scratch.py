@@ -254,7 +254,7 @@ def test_files_go_before_the_folders_that_they_stand_for(
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scratch.shutil, "rmtree", killed)
+    monkeypatch.setattr("shutil.rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
         scratch.remove(folder, handle)
     os.close(handle)
