@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+#: how the name of a file ends that is the last to be removed from its folder
+LAST = ".done"
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
@@ -114,18 +116,23 @@ def sweep(parent: Path, prefix: str) -> None:
 def remove(path: Path, handle: int) -> None:
     """Remove what `handle` is, and then its name; a folder's entries are found by the handle.
 
-    Files go before the folders beside them, which they may stand for: whoever is killed in between
-    leaves no file without its folder.
+    Files go before the folders beside them, which they may stand for, and after both what says that
+    all was done (`LAST`): whoever is killed in between leaves nothing that stands for what is gone.
     """
     if stat.S_ISDIR(os.fstat(handle).st_mode):
-        for entry in list(os.scandir(handle)):
-            if not entry.is_dir(follow_symlinks=False):
+        for entry in sorted(os.scandir(handle), key=_turn):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.name, ignore_errors=True, dir_fd=handle)
+            else:
                 with suppress(OSError):
                     os.unlink(entry.name, dir_fd=handle)
-        shutil.rmtree(".", ignore_errors=True, dir_fd=handle)
         path.rmdir()
     else:
         path.unlink()
+
+
+def _turn(entry: os.DirEntry[str]) -> tuple[bool, bool]:
+    return entry.name.endswith(LAST), entry.is_dir(follow_symlinks=False)
 
 
 @contextmanager

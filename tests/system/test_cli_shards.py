@@ -197,6 +197,65 @@ def test_a_conversion_that_is_killed_goes_on_or_begins_anew(
     assert not [name for name in os.listdir(tmp_path) if name.startswith((".tmp-s-", ".runs-s-"))]
 
 
+#: runs a command that dies at a function's first call after its result is in place
+DYING = """
+import importlib, os, signal, sys
+module, name, out = sys.argv[1:4]
+where = importlib.import_module(module)
+real = getattr(where, name)
+
+def dying(*arguments, **named):
+    if os.path.exists(out):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **named)
+
+setattr(where, name, dying)
+sys.argv[:] = ["starshade", *sys.argv[4:]]
+from starshade.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "instant",
+    [
+        ("starshade.ratings.places.atomic", "end"),  # all was moved
+        ("starshade.scratch", "_turn"),  # nothing is cleared away
+        ("shutil", "rmtree"),  # files are, folders are not
+    ],
+)
+@pytest.mark.parametrize("verb", ["convert", "anonymize"])
+def test_killed_with_its_result_in_place_it_says_so(
+    tmp_path: Path, verb: str, instant: tuple[str, str]
+) -> None:
+    file, out = tmp_path / "r.parquet", tmp_path / "out"
+    write_ratings(synthesize(n_users=400, n_items=30, n_ratings=5000, rng=1), file)
+    if verb == "convert":
+        command = ("data", "convert", str(file), "--out", str(out), "--shards", "3")
+        whole: dict[str, object] = {"users": 400, "items": 30, "ratings": 5000, "shards": 3}
+    else:
+        shards = str(tmp_path / "shards")
+        said("data", "convert", str(file), "--out", shards, "--shards", "2")
+        command = anonymize(shards, out)
+        whole, _ = said(*anonymize(shards, tmp_path / "whole"))
+    dead = subprocess.run(
+        [sys.executable, "-c", DYING, *instant, str(out), *command], capture_output=True, text=True
+    )
+    assert dead.returncode == -signal.SIGKILL, dead.stderr
+    before = {path: path.stat().st_ino for path in out.rglob("*")}
+    _, refused = said(*command, code=2)
+    assert "exists already" in refused
+    told, _ = said(*command, "--resume")
+    differ = {key for key in whole if told[key] != whole[key]}
+    assert differ <= {"peak_rss_mb", "out"}
+    assert {path: path.stat().st_ino for path in out.rglob("*")} == before
+    if verb == "anonymize":
+        assert made(out) == made(tmp_path / "whole")
+    assert not [path for path in tmp_path.rglob(".*") if path.name != ".lock"]
+    _, refused = said(*command, "--resume", code=2)  # of whoever is done nothing is left
+    assert "exists already" in refused
+
+
 def test_ratings_are_added_to_shards(file: Path, tmp_path: Path) -> None:
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     said("data", "convert", str(file), "--out", old, "--shards", "3")

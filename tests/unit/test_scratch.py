@@ -250,6 +250,7 @@ def test_files_go_before_the_folders_that_they_stand_for(
     for name in ("a", "z"):
         (folder / name).mkdir()
         (folder / f"{name}.npz").touch()
+    (folder / f"b{scratch.LAST}").touch()
 
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -258,4 +259,4 @@ def test_files_go_before_the_folders_that_they_stand_for(
     with pytest.raises(KeyboardInterrupt):
         scratch.remove(folder, handle)
     os.close(handle)
-    assert sorted(file.name for file in folder.iterdir()) == ["a", "z"]
+    assert sorted(file.name for file in folder.iterdir()) == ["a", f"b{scratch.LAST}", "z"]

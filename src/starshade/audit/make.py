@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -18,17 +18,20 @@ from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Shown
 from starshade.naming import called
-from starshade.plain import counted, percent
+from starshade.plain import counted, percent, plain
+from starshade.ratings.places.atomic import recover, together, vacant
 from starshade.ratings.places.place import Place, Where
+from starshade.ratings.places.word import Word, key_of
 from starshade.ratings.proximity.space import largest_distance, reaches_all
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release import MEANS
 from starshade.release.band import Exact
+from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
-from starshade.rng import Rng
+from starshade.rng import Rng, resolve_seed
 from starshade.utility.registry import PROBED
 from starshade.utility.what_remains import WhatRemains
 
@@ -288,9 +291,25 @@ def make_release_of_shards(
 ) -> Made:
     """Anonymize a store of shards, measure and save; as `make_release`, but shard by shard."""
     started = perf_counter()
-    place = Place.of(out)
-    with anonymized_shards(method, shards, rng, engine) as release:
-        return _saved(release, None, method, place, private, started)
+    place, receipt = Place.of(out), None if private is None else Place.of(private)
+    seed = resolve_seed(rng)
+    asked = {
+        "method": plain({each.name: getattr(method, each.name) for each in fields(method)}),
+        "shards": list(shards.keys),
+        "seed": seed,
+        "places": [each and str(each.path) for each in (place, receipt)],
+    }
+    word = Word(None if engine is None else engine.folder, key_of(asked))
+    places = [each for each in (place, receipt) if each is not None]
+    for each in places:
+        recover(each)
+    if (done := word.found()) is not None:  # it was killed with all in place
+        release = read_release(place.path, private=None if receipt is None else receipt.path)
+        return Made(release, done, release.manifest.claims)
+    for each in places:
+        vacant(each)
+    with anonymized_shards(method, shards, seed, engine) as release:
+        return _saved(release, None, method, place, receipt, started, word)
 
 
 def _saved(
@@ -300,19 +319,17 @@ def _saved(
     place: Place,
     private: Where | None,
     started: float,
+    word: Word | None = None,
 ) -> Made:
     """`ratings`: None: the release has them itself, in shards."""
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
     if ratings is None:
         others.add("generalization-loss")  # does not apply to profiles
     measured = figures_of(release, ratings, without=others)
-    release.save(place, private=private)
     manifest, exact = release.manifest, release.exact or Exact()
-    written = Manifest.from_json((place.path / "release.json").read_bytes(), str(place))
-    return Made(
-        release,
-        claims=written.claims,
-        figures={
+    with together() as parts:
+        release.save(place, private=private)
+        figures = {
             "method": manifest.method,
             "k": int(method.k),
             "records": manifest.records,
@@ -336,8 +353,11 @@ def _saved(
             "seconds": perf_counter() - started,
             "peak_rss_mb": _peak_rss_mb(),
             "out": str(place),
-        },
-    )
+        }
+        if word is not None:
+            word.leave(parts, figures)
+    written = Manifest.from_json((place.path / "release.json").read_bytes(), str(place))
+    return Made(release, figures, written.claims)
 
 
 def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:

@@ -93,10 +93,11 @@ def anonymize(
 
     `starshade list methods` names the methods; a setting belongs to those that have it.
     """
-    place = ensure_free(out)
+    resumed = engine["resume"]
+    place = ensure_free(out, resumed=resumed)
     if private is not None:
         refuse_beside("beside --private", {"no_receipt"}, "Leave one of the two out.")
-    receipt = None if private is None else _receipt(private, place)
+    receipt = None if private is None else _receipt(private, place, resumed=resumed)
     from starshade.audit.make import make_release, make_release_of_shards
 
     chosen = configured(
@@ -132,10 +133,10 @@ def anonymize(
     run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private, audit))
 
 
-def _receipt(private: str, release: Place) -> Place:
+def _receipt(private: str, release: Place, *, resumed: bool) -> Place:
     from starshade.release.folder.receipt import refuse_inside
 
-    place = ensure_free(private, option="--private")
+    place = ensure_free(private, option="--private", resumed=resumed)
     refuse_inside(place, release)
     return place
 

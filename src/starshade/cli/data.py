@@ -107,7 +107,7 @@ def convert(
     Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
     all that a cell may be is equally likely, no rating being one of it.
     """
-    place = ensure_free(out)
+    place = ensure_free(out, resumed=sharding["resume"])
     if is_release(ratings):
         reading.refuse_for_release(ratings)
         refuse_beside("for a release", {"shards", "append", "resume"}, "Leave it out.")

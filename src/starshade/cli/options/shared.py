@@ -116,12 +116,16 @@ def reading(*, items: bool = True, dates: bool = False) -> Callable[[Command], C
     )
 
 
-def ensure_free(out: Where, *, option: str = "--out") -> Place:
-    """Refuse a place for output that is taken or cannot be written to, before the long work."""
+def ensure_free(out: Where, *, option: str = "--out", resumed: bool = False) -> Place:
+    """Refuse a place for output that is taken or cannot be written to, before the long work.
+
+    `resumed`: a run that is gone on with may have made it; whoever goes on with it finds out.
+    """
     from starshade.ratings.places.atomic import vacant
+    from starshade.ratings.places.place import Place
 
     try:
-        return vacant(out)
+        return Place.of(out) if resumed else vacant(out)
     except OutputError as error:
         raise OutputError(f"{option} {error.message}", advice=error.advice) from error
 

@@ -24,7 +24,7 @@ from starshade.scratch import make_folder, orphan, orphans, own, remove, sweep
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """What is written and waits for its name."""
 
     place: Place
@@ -33,11 +33,12 @@ class _Part:
     needs: int | None
 
     def move(self) -> Move:
+        """Return what is about to get its name."""
         mark = mark_of(str(self.temporary))
         return Move(str(self.temporary), str(self.place.path), mark)
 
 
-_waiting: ContextVar[list[_Part] | None] = ContextVar("waiting", default=None)
+_waiting: ContextVar[list[Part] | None] = ContextVar("waiting", default=None)
 
 
 def atomic_folder(where: Where, *, needs: int | None = None) -> AbstractContextManager[Path]:
@@ -73,7 +74,7 @@ def atomic_file(
 
 
 @contextmanager
-def together() -> Iterator[list[_Part]]:
+def together() -> Iterator[list[Part]]:
     """Let every file and folder that is written inside appear at the end, or none of them.
 
     Until then each has its temporary name. They get their own in the order in which they were
@@ -82,7 +83,7 @@ def together() -> Iterator[list[_Part]]:
     if (outer := _waiting.get()) is not None:
         yield outer
         return
-    parts: list[_Part] = []
+    parts: list[Part] = []
     with ExitStack() as held:
         held.callback(_waiting.reset, _waiting.set(parts))
         held.callback(_let_go, parts)
@@ -123,7 +124,7 @@ def _written(
             _remove(temporary, handle)
             os.close(handle)
             raise
-        parts.append(_Part(place, temporary, handle, needs))
+        parts.append(Part(place, temporary, handle, needs))
 
 
 def _begin(place: Place, make: Callable[[Path], int]) -> tuple[Path, int]:
@@ -136,7 +137,7 @@ def _begin(place: Place, make: Callable[[Path], int]) -> tuple[Path, int]:
     return own(place.parent, prefix, make)
 
 
-def _move(parts: list[_Part], held: ExitStack) -> None:
+def _move(parts: list[Part], held: ExitStack) -> None:
     moves: list[Move] = []
     journals: list[Path] = []
     try:
@@ -158,12 +159,12 @@ def _move(parts: list[_Part], held: ExitStack) -> None:
         raise
 
 
-def _let_go(parts: list[_Part]) -> None:
+def _let_go(parts: list[Part]) -> None:
     for part in parts:
         os.close(part.handle)
 
 
-def _discard(parts: list[_Part]) -> None:
+def _discard(parts: list[Part]) -> None:
     for part in parts:
         _remove(part.temporary, part.handle)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -12,8 +13,8 @@ from starshade.errors import ConfigError, InputError, OutputError
 from starshade.naming import named
 from starshade.plain import counted
 from starshade.progress import announced, note
-from starshade.ratings.places.atomic import atomic_folder, vacant
-from starshade.ratings.places.place import Where
+from starshade.ratings.places.atomic import atomic_folder, together, vacant
+from starshade.ratings.places.place import Place, Where
 from starshade.ratings.read import take_in, tell
 from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.scale import Scale
@@ -82,7 +83,9 @@ def convert_to_shards(
     """
     wanted = number_of(shards)
     settings = {each.name: each.default for each in settings_of(ReadingSettings)} | reading
-    place = vacant(path)
+    place = Place.of(path)
+    if not (resume and os.path.lexists(place)):  # the same run may have made it
+        vacant(place)
     if append is not None and Path(append).resolve() in place.path.resolve().parents:
         raise OutputError(
             f"{place}: lies in the store that is added to, which stays as it is",
@@ -90,23 +93,29 @@ def convert_to_shards(
         )
     asked = {"source": source, "append": append, "shards": shards} | settings
     with unfinished_beside(place, asked, resume=resume) as kept:
+        if (done := kept.word.found()) is not None:
+            return Written(**done)
+        vacant(place)
         try:
             like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
         except CannotLocateError:
             kept.clear()
             like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
-        with atomic_folder(path) as folder:
-            for part in kept.store.iterdir():
-                part.replace(folder / part.name)
+        written = Written(
+            sum(entry.users for entry in entries),
+            like.n_items,
+            sum(entry.ratings for entry in entries),
+            len(entries),
+        )
+        with together() as parts:
+            with atomic_folder(place) as folder:
+                for part in kept.store.iterdir():
+                    part.replace(folder / part.name)
+            kept.word.leave(parts, asdict(written))
         tell(like.report, like.scale)
     if wanted != "auto" and len(entries) < n:
         note(f"{counted(len(entries), 'shard')}, not {n:,}: a shard holds whole users")
-    return Written(
-        sum(entry.users for entry in entries),
-        like.n_items,
-        sum(entry.ratings for entry in entries),
-        len(entries),
-    )
+    return written
 
 
 def _sorted_and_cut(

@@ -3,6 +3,7 @@
 ::
 
     key             what was asked for: version, source, settings
+    KEY.done        what came of it, right before the store is in its place
     sorted.json     what reading found; written when all rows are in runs
     runs/           the rows, sorted; items, distinct ratings and attributes
     store/          the shards that are written, and of each a line on what was found in it
@@ -13,7 +14,6 @@ on from. A folder is taken over only by the very same command.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -23,7 +23,6 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from starshade._version import __version__
 from starshade.errors import ConfigError, InputError, OutputError
 from starshade.naming import named
 from starshade.progress import note
@@ -36,6 +35,7 @@ from starshade.ratings.places.checked import (
     write_arrays,
 )
 from starshade.ratings.places.place import Place, output_error
+from starshade.ratings.places.word import Word, key_of
 from starshade.ratings.scale import Scale
 from starshade.ratings.shards.runs import Run, Runs
 from starshade.ratings.shards.sort import Sorted
@@ -54,6 +54,7 @@ class Unfinished:
     """The folder of one conversion."""
 
     folder: Path
+    word: Word
 
     @property
     def runs(self) -> Path:
@@ -145,37 +146,41 @@ def unfinished_beside(
     conversion had finished when it was killed, or stopped by a full disk.
     """
     prefix = hidden("runs", place.name)
-    if not resume:
-        sweep(place.parent, prefix)
-    folder, handle = own(place.parent, prefix, make_folder)
-    kept = Unfinished(folder)
     key = _key(asked)
     try:
-        taken = resume and key is not None and _take_over(place.parent, prefix, folder, key)
+        if not resume:
+            sweep(place.parent, prefix)
+        folder, handle = own(place.parent, prefix, make_folder)
+    except OSError as error:
+        raise output_error(error, place) from error
+    word = Word(None if key is None else folder, key or "")
+    try:
+        taken = resume and key is not None and _take_over(place.parent, prefix, folder, word)
         if resume:
             note("going on with what was finished" if taken else "beginning anew")
-        (folder / "key").write_text(key or "", encoding="utf-8")
-        yield kept
+        (folder / "key").write_text(word.key, encoding="utf-8")
+        yield Unfinished(folder, word)
         remove(folder, handle)
     except (InputError, ConfigError):
         remove(folder, handle)
         raise
-    except OSError as error:
-        if error.errno not in FULL or not (folder / "sorted.json").exists():
+    except BaseException as error:
+        system = error.__cause__ if isinstance(error, OutputError) else error
+        unsaid = system if isinstance(system, OSError) else None
+        finished = (folder / "sorted.json").exists()
+        if not finished or (unsaid is not None and unsaid.errno not in FULL):
             remove(folder, handle)
-            raise output_error(error, place) from error
-        raise OutputError(
-            f"{place}: no space left ({os.strerror(error.errno)}); what was finished is kept "
-            "beside it",
-            advice=f"Free some space there, and go on with {named('resume', True)}; without it the "
-            "next run begins anew.",
-        ) from error
-    except BaseException:
-        if (folder / "sorted.json").exists():
-            going_on = named("resume", True)
-            note(f"what is finished is kept beside {place}: the same with {going_on} goes on")
-        else:
-            remove(folder, handle)
+            if unsaid is not None:
+                raise output_error(unsaid, place) from error
+            raise
+        if unsaid is not None:
+            raise OutputError(
+                f"{place}: no space left ({unsaid.strerror}); what was finished is kept beside it",
+                advice=f"Free some space there, and go on with {named('resume', True)}; without it "
+                "the next run begins anew.",
+            ) from error
+        going_on = named("resume", True)
+        note(f"what is finished is kept beside {place}: the same with {going_on} goes on")
         raise
     finally:
         os.close(handle)
@@ -192,17 +197,17 @@ def _key(asked: Mapping[str, Any]) -> str | None:
             marks[name] = [mark_of(str(path)) for path in paths]
         else:
             marks[name] = repr(value)
-    said = json.dumps({"version": __version__, **marks}, sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    return key_of(marks)
 
 
-def _take_over(parent: Path, prefix: str, folder: Path, key: str) -> bool:
+def _take_over(parent: Path, prefix: str, folder: Path, word: Word) -> bool:
     """Move what the same conversion had finished into a folder."""
     for left, handle in orphans(parent, prefix):
         with suppress(OSError):
-            if left != folder and (left / "key").read_text(encoding="utf-8") == key:
+            done = word.is_left_in(left)
+            if done or (left / "key").read_text(encoding="utf-8") == word.key:
                 for entry in left.iterdir():
                     entry.replace(folder / entry.name)
                 remove(left, handle)
-                return (folder / "sorted.json").exists()
+                return done or (folder / "sorted.json").exists()
     return False

@@ -114,9 +114,12 @@ def edges_of(indptr: Iterable[int], n: int) -> list[int]:
 
     >>> edges_of([0, 5, 6, 7, 8], 2)
     [0, 1, 4]
+    >>> edges_of([0, 5, 6, 7, 8], 10**12)
+    [0, 1, 2, 3, 4]
     """
     ends = np.asarray(indptr, dtype=np.int64)
     last = len(ends) - 1
+    n = min(n, max(1, int(ends[-1])))  # no finer than a rating each: all edges
     wanted = ends[-1] * np.arange(1, n) / n
     after = np.searchsorted(ends, wanted)
     nearer = np.abs(ends[np.maximum(after - 1, 0)] - wanted) < np.abs(ends[after] - wanted)
