@@ -133,6 +133,13 @@ def stored(path, shards=3):
     return ratings
 
 
+def test_no_room_is_taken_for_shards_of_nobody(tmp_path):
+    (tmp_path / "r.csv").write_text("user,item,rating\na,1,3\nb,1,4\nb,2,5\n")
+    written = convert_to_shards(tmp_path / "r.csv", tmp_path / "s", 10**12)
+    assert written.shards == 2
+    assert_same(read_ratings(tmp_path / "s"), read_ratings(tmp_path / "r.csv"))
+
+
 def test_names_attributes_and_lineage_are_kept(tmp_path):
     ratings = stored(tmp_path / "s")
     found = read_ratings(tmp_path / "s")

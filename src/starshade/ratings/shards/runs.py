@@ -128,6 +128,7 @@ class Runs:
         Returns (ranges + 1, runs): where each range begins among the users of each run. A range
         holds somebody.
         """
+        n = min(n, max(1, self.n_rows))  # no finer than a row each
         some = union([run.some_users(max(_CANDIDATES, 64 * n)) for run in self.runs])
         places = np.array([run.places(some) for run in self.runs])
         rows = sum(run.indptr[at] for run, at in zip(self.runs, places, strict=True))
