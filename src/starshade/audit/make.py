@@ -20,8 +20,8 @@ from starshade.figure import Figure, Shown
 from starshade.naming import called
 from starshade.plain import counted, percent, plain
 from starshade.ratings.places.atomic import recover, together, vacant
+from starshade.ratings.places.done import Done, key_of
 from starshade.ratings.places.place import Place, Where
-from starshade.ratings.places.word import Word, key_of
 from starshade.ratings.proximity.space import largest_distance, reaches_all
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
@@ -299,17 +299,17 @@ def make_release_of_shards(
         "seed": seed,
         "places": [each and str(each.path) for each in (place, receipt)],
     }
-    word = Word(None if engine is None else engine.folder, key_of(asked))
+    done = Done(None if engine is None else engine.folder, key_of(asked))
     places = [each for each in (place, receipt) if each is not None]
     for each in places:
         recover(each)
-    if (done := word.found()) is not None:  # it was killed with all in place
+    if (told := done.found()) is not None:  # it was killed with all in place
         release = read_release(place.path, private=None if receipt is None else receipt.path)
-        return Made(release, done, release.manifest.claims)
+        return Made(release, told, release.manifest.claims)
     for each in places:
         vacant(each)
     with anonymized_shards(method, shards, seed, engine) as release:
-        return _saved(release, None, method, place, receipt, started, word)
+        return _saved(release, None, method, place, receipt, started, done)
 
 
 def _saved(
@@ -319,7 +319,7 @@ def _saved(
     place: Place,
     private: Where | None,
     started: float,
-    word: Word | None = None,
+    done: Done | None = None,
 ) -> Made:
     """`ratings`: None: the release has them itself, in shards."""
     others = {"query-error", *(entry.name for entry in PROBED)}  # not among the figures
@@ -354,8 +354,8 @@ def _saved(
             "peak_rss_mb": _peak_rss_mb(),
             "out": str(place),
         }
-        if word is not None:
-            word.leave(parts, figures)
+        if done is not None:
+            done.leave(parts, figures)
     written = Manifest.from_json((place.path / "release.json").read_bytes(), str(place))
     return Made(release, figures, written.claims)
 

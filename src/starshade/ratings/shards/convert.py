@@ -93,8 +93,8 @@ def convert_to_shards(
         )
     asked = {"source": source, "append": append, "shards": shards} | settings
     with unfinished_beside(place, asked, resume=resume) as kept:
-        if (done := kept.word.found()) is not None:
-            return Written(**done)
+        if (told := kept.done.found()) is not None:
+            return Written(**told)
         vacant(place)
         try:
             like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
@@ -111,7 +111,7 @@ def convert_to_shards(
             with atomic_folder(place) as folder:
                 for part in kept.store.iterdir():
                     part.replace(folder / part.name)
-            kept.word.leave(parts, asdict(written))
+            kept.done.leave(parts, asdict(written))
         tell(like.report, like.scale)
     if wanted != "auto" and len(entries) < n:
         note(f"{counted(len(entries), 'shard')}, not {n:,}: a shard holds whole users")

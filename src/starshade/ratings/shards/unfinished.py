@@ -34,8 +34,8 @@ from starshade.ratings.places.checked import (
     load_ids,
     write_arrays,
 )
+from starshade.ratings.places.done import Done, key_of
 from starshade.ratings.places.place import Place, output_error
-from starshade.ratings.places.word import Word, key_of
 from starshade.ratings.scale import Scale
 from starshade.ratings.shards.runs import Run, Runs
 from starshade.ratings.shards.sort import Sorted
@@ -54,7 +54,7 @@ class Unfinished:
     """The folder of one conversion."""
 
     folder: Path
-    word: Word
+    done: Done
 
     @property
     def runs(self) -> Path:
@@ -153,13 +153,13 @@ def unfinished_beside(
         folder, handle = own(place.parent, prefix, make_folder)
     except OSError as error:
         raise output_error(error, place) from error
-    word = Word(None if key is None else folder, key or "")
+    done = Done(None if key is None else folder, key or "")
     try:
-        taken = resume and key is not None and _take_over(place.parent, prefix, folder, word)
+        taken = resume and key is not None and _take_over(place.parent, prefix, folder, done)
         if resume:
             note("going on with what was finished" if taken else "beginning anew")
-        (folder / "key").write_text(word.key, encoding="utf-8")
-        yield Unfinished(folder, word)
+        (folder / "key").write_text(done.key, encoding="utf-8")
+        yield Unfinished(folder, done)
         remove(folder, handle)
     except (InputError, ConfigError):
         remove(folder, handle)
@@ -200,14 +200,14 @@ def _key(asked: Mapping[str, Any]) -> str | None:
     return key_of(marks)
 
 
-def _take_over(parent: Path, prefix: str, folder: Path, word: Word) -> bool:
+def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> bool:
     """Move what the same conversion had finished into a folder."""
     for left, handle in orphans(parent, prefix):
         with suppress(OSError):
-            done = word.is_left_in(left)
-            if done or (left / "key").read_text(encoding="utf-8") == word.key:
+            in_place = done.is_left_in(left)
+            if in_place or (left / "key").read_text(encoding="utf-8") == done.key:
                 for entry in left.iterdir():
                     entry.replace(folder / entry.name)
                 remove(left, handle)
-                return done or (folder / "sorted.json").exists()
+                return in_place or (folder / "sorted.json").exists()
     return False

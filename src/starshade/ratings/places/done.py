@@ -28,8 +28,8 @@ def key_of(asked: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Word:
-    """The word of one run, in a folder of its own that goes when the run ends; None: nowhere."""
+class Done:
+    """What one run says of its result, in a folder that goes when it ends; None: nowhere."""
 
     folder: Path | None
     key: str
@@ -38,13 +38,14 @@ class Word:
         """Write down what is about to get its name, and what the run has to tell then."""
         if self.folder is None:
             return
-        part = self.folder / f"{self.key}.part"
-        with part.open("w", encoding="utf-8") as file:
-            moves = [astuple(part.move())[1:] for part in parts]
-            json.dump({"places": moves, "told": plain(told)}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self._file(self.folder))
+        moves = [astuple(part.move())[1:] for part in parts]
+        unfinished = self.folder / f"{self.key}.part"
+        with suppress(OSError):  # the result does not need it
+            with unfinished.open("w", encoding="utf-8") as file:
+                json.dump({"places": moves, "told": plain(told)}, file)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(self._file(self.folder))
 
     def found(self) -> dict[str, Any] | None:
         """Return what the run had to tell, where all that it made is in its place as it was."""
@@ -56,7 +57,7 @@ class Word:
         return None
 
     def is_left_in(self, folder: Path) -> bool:
-        """Tell whether a killed run had left its word in a folder."""
+        """Tell whether a killed run had left this in a folder."""
         return self._file(folder).is_file()
 
     def _file(self, folder: Path) -> Path:
