@@ -13,7 +13,8 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.dossier.dossier import Dossier, gather
-from starshade.audit.make import Made, make_release
+from starshade.audit.made import Made
+from starshade.audit.make import make_release
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.verdict import Verdict
 from starshade.progress import note

@@ -27,7 +27,7 @@ from starshade.ratings.readers.addresses.address import hidden
 from starshade.registry import find
 
 if TYPE_CHECKING:
-    from starshade.audit.make import Made
+    from starshade.audit.made import Made
     from starshade.ratings.places.place import Place
     from starshade.release.table import Release
 

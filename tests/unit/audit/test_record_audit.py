@@ -13,7 +13,8 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.audit.evidence import attack_both, knowledge_to_try
-from starshade.audit.make import Made, make_release
+from starshade.audit.made import Made
+from starshade.audit.make import make_release
 from starshade.audit.measure import measure_all
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit

@@ -156,7 +156,7 @@ def unfinished_beside(
     done = Done(None if key is None else folder, key or "")
     try:
         taken = resume and key is not None and _take_over(place.parent, prefix, folder, done)
-        if resume:
+        if resume and (taken or not os.path.lexists(place)):
             note("going on with what was finished" if taken else "beginning anew")
         (folder / "key").write_text(done.key, encoding="utf-8")
         yield Unfinished(folder, done)

@@ -3,7 +3,7 @@
 Result::
 
     k, seed
-    figures    of the new release: `starshade.audit.make.Made`
+    figures    of the new release: `starshade.audit.made.Made`
     text       a paragraph on it
     passed     whether it may be published
     zip_bytes
