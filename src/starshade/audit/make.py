@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from time import perf_counter
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -11,14 +10,13 @@ import numpy as np
 
 from starshade.anonymize.again.keep import Kept
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.anonymize.sharded.anonymize import anonymized_shards
+from starshade.anonymize.sharded.anonymize import anonymized_shards, settings_of_run
 from starshade.audit.made import Made
 from starshade.audit.measure import figures_of
 from starshade.audit.shares import SHARES
 from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.naming import called
-from starshade.plain import plain
 from starshade.ratings.places.atomic import recover, together, vacant
 from starshade.ratings.places.done import Done, key_of
 from starshade.ratings.places.place import Place, Where
@@ -116,7 +114,7 @@ def make_release_of_shards(
     place, receipt = Place.of(out), None if private is None else Place.of(private)
     seed = resolve_seed(rng)
     asked = {
-        "method": plain({each.name: getattr(method, each.name) for each in fields(method)}),
+        "method": settings_of_run(method),
         "shards": list(shards.keys),
         "seed": seed,
         "places": [each and str(each.path) for each in (place, receipt)],

@@ -46,6 +46,12 @@ def takes_one_table(method: Any) -> str:
     return next((name for name, value in plain_only.items() if getattr(method, name) != value), "")
 
 
+def settings_of_run(method: PredictiveAnonymizer) -> dict[str, Any]:
+    """Return what a run is known again by, of its method."""
+    said: dict[str, Any] = plain({each.name: getattr(method, each.name) for each in fields(method)})
+    return said
+
+
 @contextmanager
 def anonymized_shards(
     method: PredictiveAnonymizer, shards: Shards, rng: Rng = None, engine: Engine | None = None
@@ -101,7 +107,7 @@ def anonymized_shards(
         levels = _counts_of(counts.levels, table.codes, len(table.levels))
         fit = fit_over(svd, records, sample, support, levels, engine, seed)
         asked: dict[str, Any] = {
-            "method": plain({each.name: getattr(method, each.name) for each in fields(method)}),
+            "method": settings_of_run(method),
             "fit": fit.settings,
             "seed": seed,
             "step": step,
