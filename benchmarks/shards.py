@@ -9,7 +9,7 @@ compared.
     python benchmarks/shards.py --millions 100       # others; the disk must hold 60 bytes a rating
     python benchmarks/shards.py --millions 100 300 1000 --items 50000 --memory 4G \
         --targets 10000 --k 50 --whole 0             # a billion; about an hour on two cores
-    python benchmarks/shards.py --millions 10 --kills 20   # and each job killed, and gone on with
+    python benchmarks/shards.py --millions 10 --kills 5   # and each job killed, and gone on with
 
 Peak memory is the process's, pages of the store that it looked at included.
 """
@@ -171,7 +171,8 @@ def kill(job: Job, once: Spent, memory: list[str], kills: int, rng: random.Rando
         receipt.rename(f"{receipt}-whole")
     killed, ended = 0, None
     while ended is None:
-        until = rng.uniform(0.05, 0.9) * once.seconds if killed < kills else None
+        # so many fit about into the time of one run
+        until = rng.uniform(0.1, 1.9) / kills * once.seconds if killed < kills else None
         ended = run(*job.words, *memory, "--resume", exits=job.exits, until=until)
         killed += ended is None
         if job.out is not None and Path(job.out).exists():  # killed, but only after all was there

@@ -83,6 +83,11 @@ def speak(speller: Speller, between: str = ", ") -> Iterator[None]:
         _speller, _between = before
 
 
+def spoken() -> tuple[Speller, str]:
+    """Return how settings are named here, for another process to `speak` so."""
+    return _speller, _between
+
+
 def _in_python(setting: str, value: Value) -> str:
     name = setting.rpartition(".")[2]
     return _IN_PYTHON.get(setting, name) if value is None else f"{name}={_literal(value)}"

@@ -155,7 +155,7 @@ def test_killed_it_goes_on_to_the_same(store: Path, name: str) -> None:
     assert not list(store.glob(".journal-*"))
 
 
-def _files(folder: Path) -> dict[str, str]:
+def files_of(folder: Path) -> dict[str, str]:
     return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(folder.iterdir())}
 
 
@@ -164,7 +164,7 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
         def make(shards: Shards, engine: Engine) -> dict[str, str]:
             with anonymized_shards(METHOD, shards, 1, engine) as release:
                 release.save(tmp_path / name, private=tmp_path / f"{name}.json")
-            return _files(tmp_path / name)
+            return files_of(tmp_path / name)
 
         return make
 
@@ -179,4 +179,4 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
     assert release.n_people == ratings.n_users
     if len(open_shards(store)) == 1:
         METHOD.anonymize(ratings, rng=1).save(tmp_path / "whole", private=tmp_path / "whole.json")
-        assert _files(tmp_path / "whole") == once
+        assert files_of(tmp_path / "whole") == once

@@ -18,7 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"budget", "stats"}),  # it loads Numba as the kernels need it
     frozenset({"engine"}),  # it knows no ratings: shards are what a protocol says
     frozenset({"ratings"}),
-    frozenset({"release"}),
+    frozenset({"release", "spark"}),
     frozenset({"query", "recommend"}),
     frozenset({"anonymize", "attack", "privacy", "utility"}),
     frozenset({"audit"}),

@@ -8,6 +8,7 @@ the disk, and takes its name in one rename, before the answer is kept.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,18 +30,23 @@ class Desk:
     folder: Path
 
     def leave(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Write columns, all of them or none."""
-        part = self.folder.with_suffix(".part")
+        """Write columns, all of them or none; what the same job has left already stays."""
+        part = self.folder.with_name(f"{self.folder.name}-{secrets.token_hex(8)}.part")
+        if self.folder.exists():
+            return
         with filling(self.folder.parent):
-            for left in (part, self.folder):  # of a job that was killed
-                shutil.rmtree(left, ignore_errors=True)
             part.mkdir(mode=0o700)
             for name, column in columns.items():
                 with (part / f"{name}.npy").open("wb") as out:
                     np.save(out, column, allow_pickle=False)
                     out.flush()
                     os.fsync(out.fileno())
-            part.rename(self.folder)
+            try:
+                part.rename(self.folder)
+            except OSError:  # the same job, on another machine, was quicker
+                if not self.folder.exists():
+                    raise
+                shutil.rmtree(part)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ folders of what jobs leave to each other that is too large for an answer (`stars
 from __future__ import annotations
 
 import os
+import secrets
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import IO
 
 import numpy as np
 
@@ -52,17 +54,23 @@ class Journal:
 
     def keep(self, key: str, answer: Tables) -> None:
         """Write an answer down."""
-        if self.folder is None:
-            return
-        file = self._file(key)
-        part = file.with_suffix(".part")
+        if self.folder is not None:
+            self.write(
+                self._file(key).name,
+                lambda out: np.savez(out, allow_pickle=False, **dict(answer)),
+            )
+
+    def write(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
+        """Write a file of the run, all of it or nothing."""
+        assert self.folder is not None
+        part = self.folder / f"{name}-{secrets.token_hex(8)}.part"  # the same may be written twice
         with filling(self.folder):
             try:
                 with part.open("wb") as out:
-                    np.savez(out, allow_pickle=False, **dict(answer))
+                    fill(out)
                     out.flush()
                     os.fsync(out.fileno())
-                part.replace(file)
+                part.replace(self.folder / name)
             except OSError:
                 with suppress(OSError):
                     part.unlink()

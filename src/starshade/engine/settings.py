@@ -12,10 +12,18 @@ from starshade.setting import settable
 class EngineSettings:
     """Of every command that works shard by shard."""
 
-    engine: Literal["local"] = settable(
+    engine: Literal["local", "spark"] = settable(
         "Engine",
-        "Of a store of shards: who works on them; local is this machine.",
+        "Of a store of shards: who works on them; local is this machine, spark a cluster that sees "
+        "the store under the same name.",
         default="local",
+    )
+    master: str | None = settable(
+        "Address of the cluster",
+        "local[2], spark://HOST:7077, yarn, k8s://…, or sc://HOST:15002 of a Connect server.",
+        default=None,
+        unset="as Spark is configured",
+        beside=("engine", "spark"),
     )
     resume: bool = settable(
         "Go on with a run that was killed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,5 +61,19 @@ def opened(source: str, settings: Mapping[str, Any]) -> Iterator[tuple[Shards, E
     from starshade.ratings.shards.shards import open_shards
 
     shards = open_shards(source)
-    with journal_in(shards.path, resume=bool(settings["resume"])) as journal:
+    resume = bool(settings["resume"])
+    if settings["engine"] == "spark":
+        from starshade.engine.session import session_at
+        from starshade.engine.spark import Spark
+
+        shards = replace(shards, path=shards.path.absolute())
+        with (
+            session_at(settings["master"]) as session,
+            journal_in(shards.path, resume=resume) as journal,
+        ):
+            yield shards, Spark(session, journal)
+        return
+    if settings["master"] is not None:
+        refuse_beside("without --engine spark", {"master"}, "Add it, or leave this out.")
+    with journal_in(shards.path, resume=resume) as journal:
         yield shards, Local(journal)

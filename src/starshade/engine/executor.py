@@ -1,0 +1,69 @@
+"""What is done of a job where another machine works: one shard, from files to a file.
+
+What goes in lies in the folder of the run, written once by whoever asks; the answer is left there
+under the name that `Local` gives it (`Job.key`). So a run begun by one engine is gone on with by
+another, and what is sent between machines is the number of a shard and how it went.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from starshade import budget
+from starshade._version import __version__
+from starshade.engine.journal import Journal
+from starshade.errors import UnmetError, UserError
+from starshade.naming import speak
+
+#: what workers read of whoever asks; the last: how settings are named there
+HANDED_OVER = ("shards", "job", "tables", "spoken")
+
+
+def hand_over(journal: Journal, part: Any) -> str:
+    """Write down what workers are to read, once however often; returns the name of the file."""
+    assert journal.folder is not None
+    content = pickle.dumps(part, protocol=5)
+    name = f"{hashlib.sha256(content).hexdigest()}.pickle"
+    if not (journal.folder / name).exists():
+        journal.write(name, lambda out: out.write(content))
+    return name
+
+
+def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Do a job with one shard; returns what was in the way, in plain values.
+
+    `asked`: the `folder` of the run; the files in it of what was `HANDED_OVER`; the `version` of
+    starshade; the `memory` and the `threads` that may be used.
+
+    An error that is no bug is returned, to be raised where somebody reads it. Any other is raised
+    here: the shard is tried again.
+    """
+    folder = Path(asked["folder"])
+    if asked["version"] != __version__:
+        return {"version": __version__}
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return {"cannot": "read and write" if folder.exists() else "see"}
+    with budget.limits(memory=asked["memory"], threads=asked["threads"]):
+        try:
+            shards, job, tables, spoken = (_read(folder / asked[name]) for name in HANDED_OVER)
+            with speak(*spoken):
+                first = shards.first_users[number]
+                found = job.work(shards.shard(number), first, job.settings, tables)
+                Journal(folder).keep(job.key(shards.keys[number], tables), found)
+        except (UserError, UnmetError) as error:
+            return {"error": type(error).__name__, **vars(error)}
+        except MemoryError:
+            return {"short": True}
+    return {}
+
+
+@lru_cache(maxsize=6)
+def _read(file: Path) -> Any:
+    """Read what was handed over; whoever does many shards has it, and what it caches, once."""
+    return pickle.loads(file.read_bytes())  # ours: only its owner may write there

@@ -1,0 +1,138 @@
+"""A Spark session of our own, where nobody hands us one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, requires, version
+from socket import create_connection
+from typing import Any
+
+from starshade.errors import ConfigError
+from starshade.naming import called
+
+_JAVA = 17  # Spark 4 runs on no older one
+_OF_A_CLUSTER = {"spark.ui.showConsoleProgress": "false"}  # a command shows its own
+#: what works on this machine alone is seen by nobody else, and waits for nobody
+_OF_THIS_MACHINE = _OF_A_CLUSTER | {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.log.level": "OFF",
+    "spark.ui.enabled": "false",
+}
+_PORT, _WAIT = 15002, 10  # of a Connect server; seconds
+_RUNNING = "Is it running, and is that its address? local[2] is Spark on this machine."
+_INSTALL = "Install it: pip install 'starshade[spark]'."
+
+
+@contextmanager
+def session_at(master: str | None) -> Iterator[Any]:
+    """Open a Spark session, and close it at the end.
+
+    `master`: as Spark writes it (``local[2]``, ``spark://host:7077``, ``yarn``, ``k8s://…``), or
+    ``sc://host:15002`` of a Connect server; None: as Spark's own configuration says. The rest is
+    configured there as well (``SPARK_CONF_DIR``).
+
+    Raises
+    ------
+    ConfigError
+        There is no pyspark, no Java that Spark runs on, or no such master.
+    """
+    _refuse_other_packages()
+    url = master or os.environ.get("SPARK_REMOTE", "")
+    remote, here = url.startswith("sc://"), url.startswith("local")
+    _refuse_other_masters(url)
+    if not remote:
+        _refuse_other_java()
+    if here:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.appName("starshade")
+        if master is not None:
+            builder = builder.remote(master) if remote else builder.master(master)
+        ours = {} if remote else _OF_THIS_MACHINE if here else _OF_A_CLUSTER
+        session = builder.config(map=ours).getOrCreate()
+        session.range(1).collect()
+    except ImportError as error:
+        raise ConfigError(f"the engine spark needs {error.name}", advice=_INSTALL) from None
+    except Exception as error:
+        raise ConfigError(
+            f"{called('master')} {master or 'as configured'}: Spark did not begin: "
+            f"{str(error).strip().partition(chr(10))[0]}",
+            advice=_RUNNING,
+            setting="master",
+        ) from error
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _refuse_other_packages() -> None:
+    """Refuse what the extra does not allow."""
+    for needed in requires("starshade") or ():
+        found = re.fullmatch(r"(\w+)(?:\[\w+\])?([^;]+);\s*extra == .spark.", needed)
+        if found is None:
+            continue
+        name, allowed = found[1], found[2].strip()
+        try:
+            there = version(name)
+        except PackageNotFoundError:
+            raise ConfigError(f"the engine spark needs {name}", advice=_INSTALL) from None
+        bounds = {each[0]: _numbers(each) for each in allowed.split(",")}
+        if not bounds[">"] <= _numbers(there) < bounds["<"]:
+            raise ConfigError(
+                f"{name} {there} is installed; the engine spark needs {allowed}", advice=_INSTALL
+            )
+
+
+def _refuse_other_masters(url: str) -> None:
+    """Refuse what is no master, and one where nobody listens: Spark would ask again and again."""
+    if url and not re.fullmatch(r"local(\[.+\])?|yarn|(spark|k8s|sc)://.+", url):
+        raise ConfigError(
+            f"{called('master')} {url!r}: is no master of Spark's",
+            advice="local[2], spark://HOST:7077, sc://HOST:15002, k8s://https://HOST:PORT or yarn.",
+            setting="master",
+        )
+    scheme, _, rest = url.partition("://")
+    if scheme not in ("spark", "sc"):
+        return
+    for address in rest.partition("/")[0].split(","):
+        host, _, port = address.partition(":")
+        with suppress(OSError, ValueError), create_connection((host, int(port or _PORT)), _WAIT):
+            return
+    raise ConfigError(
+        f"{called('master')} {url}: nobody listens there", advice=_RUNNING, setting="master"
+    )
+
+
+def _refuse_other_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=home and os.path.join(home, "bin"))
+    advice = (
+        f"Install Java {_JAVA} or later (Debian: apt-get install openjdk-{_JAVA}-jre-headless), or "
+        "set JAVA_HOME to it."
+    )
+    if java is None:
+        there = f"in JAVA_HOME ({home})" if home else "on the path"
+        raise ConfigError(f"Spark needs Java, and there is none {there}", advice=advice)
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    said = re.search(r'version "([\d.]+)', told)
+    major, *minor = _numbers(said[1]) if said else (0,)
+    major = minor[0] if major == 1 and minor else major  # 1.8 is Java 8
+    if major < _JAVA:
+        raise ConfigError(
+            f"{java}: is Java {major or 'of an unknown version'}, and Spark needs {_JAVA} or later",
+            advice=advice,
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])

@@ -1,0 +1,132 @@
+"""A store of shards, for a Spark cluster to work on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from starshade.engine.journal import journal_in
+from starshade.engine.spark import Spark
+from starshade.errors import ConfigError, InputError
+from starshade.progress import task
+from starshade.ratings.places.atomic import hidden, vacant
+from starshade.ratings.shards.convert import convert_to_shards
+from starshade.ratings.shards.manifest import is_sharded
+from starshade.ratings.shards.shards import Shards, open_shards
+from starshade.scratch import make_folder, own, remove, sweep
+
+
+@contextmanager
+def open(  # noqa: A001 - it is always said with its module
+    session: Any,
+    data: Any,
+    *,
+    out: str | Path | None = None,
+    shards: int | str = "auto",
+    resume: bool = False,
+    **reading: Any,
+) -> Iterator[tuple[Shards, Spark]]:
+    """Open a store of shards, and let a Spark cluster work on it.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession
+        Classic or Connect.
+    data : path or pyspark.sql.DataFrame
+        A store of shards; or ratings, as a frame, or as Parquet that Spark reads: they are written
+        as a store first, by the rules of `starshade.read_ratings`.
+    out : path, optional
+        Where ratings that are no store are written as one; needed for them. The driver and all
+        executors see it under the same name.
+    shards : int or "auto"
+        Of a store that is written; see `starshade.convert_to_shards`.
+    resume : bool
+        Go on with what the same calls had finished when they were killed.
+    **reading
+        Of ratings that are no store, as of `starshade.read_ratings`.
+
+    Yields
+    ------
+    shards : Shards
+    engine : Spark
+        For the functions that take an `engine`.
+
+    Raises
+    ------
+    ConfigError
+        No place to write to was given, or executors cannot work in it.
+    InputError, OutputError
+        As of reading and writing.
+    """
+    store = Path(data) if isinstance(data, str | Path) else None
+    if store is None or not is_sharded(store):
+        if out is None:
+            raise ConfigError(
+                "ratings that are no store of shards are written as one first, and nobody said "
+                "where",
+                advice="Name a folder that executors see too: out=FOLDER.",
+                setting="out",
+            )
+        frame = data if store is None else session.read.parquet(str(data))
+        store = Path(out).absolute()
+        _write(frame, store, shards, resume, reading)
+    opened = open_shards(store)
+    opened = replace(opened, path=opened.path.absolute())
+    with journal_in(opened.path, resume=resume) as journal:
+        yield opened, Spark(session, journal)
+
+
+def _write(frame: Any, out: Path, shards: int | str, resume: bool, reading: dict[str, Any]) -> None:
+    """Let executors write the rows down, and sort them into shards here, in bounded memory."""
+    place = vacant(out)
+    prefix = hidden("rows", place.name)
+    sweep(place.parent, prefix)
+    folder, handle = own(place.parent, prefix, make_folder)
+    try:
+        with task("writing the frame's rows"):
+            written = frame.mapInArrow(_rows_into(str(folder)), "file string, rows long").collect()
+        files = [folder / row.file for row in written if row.rows]
+        for file, rows in zip(files, (row.rows for row in written if row.rows), strict=True):
+            if not file.exists() or pq.read_metadata(file).num_rows != rows:
+                raise InputError(
+                    f"{out}: what executors write there is not seen here",
+                    advice="Choose a place that the driver and all executors see under one name.",
+                )
+        convert_to_shards(sorted(files), out, shards, resume=resume, **reading)
+    finally:
+        remove(folder, handle)
+        os.close(handle)
+
+
+def _rows_into(folder: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return what Spark sends to executors: a file of each partition's rows, and how many."""
+
+    def write(batches: Iterable[Any]) -> Iterator[Any]:
+        import os
+        import uuid
+
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        part = 0 if context is None else context.partitionId()
+        # in the order of the frame's partitions; the same one may be written twice at once
+        file, rows, writer = f"{part:08}-{uuid.uuid4().hex}.parquet", 0, None
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # where nobody sees it, it is said later
+        for batch in batches:
+            if writer is None:
+                writer = pq.ParquetWriter(os.path.join(folder, file), batch.schema)
+            writer.write_batch(batch)
+            rows += batch.num_rows
+        if writer is not None:
+            writer.close()
+        yield pa.RecordBatch.from_pydict({"file": [file], "rows": [rows]})
+
+    return write

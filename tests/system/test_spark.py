@@ -1,0 +1,182 @@
+"""Commands on a real Spark cluster: a master and two workers on this machine, and Connect."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.write import write_ratings
+from tests.system.test_cli_shards import MEASURED, made
+
+pyspark = pytest.importorskip("pyspark", reason="needs pyspark and Java: make test-spark")
+
+HOME = Path(pyspark.__file__).parent
+STARSHADE = [sys.executable, "-m", "starshade"]
+CONFIGURED = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.ui.enabled": "false",
+}
+
+
+def free_port() -> int:
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return int(tried.getsockname()[1])
+
+
+class Cluster:
+    """A master and workers, each a process of its own."""
+
+    def __init__(self, folder: Path, **configured: str) -> None:
+        self.folder, self.configured = folder, configured
+        self.port, self.workers = free_port(), []
+        self.url = f"spark://127.0.0.1:{self.port}"
+        folder.mkdir(exist_ok=True)
+        self.env = os.environ | {
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_CONF_DIR": str(folder),
+            "SPARK_HOME": str(HOME),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
+        self.configure()
+        here = ["--host", "127.0.0.1", "--webui-port", "0"]
+        self.master = self._start("master.Master", *here, "--port", str(self.port))
+
+    def configure(self, **more: str) -> None:
+        """Write what applications begin with from now on."""
+        lines = [f"{key} {value}" for key, value in (CONFIGURED | more).items()]
+        (self.folder / "spark-defaults.conf").write_text("\n".join(lines))
+
+    def add_worker(self) -> None:
+        """Start one more."""
+        here = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g"]
+        work = ["--work-dir", str(self.folder / "work")]
+        self.workers.append(self._start("worker.Worker", *here, *work, self.url))
+
+    def kill_worker(self) -> None:
+        """Kill the oldest one; its executor sees that, and ends."""
+        worker = self.workers.pop(0)
+        worker.kill()
+        worker.wait()
+
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}"]
+        with (self.folder / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
+            return subprocess.Popen([*command, *arguments], env=self.env, stdout=log, stderr=log)
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.master):
+            process.terminate()
+        for process in (*self.workers, self.master):
+            process.wait()
+
+    def run(self, *arguments: str, env: dict[str, str] | None = None) -> Any:
+        command = [*STARSHADE, *arguments, "--engine", "spark", "--master", self.url]
+        return subprocess.Popen(
+            [*command, "--json"],
+            env=self.env | (env or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    found = Cluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        found.add_worker()
+        found.add_worker()
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ratings")
+    write_ratings(synthesize(n_users=4000, n_items=300, n_ratings=200_000, rng=1), folder / "r.csv")
+    command = ["data", "convert", str(folder / "r.csv"), "--out", str(folder / "s")]
+    subprocess.run([*STARSHADE, *command, "--shards", "6"], check=True, capture_output=True)
+    return folder / "s"
+
+
+def ended(process: Any, code: int = 0) -> dict[str, Any]:
+    out, err = process.communicate()
+    assert process.returncode == code, err
+    told = json.loads(out) if out else {}
+    return {key: value for key, value in told.items() if key not in MEASURED}
+
+
+def here(*arguments: str, code: int = 0) -> dict[str, Any]:
+    command = [*STARSHADE, *arguments, "--json"]
+    return ended(
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), code
+    )
+
+
+VERBS = {
+    "describe": ("data", "describe", "STORE"),
+    "attack": ("attack", "STORE", "--known", "4", "--wrong", "1", "--targets", "400", "--absent"),
+    "likelihood": ("attack", "STORE", "--attack", "likelihood", "--known", "4", "--targets", "400"),
+    "check": ("check", "STORE", "--model", "k-eps", "--k", "4", "--eps", "1"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_worker_is_killed_and_the_answer_is_the_same(
+    cluster: Cluster, store: Path, verb: str
+) -> None:
+    words = [str(store) if word == "STORE" else word for word in VERBS[verb]]
+    words += ["--seed", "1"] * (verb in ("attack", "likelihood"))
+    code = int(verb == "check")
+    process = cluster.run(*words)
+    kill_in_the_middle(cluster, process, store)
+    assert ended(process, code) == here(*words, code=code)
+    assert not list(store.glob(".journal-*"))
+
+
+def kill_in_the_middle(cluster: Cluster, process: Any, store: Path) -> None:
+    """Kill a worker once the first answer is there, and let another one take its place."""
+    while process.poll() is None and not list(store.glob(".journal-*/*.npz")):
+        time.sleep(0.05)
+    assert process.poll() is None, process.communicate()
+    cluster.kill_worker()
+    cluster.add_worker()
+
+
+@pytest.mark.slow
+def test_a_release_is_made_measured_and_attacked(
+    cluster: Cluster, store: Path, tmp_path: Path
+) -> None:
+    def anonymize(out: Path) -> list[str]:
+        to = ["--out", str(out), "--private", str(out.with_suffix(".json")), "--seed", "1"]
+        return ["anonymize", str(store), "--method", "predictive", "--k", "20", *to]
+
+    process = cluster.run(*anonymize(tmp_path / "there"))
+    kill_in_the_middle(cluster, process, store)
+    ended(process)
+    here(*anonymize(tmp_path / "here"))
+    assert made(tmp_path / "there") == made(tmp_path / "here")
+    private = ["--private", str(tmp_path / "here.json")]
+    measure = ["measure", str(store), str(tmp_path / "here"), *private]
+    process = cluster.run(*measure)
+    kill_in_the_middle(cluster, process, store)
+    assert ended(process) == here(*measure)
+    attack = ["attack", str(tmp_path / "here"), "--original", str(store), *private]
+    attack += ["--known", "4", "--targets", "400", "--seed", "1"]
+    process = cluster.run(*attack)
+    kill_in_the_middle(cluster, process, store)
+    assert ended(process) == here(*attack)

@@ -1,0 +1,86 @@
+"""What a Spark session needs, and what is said where it is not there."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from starshade.engine import session
+from starshade.engine.session import session_at
+from starshade.errors import ConfigError
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Let packages be installed, in versions that a test may change."""
+    there = {"pandas": "2.2.3", "pyspark": "4.1.0"}
+
+    def version(name):
+        if name not in there:
+            raise session.PackageNotFoundError(name)
+        return there[name]
+
+    needs = ["pandas<3,>=2.2; extra == 'spark'", 'pyspark[connect]>=4.1,<5 ; extra == "spark"']
+    monkeypatch.setattr(session, "version", version)
+    monkeypatch.setattr(session, "requires", lambda _: ["click>=8.1.7,<9", *needs])
+    return there
+
+
+@pytest.mark.parametrize("name", ["pandas", "pyspark"])
+def test_what_is_not_installed_is_named(installed, name):
+    del installed[name]
+    with pytest.raises(ConfigError, match=rf"needs {name}\n.*starshade\[spark\]"), session_at(None):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("pandas", "3.0.1"), ("pandas", "2.1.4"), ("pyspark", "4.0.2"), ("pyspark", "5.0.0")],
+)
+def test_another_version_is_refused(installed, name, found):
+    installed[name] = found
+    with pytest.raises(ConfigError, match=f"^{name} {found} is installed"), session_at(None):
+        pass
+
+
+@pytest.mark.parametrize("url", ["nowhere", "local[", "http://a:1"])
+def test_what_is_no_master_is_refused(installed, url):
+    with pytest.raises(ConfigError, match="no master of Spark's") as caught, session_at(url):
+        pass
+    assert caught.value.setting == "master"
+
+
+@pytest.mark.parametrize("url", ["sc://127.0.0.1:9", "spark://127.0.0.1:9,127.0.0.1:10"])
+def test_a_master_that_is_not_there_is_told_at_once(installed, url):
+    with pytest.raises(ConfigError, match="nobody listens there"), session_at(url):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("says", "found"),
+    [
+        ('java version "1.8.0_402"', "is Java 8"),
+        ('openjdk version "11.0.2" 2018-10-16', "is Java 11"),
+        ("no such thing", "of an unknown version"),
+    ],
+)
+def test_an_older_java_is_refused(installed, tmp_path, monkeypatch, says, found):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match=f"{found}.*Spark needs 17") as caught, session_at(None):
+        pass
+    assert "apt-get install openjdk-17-jre-headless" in caught.value.advice
+
+
+@pytest.mark.parametrize(("home", "where"), [(None, "on the path"), ("/nowhere", r"\(/nowhere\)")])
+def test_no_java_is_told(installed, monkeypatch, home, where):
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if home is not None:
+        monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(ConfigError, match=f"there is none .*{where}"), session_at(None):
+        pass
