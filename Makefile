@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 ORACLES := .venv-oracles
+SPARK := .venv-spark
 # the first interpreter on the path that is new enough
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -11,10 +12,10 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test check wheel docs bench reproduce kernels oracles format clean
+.PHONY: help demo quick test test-spark check wheel docs bench reproduce kernels oracles format clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
 
 demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, utility
 	@rm -rf "$(DEMO_OUT)"
@@ -25,6 +26,14 @@ quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contrac
 
 test: $(VENV)/.dev  ## the whole test suite
 	@$(BIN)/python -m pytest $(WORKERS) $(TESTS)
+
+# what cannot be had here is said, with how to get it
+test-spark:  ## the engine spark on real clusters of this machine; pyspark stays in an environment of its own
+	@command -v java > /dev/null || { command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] && \
+		{ apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y openjdk-17-jre-headless; }; } > /dev/null 2>&1; \
+	if ! command -v java > /dev/null; then echo "skipped: Spark needs Java (Debian: apt-get install openjdk-17-jre-headless)"; \
+	elif ! $(MAKE) $(SPARK)/.ready; then echo "skipped: pyspark could not be installed (pip install 'starshade[spark]')"; \
+	else $(SPARK)/bin/python -m pytest -p no:cacheprovider tests/contract/test_spark.py tests/system/test_spark.py; fi
 
 check: $(VENV)/.dev  ## lint, format, types, import floors
 	$(BIN)/ruff check src tests benchmarks
@@ -71,7 +80,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(ORACLES) dist site reproduction test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) $(SPARK) dist site reproduction test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
@@ -91,6 +100,13 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) with what writes the documentation (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,report]'
 	@touch $@ $(VENV)/.core
+
+$(SPARK)/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
+	@echo "setting up $(SPARK) (once)"
+	@$(PYTHON) -m venv $(SPARK)
+	@$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[spark,test]'
+	@touch $@
 
 # pyCANON pins its world: an environment of its own, without starshade
 $(ORACLES)/.ready:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,25 +39,21 @@ def free_port() -> int:
 class Cluster:
     """A master and workers, each a process of its own."""
 
-    def __init__(self, folder: Path, **configured: str) -> None:
-        self.folder, self.configured = folder, configured
-        self.port, self.workers = free_port(), []
-        self.url = f"spark://127.0.0.1:{self.port}"
-        folder.mkdir(exist_ok=True)
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.workers = folder, []
+        port = str(free_port())
+        self.url = f"spark://127.0.0.1:{port}"
         self.env = os.environ | {
             "PYSPARK_PYTHON": sys.executable,
             "SPARK_CONF_DIR": str(folder),
             "SPARK_HOME": str(HOME),
+            "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
-        self.configure()
+        lines = [f"{key} {value}" for key, value in CONFIGURED.items()]
+        (folder / "spark-defaults.conf").write_text("\n".join(lines))
         here = ["--host", "127.0.0.1", "--webui-port", "0"]
-        self.master = self._start("master.Master", *here, "--port", str(self.port))
-
-    def configure(self, **more: str) -> None:
-        """Write what applications begin with from now on."""
-        lines = [f"{key} {value}" for key, value in (CONFIGURED | more).items()]
-        (self.folder / "spark-defaults.conf").write_text("\n".join(lines))
+        self.master = self._start("master.Master", *here, "--port", port)
 
     def add_worker(self) -> None:
         """Start one more."""
@@ -81,14 +78,11 @@ class Cluster:
         for process in (*self.workers, self.master):
             process.wait()
 
-    def run(self, *arguments: str, env: dict[str, str] | None = None) -> Any:
-        command = [*STARSHADE, *arguments, "--engine", "spark", "--master", self.url]
+    def run(self, *arguments: str) -> Any:
+        """Begin a command on it."""
+        command = [*STARSHADE, *arguments, "--engine", "spark", "--master", self.url, "--json"]
         return subprocess.Popen(
-            [*command, "--json"],
-            env=self.env | (env or {}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+            command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
 
@@ -110,6 +104,30 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = ["data", "convert", str(folder / "r.csv"), "--out", str(folder / "s")]
     subprocess.run([*STARSHADE, *command, "--shards", "6"], check=True, capture_output=True)
     return folder / "s"
+
+
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder, port = tmp_path_factory.mktemp("connect"), free_port()
+    bound = {"spark.connect.grpc.binding.address": "127.0.0.1"}
+    bound |= {"spark.connect.grpc.binding.port": str(port), "spark.ui.enabled": "false"}
+    command = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    command += [word for key, value in bound.items() for word in ("--conf", f"{key}={value}")]
+    env = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(HOME)}
+    env |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder)}
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([*command, "spark-internal"], env=env, stdout=log, stderr=log)
+    try:
+        for _ in range(600):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            assert server.poll() is None, (folder / "log").read_text()
+            time.sleep(0.2)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def ended(process: Any, code: int = 0) -> dict[str, Any]:
@@ -180,3 +198,69 @@ def test_a_release_is_made_measured_and_attacked(
     process = cluster.run(*attack)
     kill_in_the_middle(cluster, process, store)
     assert ended(process) == here(*attack)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_over_connect_the_answer_is_the_same(connect: str, store: Path, verb: str) -> None:
+    words = [str(store) if word == "STORE" else word for word in VERBS[verb]]
+    words += ["--seed", "1"] * (verb in ("attack", "likelihood"))
+    code = int(verb == "check")
+    assert here(*words, "--engine", "spark", "--master", connect, code=code) == here(
+        *words, code=code
+    )
+
+
+#: what a Python of executors runs before all else → what is said of it
+STRANGE = {
+    "no starshade": (
+        "starshade.py",
+        "raise ModuleNotFoundError('No module named starshade', name='starshade')",
+        "executors have no starshade; here it is",
+    ),
+    "another version": (
+        "sitecustomize.py",
+        "import starshade._version as version\nversion.__version__ = '0.0.9'",
+        "executors have starshade 0.0.9; here it is",
+    ),
+    "no memory to begin with": (
+        "sitecustomize.py",
+        "import resource, sys\nif 'daemon' in str(sys.orig_argv):\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))",
+        "executors cannot load starshade: OSError",
+    ),
+    "no memory for a shard": (
+        "sitecustomize.py",
+        "import starshade.engine.executor as executor\n"
+        "executor._read = lambda file: bytearray(2**60)",
+        "an executor was lost, or had too little memory",
+    ),
+    "is killed": (
+        "sitecustomize.py",
+        "import os, signal\nimport starshade.engine.executor as executor\n"
+        "executor._read = lambda file: os.kill(os.getpid(), signal.SIGKILL)",
+        "an executor was lost, or had too little memory",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", STRANGE)
+def test_executors_that_cannot_work_are_told_in_a_sentence(
+    store: Path, tmp_path: Path, what: str
+) -> None:
+    name, content, said = STRANGE[what]
+    (tmp_path / name).write_text(content)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}:$PYTHONPATH exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    done = subprocess.run(
+        [*STARSHADE, "attack", str(store), "--engine", "spark", "--master", "local[2]", "--quiet"],
+        env=os.environ | {"PYSPARK_PYTHON": str(python)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(store.glob(".journal-*"))

@@ -15,6 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import starshade.kernels  # noqa: F401 - before Numba: it says where Numba finds its cache
+
+import numba  # noqa: F401 # isort: skip - what cannot be loaded is told before any work
+
 from starshade import budget
 from starshade._version import __version__
 from starshade.engine.journal import Journal

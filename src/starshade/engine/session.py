@@ -95,7 +95,7 @@ def _refuse_other_packages() -> None:
 
 def _refuse_other_masters(url: str) -> None:
     """Refuse what is no master, and one where nobody listens: Spark would ask again and again."""
-    if url and not re.fullmatch(r"local(\[.+\])?|yarn|(spark|k8s|sc)://.+", url):
+    if url and not re.fullmatch(r"local(-cluster)?(\[.+\])?|yarn|(spark|k8s|sc)://.+", url):
         raise ConfigError(
             f"{called('master')} {url!r}: is no master of Spark's",
             advice="local[2], spark://HOST:7077, sc://HOST:15002, k8s://https://HOST:PORT or yarn.",

@@ -130,6 +130,12 @@ class Spark:
                 f"executors have {has}; here it is {__version__}",
                 advice="Give them the same wheel or packed environment.",
             )
+        if "broken" in told:
+            return errors.ConfigError(
+                f"executors cannot load starshade: {told['broken']}",
+                advice="Is their environment whole, and have they memory to load it "
+                "(spark.executor.memoryOverhead, spark.executor.pyspark.memory)?",
+            )
         return _short() if "short" in told else self._unseen(told["cannot"])
 
     def _unseen(self, what: str) -> errors.ConfigError:
@@ -155,10 +161,10 @@ def _work(left: list[int], asked: Mapping[str, Any]) -> Callable[[Iterable[Any]]
             for place in batch.column(0).to_pylist():
                 try:
                     from starshade.engine.executor import work_on
-                except ModuleNotFoundError as error:
-                    if error.name is None or error.name.partition(".")[0] != "starshade":
-                        raise
-                    told = {"version": ""}
+                except Exception as error:
+                    name = getattr(error, "name", None) or ""
+                    absent = name.partition(".")[0] == "starshade"
+                    told = {"version": ""} if absent else {"broken": f"{error!r:.200}"}
                 else:
                     told = work_on(left[place], {**asked, "threads": threads})
                 yield pyarrow.RecordBatch.from_pydict({"told": [json.dumps(told)]})

@@ -91,8 +91,10 @@ def _write(frame: Any, out: Path, shards: int | str, resume: bool, reading: dict
     try:
         with task("writing the frame's rows"):
             written = frame.mapInArrow(_rows_into(str(folder)), "file string, rows long").collect()
-        files = [folder / row.file for row in written if row.rows]
-        for file, rows in zip(files, (row.rows for row in written if row.rows), strict=True):
+        files = {folder / row.file: row.rows for row in written if row.rows}
+        if not files:
+            raise InputError("the frame has no rows: no ratings to read")
+        for file, rows in files.items():
             if not file.exists() or pq.read_metadata(file).num_rows != rows:
                 raise InputError(
                     f"{out}: what executors write there is not seen here",
@@ -118,7 +120,7 @@ def _rows_into(folder: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         # in the order of the frame's partitions; the same one may be written twice at once
-        file, rows, writer = f"{part:08}-{uuid.uuid4().hex}.parquet", 0, None
+        file, rows, writer = f"partition-{part:08}-{uuid.uuid4().hex}.parquet", 0, None
         os.makedirs(folder, mode=0o700, exist_ok=True)  # where nobody sees it, it is said later
         for batch in batches:
             if writer is None:

@@ -166,6 +166,12 @@ def test_another_version_and_none_are_told(journal, monkeypatch):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
+def test_who_cannot_load_it_says_why(journal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starshade.engine.executor", object())
+    with pytest.raises(errors.ConfigError, match="cannot load starshade: ImportError"):
+        list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
+
+
 def test_a_folder_that_executors_do_not_see_is_named(journal, monkeypatch):
     real = os.access
     monkeypatch.setattr(
