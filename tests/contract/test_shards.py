@@ -12,6 +12,7 @@ import pytest
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.sharded.anonymize import anonymized_shards
+from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -80,9 +81,13 @@ def _check(model: Any) -> Work:
     )
 
 
-def _on_release(shards: Shards, engine: Engine) -> Any:
-    linked = LinkedShards(shards, RELEASE)
-    return _told(attack_shards(ScoreboardRH(), linked, KNOWLEDGE, rng=1, engine=engine))
+def _on_release(attack: Any) -> Work:
+    return Work(
+        lambda ratings: _told(attack.run(RELEASE, KNOWLEDGE, original=ratings, rng=1)),
+        lambda shards, engine: _told(
+            attack_shards(attack, LinkedShards(shards, RELEASE), KNOWLEDGE, rng=1, engine=engine)
+        ),
+    )
 
 
 def _counted(counts: Counts) -> Any:
@@ -96,10 +101,15 @@ WORKS = {
     ),
     "scoreboard-rh": _attack(ScoreboardRH(absent=True)),
     "likelihood": _attack(Likelihood()),
-    "scoreboard-rh on a release": Work(
-        lambda ratings: _told(ScoreboardRH().run(RELEASE, KNOWLEDGE, original=ratings, rng=1)),
-        _on_release,
-    ),
+    "scoreboard-rh, alike": _attack(ScoreboardRH(theta=0.4)),
+    "scoreboard": _attack(Scoreboard(absent=True)),
+    "scoreboard, alike": _attack(Scoreboard(rating_error=2, theta=0.4)),
+    "label": _attack(LabelAttack(tolerance=1.0)),
+    "structure": _attack(StructureAttack(theta=0.5, absent=True)),
+    "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
+    "label on a release": _on_release(LabelAttack(theta=0.5)),
+    "structure on a release": _on_release(StructureAttack(theta=0.2, absent=True)),
+    "scoreboard on a release": _on_release(Scoreboard(rating_error=1.5)),
     "measure": Work(
         lambda ratings: measure_all(RELEASE, ratings),
         lambda shards, engine: measure_shards(RELEASE, shards, engine),

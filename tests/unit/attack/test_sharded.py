@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
-from starshade.attack.candidates.candidates import Scoreboard
+from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -46,8 +47,13 @@ ATTACKS = st.builds(
     ScoreboardRH,
     phi=st.sampled_from([0.0, 0.5, 1.5]),
     rho0=st.sampled_from([None, 0.7]),
+    theta=st.sampled_from([0.3, 0.8, 1.0]),
     absent=st.booleans(),
 ) | st.builds(Likelihood, sure=st.sampled_from([0.0001, 0.5, 1.0]))
+AGREES = {"theta": st.sampled_from([0.4, 1.0]), "absent": st.booleans()}
+ATTACKS |= st.builds(Scoreboard, rating_error=st.sampled_from([None, 1.0]), **AGREES)
+ATTACKS |= st.builds(LabelAttack, tolerance=st.sampled_from([None, 1.0]), **AGREES)
+ATTACKS |= st.builds(StructureAttack, **AGREES)
 #: what is measured of the run, not of the data
 MEASURED = {"seconds", "read_seconds", "postings_per_second"}
 
@@ -75,7 +81,7 @@ def assert_same_result(found, whole):
             assert one.dtype == other.dtype, field.name
 
 
-@settings(max_examples=30, deadline=None)  # each is flushed to the disk
+@settings(max_examples=60, deadline=None)  # each is flushed to the disk
 @given(
     ratings_tables(max_users=24),
     KNOWLEDGE,
@@ -113,7 +119,7 @@ def many():
 
 @pytest.mark.parametrize("n", [1, 7])
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("attack", [ScoreboardRH(absent=True), Likelihood()])
+@pytest.mark.parametrize("attack", [ScoreboardRH(absent=True), Likelihood(), LabelAttack()])
 def test_long_tails_and_many_people(tmp_path, many, n, threads, attack):
     write_shards(many, tmp_path / "s", n)
     knowledge = Knowledge(known=4, wrong=1, day_error=14)
@@ -139,7 +145,7 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
 
 @pytest.mark.parametrize(
     "attack",
-    [ScoreboardRH(theta=0.5), Likelihood(adversary="plain"), Likelihood(absent=True), Scoreboard()],
+    [Likelihood(adversary="plain"), Likelihood(absent=True), HomogeneityAttack()],
 )
 def test_what_takes_one_table_says_so(tmp_path, many, attack):
     write_shards(many, tmp_path / "s", 2)

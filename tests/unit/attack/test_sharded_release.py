@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -26,21 +27,25 @@ def told(result):
                   if column is not None}  # fmt: skip
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),
     st.sampled_from([1, 2, 7]),
     st.sampled_from([None, 13]),
     st.integers(0, 2),
+    st.sampled_from([ScoreboardRH, LabelAttack, StructureAttack, Scoreboard]),
+    st.sampled_from([0.3, 1.0]),
     st.booleans(),
 )
-def test_any_cut_gives_the_same(tmp_path_factory, seed, profile, shards, targets, wrong, absent):
+def test_any_cut_gives_the_same(
+    tmp_path_factory, seed, profile, shards, targets, wrong, kind, theta, absent
+):
     ratings = synthesize(n_users=40, n_items=15, n_ratings=260, rng=seed)
     release = PredictiveAnonymizer(k=3, profile=profile, factors=2).anonymize(ratings, rng=seed)
     path = tmp_path_factory.mktemp("shards") / "s"
     write_shards(ratings, path, shards)
-    attack, knowledge = ScoreboardRH(absent=absent), Knowledge(known=3, wrong=wrong)
+    attack, knowledge = kind(theta=theta, absent=absent), Knowledge(known=3, wrong=wrong)
     whole = attack.run(release, knowledge, original=ratings, targets=targets, rng=seed)
     linked = LinkedShards(open_shards(path), release)
     cut = attack_shards(attack, linked, knowledge, targets=targets, rng=seed)

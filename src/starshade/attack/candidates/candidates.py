@@ -108,13 +108,14 @@ class CandidateAttack(Attack[Result]):
     k: int
 
     def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
-        plan = self._plan(knowledge, data)
+        plan = self.plan(knowledge, tolerance_of(data, None))
         drawn = draw(data, plan.knowledge, request, absent=self.absent)
         hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
         found: Result = self._result(data, drawn, hunt, plan.used)
         return found
 
-    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+    def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
+        """Say what is made use of; `tolerance`: how far a rating may be off if nothing is set."""
         raise NotImplementedError
 
     def _result(
@@ -125,10 +126,20 @@ class CandidateAttack(Attack[Result]):
     def _figures(self, drawn: Drawn, hunt: Hunt, used: dict[str, Any]) -> dict[str, Any]:
         since = perf_counter()
         outcomes, looked_at = judge(hunt)
-        best = bootstrap(outcomes.credit, seed=drawn.seed)
+        facts = drawn.facts(outcomes, self.config | used, looked_at, since)
+        return facts | self.counted(outcomes, drawn.seed, int(hunt.view.copies.min()))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings as plain values."""
+        settings: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return settings
+
+    def counted(self, outcomes: CandidateOutcomes, seed: int, fewest: int) -> dict[str, Any]:
+        """Sum up what came of each target; `fewest`: records that are alike."""
+        best = bootstrap(outcomes.credit, seed=seed)
         records, absent = outcomes.candidates, outcomes.some_absent
-        config: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
-        return drawn.facts(outcomes, config | used, looked_at, since) | {
+        return {
             "attack": self.name,
             "success": best,
             "expected_top1": best,
@@ -138,7 +149,7 @@ class CandidateAttack(Attack[Result]):
             "single": share(records == 1),
             "fewer_than_k": share((records > 0) & (records < self.k)),
             "k": int(self.k),
-            "bound": 1 / int(hunt.view.copies.min()),
+            "bound": 1 / fewest,
         }
 
 
@@ -173,26 +184,33 @@ def judge(hunt: Hunt) -> tuple[CandidateOutcomes, int]:
     counted = np.concatenate(
         [hunt.count(seen, clues) for seen, clues in hunt.batches("looking for candidates")]
     )
-    outcomes = _outcomes_of(hunt.view, hunt.known.users, counted, absent=hunt.goal.absent)
+    view = hunt.view
+    linked, records = view.credit == "linked", view.cells.n_records
+    outcomes = outcomes_of(
+        hunt.known.users, counted, records, linked=linked, absent=hunt.goal.absent
+    )
     return outcomes, int(counted["looked_at"].sum())
 
 
-def _outcomes_of(
-    view: View, users: NDArray[np.int64], counted: NDArray[Any], *, absent: bool
+def outcomes_of(
+    users: NDArray[np.int64], counted: NDArray[Any], n_records: int, *, linked: bool, absent: bool
 ) -> CandidateOutcomes:
-    """Turn counts into answers (NS Def. 4 with a uniform distribution over the candidates)."""
+    """Turn counts into answers (NS Def. 4 with a uniform distribution over the candidates).
+
+    `n_records`: of the data. `linked`: whether the target's own is known.
+    """
     records, agreeing = counted["records"], counted["agreeing"]
     some = records > 0
-    right = counted["own"] if view.credit == "linked" else agreeing > 0
+    right = counted["own"] if linked else agreeing > 0
     alike = agreeing > 0
-    prior = math.log2(view.cells.n_records)
+    prior = math.log2(n_records)
     share = np.where(alike, agreeing, 1) / np.maximum(records, 1)
     return CandidateOutcomes(
         users=users,
         candidates=records,
         credit=np.where(right, 1 / np.maximum(records, 1), 0.0),
         false_match=some & ~right,
-        disclosed=counted["alike"] & alike,
+        disclosed=alike & (counted["profile"] == records),
         entropy_bits=np.where(alike, np.log2(np.maximum(records, 1)), prior),
         entropy_bits_profile=np.where(alike, 0.0 - np.log2(share), prior),
         some_absent=records - counted["own"] > 0 if absent else None,
@@ -237,7 +255,8 @@ class StructureAttack(StructureAttackSettings, CandidateAttack[CandidateResult])
         exact = not (knowledge.wrong or knowledge.rating_error)
         return cls() if exact and averaged(release) else None
 
-    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+    def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
+        """See `CandidateAttack.plan`."""
         return Plan(replace(knowledge, ratings=False, dates=False), Thresholds(math.inf, -1), {})
 
 
@@ -283,16 +302,15 @@ class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
             return None
         return cls(tolerance=knowledge.rating_error + tolerance_of(data, None))
 
-    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+    def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
+        """See `CandidateAttack.plan`."""
         if not knowledge.ratings:
             raise ConfigError(
                 "the label-based attack needs ratings, and the adversary is to know none",
                 advice="Without ratings it is the structure-based attack: use structure.",
             )
-        tolerance = tolerance_of(data, self.tolerance)
-        return Plan(
-            replace(knowledge, dates=False), Thresholds(tolerance, -1), {"tolerance": tolerance}
-        )
+        within = tolerance if self.tolerance is None else float(self.tolerance)
+        return Plan(replace(knowledge, dates=False), Thresholds(within, -1), {"tolerance": within})
 
 
 _DAYS = 2**20  # more than lie between any two days
@@ -337,7 +355,8 @@ class Scoreboard(ScoreboardSettings, CandidateAttack[CandidateResult]):
 
     name: ClassVar[str] = "scoreboard"
 
-    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+    def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
+        """See `CandidateAttack.plan`."""
         rating = knowledge.rating_error if self.rating_error is None else self.rating_error
         day = knowledge.day_error if self.day_error is None else self.day_error
         days = -1 if day is None or day == math.inf else min(math.floor(day), _DAYS)

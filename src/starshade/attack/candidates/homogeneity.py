@@ -283,10 +283,11 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
                 advice="Leave the tolerance out, or find candidates by label.",
             )
 
-    def _plan(self, knowledge: Knowledge, data: Ratings | Release) -> Plan:
+    def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
+        """See `CandidateAttack.plan`."""
         label = self.by == "label"
         attack = LabelAttack(self.tolerance) if label else StructureAttack()
-        plan = attack._plan(knowledge, data)
+        plan = attack.plan(knowledge, tolerance)
         used = {"tolerance": 0.0} | plan.used | {"sensitive": list(self.sensitive)}
         return replace(plan, used=used)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from starshade.attack.candidates.candidates import CandidateAttack
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sharded.candidates import by_candidates
 from starshade.attack.sharded.likelihood import by_likelihood
-from starshade.attack.sharded.released import by_score_on_release
+from starshade.attack.sharded.released import by_candidates_on_release, by_score_on_release
 from starshade.attack.sharded.scoreboard import by_score
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
@@ -22,7 +26,7 @@ from starshade.rng import Rng, resolve_seed
 
 
 def attack_shards(
-    attack: ScoreboardRH | Likelihood,
+    attack: ScoreboardRH | Likelihood | CandidateAttack[CandidateResult],
     shards: Shards | LinkedShards,
     knowledge: Knowledge | None = None,
     *,
@@ -34,11 +38,11 @@ def attack_shards(
 
     Parameters
     ----------
-    attack : ScoreboardRH or Likelihood
-        With a `theta` of 1; as an informed adversary, without `absent`.
+    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack or StructureAttack
+        Likelihood as an informed adversary, without `absent`.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of, which
-        scoreboard-rh alone attacks.
+        all of them but likelihood attack.
     knowledge, targets, rng
         As of the attack's `run`.
     engine : Engine, optional
@@ -55,11 +59,11 @@ def attack_shards(
         raise ConfigError(
             f"{called(setting)} {found}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh with a theta of 1, and likelihood, informed and without absence.",
+            "scoreboard-rh, scoreboard, label, structure, and likelihood, informed and without "
+            "absence.",
             setting=setting,
         )
-    on_ratings = by_score if isinstance(attack, ScoreboardRH) else by_likelihood
-    work: Any = by_score_on_release if released else on_ratings
+    work = _work_of(attack, released=released)
     with task(f"attacking: {attack.name}"):
         seed = resolve_seed(rng)
         result: AttackResult = work(
@@ -68,16 +72,25 @@ def attack_shards(
         return result
 
 
+def _work_of(attack: Any, *, released: bool) -> Any:
+    if isinstance(attack, CandidateAttack):
+        return by_candidates_on_release if released else by_candidates
+    if isinstance(attack, ScoreboardRH):
+        return by_score_on_release if released else by_score
+    return by_likelihood
+
+
 def takes_one_table(attack: Any, *, released: bool = False) -> str:
     """Return the setting for which an attack does not work shard by shard; empty: it does.
 
     `released`: on a release of the ratings in shards.
     """
-    if released and not isinstance(attack, ScoreboardRH):
-        return "attack"
+    # what all candidates have in common is not found by adding up
+    if isinstance(attack, CandidateAttack) and not isinstance(attack, HomogeneityAttack):
+        return ""
     if isinstance(attack, ScoreboardRH):
-        return "theta" if attack.theta < 1 else ""
-    if isinstance(attack, Likelihood):
+        return ""
+    if isinstance(attack, Likelihood) and not released:
         # how likely a stranger is, is reckoned over all rows at once
         return "adversary" if attack.adversary == "plain" else "absent" if attack.absent else ""
     return "attack"

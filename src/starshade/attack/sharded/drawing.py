@@ -7,7 +7,7 @@ of what is counted of all: of everybody's levels and days, and of each item's ra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from time import perf_counter
 from typing import Any
 
@@ -67,11 +67,9 @@ def draw_over(
     job = Job("drawing what is known", _draw, settings)
     parts = [part for part in engine.run(job, store, tables) if len(part["users"])]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    held, rows = joined.pop("held"), joined.pop("rows")
-    known = known_of(joined)
-    return AttackedShards(
-        knowledge, known, targets, shards.n_users - able, seed, started, counts, held, rows
-    )
+    ineligible = shards.n_users - able
+    told = counts, joined["held"], joined["rows"]
+    return AttackedShards(knowledge, known_of(joined), targets, ineligible, seed, started, *told)
 
 
 def _chosen(
@@ -144,5 +142,6 @@ def tables_of(known: Known) -> dict[str, NDArray[Any]]:
 
 
 def known_of(tables: Tables) -> Known:
-    """Read what `tables_of` laid out."""
-    return Known(**tables)
+    """Read what `tables_of` laid out, among other columns too."""
+    names = (each.name for each in fields(Known))
+    return Known(**{name: tables[name] for name in names if name in tables})

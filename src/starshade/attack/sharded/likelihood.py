@@ -101,8 +101,7 @@ def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tabl
     model.__dict__["eligible"] = tables["eligible"]
     model.__dict__["ratings_below"] = below(tables["levels"])
     model.__dict__["days_below"] = below(dated)
-    names = ("users", "items", "ratings", "days", "rating_counts")
-    known = known_of({name: tables[name] for name in names if name in tables})
+    known = known_of(tables)
     sought = _SoughtInShard(
         view,
         greatest=(tables["chance"], tables["power"]) if "chance" in tables else None,

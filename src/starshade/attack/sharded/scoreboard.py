@@ -19,6 +19,7 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH, outcomes_of
 from starshade.attack.scoreboard_rh.scoring import Pricing, batches, block_of, goal_of, laid_out
 from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
+from starshade.attack.sharded.truth import told_of_targets, truth_in
 from starshade.attack.sharded.view import view_of_shard
 from starshade.attack.view import View
 from starshade.engine.job import Engine, Job, Tables
@@ -38,11 +39,13 @@ def by_score(
     targets: int | None,
     seed: int,
 ) -> AttackResult:
-    """Attack by scores, with a `theta` of 1."""
+    """Attack by scores."""
     drawn = draw_over(shards, engine, knowledge, targets, seed)
     since = perf_counter()
     pricing = Pricing.on(attack, shards.scale)
-    scores = _Scores(shards, engine, drawn, pricing, equal_rows(shards, engine))
+    told = told_of_targets(attack, shards, engine, drawn.known.users)
+    told |= equal_rows(shards, engine)
+    scores = _Scores(shards, engine, drawn, pricing, attack.theta, told)
     summaries = scores.summaries(absent=False)
     masses = scores.masses(summaries)
     without = scores.summaries(absent=True) if attack.absent else None
@@ -78,13 +81,15 @@ class _Scores:
         engine: Engine,
         drawn: AttackedShards,
         pricing: Pricing,
-        alike: Tables,
+        theta: float,
+        told: Tables,
     ) -> None:
         self.shards, self.engine = shards, engine
         support = drawn.counts.items[drawn.known.items]
-        self.tables = {**tables_of(drawn.known), **alike, "support": support}
+        self.tables = {**tables_of(drawn.known), **told, "support": support}
         self.without = {**self.tables, "support": support - drawn.held}
-        self.settings = {"rho0": pricing.rho0, "d0": pricing.d0, "records": shards.n_users}
+        priced = {"rho0": pricing.rho0, "d0": pricing.d0}
+        self.settings = priced | {"theta": float(theta), "records": shards.n_users}
 
     def summaries(self, *, absent: bool) -> NDArray[Any]:
         """Sum up all scores, of each target."""
@@ -125,13 +130,13 @@ def _laid(
     """Lay out the rows of a shard."""
     view = view_of_shard(shard, first, tables)
     block = block_of(view)._replace(first=first)
-    return view, block, goal_of(view, 1.0, absent=settings["absent"])
+    goal = goal_of(view, settings["theta"], absent=settings["absent"])
+    return view, block, goal if goal.own_only else goal._replace(truth=truth_in(tables))
 
 
 def _batches(view: View, settings: Mapping[str, Any], tables: Tables) -> Any:
     """Yield some targets at a time: where they are looked up, what that is worth, and which."""
-    names = ("users", "items", "ratings", "days", "rating_counts")
-    known = known_of({name: tables[name] for name in names if name in tables})
+    known = known_of(tables)
     pricing = Pricing(settings["rho0"], settings["d0"])
     symbols, days = view.cells.symbols, view.cells.days
     start = 0
@@ -139,5 +144,5 @@ def _batches(view: View, settings: Mapping[str, Any], tables: Tables) -> Any:
         at = slice(start, start + len(part))
         support = tables["support"][at]
         aux, worth = laid_out(symbols, part, pricing, part.items, support, part.users, days)
-        yield aux, worth, at
+        yield aux._replace(user=np.arange(at.start, at.stop)), worth, at
         start = at.stop

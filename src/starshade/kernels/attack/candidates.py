@@ -38,14 +38,14 @@ _SLACK = 1e-9
 #: records : that fit everything known
 #: agreeing : of them, those that agree with the target's truth
 #: own : whether the target's row is among the candidates
-#: alike : whether the candidates are one profile, equal cell by cell
+#: profile : records that equal the first candidate cell by cell; all candidates do if as many fit
 #: looked_at : cells
 FOUND = np.dtype(
     [
         ("records", np.int64),
         ("agreeing", np.int64),
         ("own", np.bool_),
-        ("alike", np.bool_),
+        ("profile", np.int64),
         ("looked_at", np.int64),
     ]
 )
@@ -180,8 +180,7 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
         out["records"] = records
         out["agreeing"] = agreeing
         out["own"] = own
-        # equal rows are candidates together, so one profile is all that equals the first
-        out["alike"] = n > 0 and seen.copies[rows[0]] == records
+        out["profile"] = seen.copies[rows[0]] if n > 0 else 0
 
 
 @inner

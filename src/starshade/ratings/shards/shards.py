@@ -251,7 +251,7 @@ def gather(shards: Shards) -> Ratings:
             f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} shards take "
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
             advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
-            "`starshade data describe`, `starshade attack` with scoreboard-rh or likelihood, "
+            "`starshade data describe`, `starshade attack` with most attacks on single people, "
             "`starshade check` with most models, `starshade anonymize` with predictive, and "
             "`starshade measure`.",
         )

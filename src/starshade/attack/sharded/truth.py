@@ -1,0 +1,64 @@
+"""What the targets really rated, fetched from their shards for whoever compares with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.view import truth_of
+from starshade.engine.job import Engine, Job, Tables
+from starshade.kernels.attack.agreement import Truth
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.match.match import LinkedShard, LinkedShards
+
+
+def rows_of_targets(
+    store: Shards | LinkedShards, engine: Engine, users: NDArray[np.int64]
+) -> Ratings:
+    """Return the ratings of some users, ascending among all, as a table of its own."""
+    job = Job("fetching the targets' ratings", _fetch)
+    parts = list(engine.run(job, store, {"users": users}))
+    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    shards = store.shards if isinstance(store, LinkedShards) else store
+    return Ratings(
+        scale=shards.scale,
+        users=Vocabulary(np.arange(len(users))),
+        items=shards.items,
+        indptr=np.concatenate([[0], np.cumsum(found["lengths"])]),
+        columns=found["columns"],
+        codes=found["codes"],
+        levels=shards.levels,
+        days=found.get("days"),
+        first_day=shards.first_day,
+    )
+
+
+def _fetch(
+    part: Ratings | LinkedShard, first: int, _settings: Mapping[str, Any], tables: Tables
+) -> Tables:
+    ratings = part if isinstance(part, Ratings) else part.ratings
+    start, stop = np.searchsorted(tables["users"], [first, first + ratings.n_users])
+    rows = ratings.keep_users(tables["users"][start:stop] - first)
+    found: dict[str, NDArray[Any]] = {"lengths": rows.user_support, "columns": rows.columns}
+    found["codes"] = rows.codes
+    return found if rows.days is None else found | {"days": rows.days}
+
+
+def told_of_targets(
+    attack: Any, shards: Shards, engine: Engine, users: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Lay out the targets' truth as columns for a job, where others than themselves may agree."""
+    if attack.theta == 1:
+        return {}
+    truth = truth_of(rows_of_targets(shards, engine, users))
+    return {f"true.{name}": column for name, column in truth._asdict().items()}
+
+
+def truth_in(tables: Tables) -> Truth:
+    """Read what `told_of_targets` laid out."""
+    return Truth(*(tables[f"true.{name}"] for name in Truth._fields))
