@@ -274,13 +274,13 @@ def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     said("data", "convert", str(file), "--out", shards, "--shards", "2")
     _, told = said("attack", shards, "--known", "4", "--resume", code=2)
     assert "--seed" in told
-    _, told = said("attack", shards, "--attack", "scoreboard", "--resume", code=2)
-    assert "--resume: of no use with the attack scoreboard" in told
+    _, told = said("attack", shards, "--attack", "homogeneity", "--resume", code=2)
+    assert "--resume: of no use with the attack homogeneity" in told
     _, told = said("data", "describe", str(file), "--resume", code=2)
     assert "of no use on what is no store of shards" in told
     _, told = said("data", "convert", str(file), "--out", "x.csv", "--shards", "2", code=2)
     assert "shards are those of a store" in told
-    _, told = said("attack", shards, "--attack", "scoreboard", "--memory", "1k", code=2)
+    _, told = said("attack", shards, "--attack", "homogeneity", "--memory", "1k", code=2)
     assert "take" in told
     assert "Shard by shard work" in told
     _, told = said(*anonymize(shards, tmp_path / "r", "--resume")[:-4], "--out", "x", code=2)

@@ -28,6 +28,7 @@ GUIDES = {
     "limits": 5,
     "publishing-again": 8,
     "shards": 2,
+    "spark": 2,
     "training-on-a-release": 6,
     "every-night": 6,
 }

@@ -100,6 +100,7 @@ _EXTRAS = {  # extra → a module of each package in it
     "light": ("fastapi", "jinja2", "uvicorn"),
     "web": ("fastapi", "jinja2", "uvicorn", "vl_convert"),
     "compare": ("implicit", "sklearn", "surprise"),
+    "spark": ("pandas", "pyspark"),
 }
 
 
