@@ -161,14 +161,18 @@ def test_a_worker_is_killed_and_the_answer_is_the_same(
     words += ["--seed", "1"] * (verb in ("attack", "likelihood"))
     code = int(verb == "check")
     process = cluster.run(*words)
-    kill_in_the_middle(cluster, process, store)
+    kill_in_the_middle(cluster, process, store, begun=verb == "describe")
     assert ended(process, code) == here(*words, code=code)
     assert not list(store.glob(".journal-*"))
 
 
-def kill_in_the_middle(cluster: Cluster, process: Any, store: Path) -> None:
-    """Kill a worker once the first answer is there, and let another one take its place."""
-    while process.poll() is None and not list(store.glob(".journal-*/*.npz")):
+def kill_in_the_middle(cluster: Cluster, process: Any, store: Path, *, begun: bool = False) -> None:
+    """Kill a worker once the first answer is there, and let another one take its place.
+
+    `begun`: of a verb of few jobs, once the first of them is handed over.
+    """
+    sign = ".journal-*/*.pickle" if begun else ".journal-*/*.npz"
+    while process.poll() is None and not list(store.glob(sign)):
         time.sleep(0.05)
     assert process.poll() is None, process.communicate()
     cluster.kill_worker()
@@ -191,7 +195,7 @@ def test_a_release_is_made_measured_and_attacked(
     private = ["--private", str(tmp_path / "here.json")]
     measure = ["measure", str(store), str(tmp_path / "here"), *private]
     process = cluster.run(*measure)
-    kill_in_the_middle(cluster, process, store)
+    kill_in_the_middle(cluster, process, store, begun=True)
     assert ended(process) == here(*measure)
     attack = ["attack", str(tmp_path / "here"), "--original", str(store), *private]
     attack += ["--known", "4", "--targets", "400", "--seed", "1"]
@@ -262,5 +266,6 @@ def test_executors_that_cannot_work_are_told_in_a_sentence(
     )
     assert done.returncode == 2
     assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    # the daemon of Spark's own Python may say how its worker ended
+    assert "Traceback" not in done.stderr or what == "is killed"
     assert not list(store.glob(".journal-*"))
