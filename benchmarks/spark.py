@@ -23,7 +23,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from shards import ratings_file, run
+from shards import MEASURED, ratings_file, run
 
 ENGINES = {
     "local": ["--engine", "local"],
@@ -31,7 +31,6 @@ ENGINES = {
     "spark, two executors": ["--engine", "spark", "--master", "local-cluster[2,1,1024]"],
 }
 KINDS = {"SparkSubmit": "driver, Java", "CoarseGrained": "executors, Java", "pyspark": "executors"}
-MEASURED = ("seconds", "read_seconds", "postings_per_second")
 
 
 def peaks(process: subprocess.Popen[bytes]) -> dict[str, float]:
@@ -39,23 +38,19 @@ def peaks(process: subprocess.Popen[bytes]) -> dict[str, float]:
     most: dict[str, float] = defaultdict(float)
     page = os.sysconf("SC_PAGE_SIZE") / 1e9
     while process.poll() is None:
-        parents, now = {}, defaultdict(float)
+        now: dict[str, float] = defaultdict(float)
         for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                parents[int(entry.name)] = int(
-                    (entry / "stat").read_text().rpartition(")")[2].split()[1]
-                )
-                held = int((entry / "statm").read_text().split()[1]) * page
-            except (OSError, ValueError):
-                continue
             at: int | None = int(entry.name)
             while at is not None and at != process.pid:
-                at = parents.get(at) or parent_of(at)
+                at = parent_of(at)
             if at is None:
                 continue
-            kind = next((kind for sign, kind in KINDS.items() if sign in words), "driver")
-            now[kind] += held
+            try:
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                held = int((entry / "statm").read_text().split()[1]) * page
+            except OSError:  # it has ended
+                continue
+            now[next((kind for sign, kind in KINDS.items() if sign in words), "driver")] += held
         for kind, held in now.items():
             most[kind] = max(most[kind], held)
         time.sleep(0.05)
@@ -73,19 +68,9 @@ def parent_of(pid: int) -> int | None:
 
 def attack(store: Path, engine: list[str], targets: int) -> tuple[float, dict[str, float], Any]:
     """Attack a store; returns seconds, peaks and the answer."""
-    words = [
-        "attack",
-        str(store),
-        "--known",
-        "8",
-        "--wrong",
-        "2",
-        "--day-error",
-        "14",
-        "--seed",
-        "1",
-    ]
-    command = [sys.executable, "-m", "starshade", *words, "--targets", str(targets), *engine]
+    known = ["--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1"]
+    command = [sys.executable, "-m", "starshade", "attack", str(store), *known, *engine]
+    command += ["--targets", str(targets)]
     began = time.perf_counter()
     with subprocess.Popen(
         [*command, "--json", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

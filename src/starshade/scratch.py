@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 FULL = (errno.ENOSPC, errno.EDQUOT)
 #: how the name of a file ends that is the last to be removed from its folder
 LAST = ".done"
+#: and that of what is not yet, or no longer, whole
+PART = ".part"
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
@@ -117,12 +119,16 @@ def remove(path: Path, handle: int) -> None:
     """Remove what `handle` is, and then its name; a folder's entries are found by the handle.
 
     Files go before the folders beside them, which they may stand for, and after both what says that
-    all was done (`LAST`): whoever is killed in between leaves nothing that stands for what is gone.
+    all was done (`LAST`); a folder is called a `PART` first. Whoever is killed in between leaves
+    nothing that stands for what is gone, and no half of a folder under its name.
     """
     if stat.S_ISDIR(os.fstat(handle).st_mode):
         for entry in sorted(os.scandir(handle), key=_turn):
             if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.name, ignore_errors=True, dir_fd=handle)
+                part = f"{entry.name}{PART}"
+                with suppress(OSError):
+                    os.rename(entry.name, part, src_dir_fd=handle, dst_dir_fd=handle)
+                    shutil.rmtree(part, ignore_errors=True, dir_fd=handle)
             else:
                 with suppress(OSError):
                     os.unlink(entry.name, dir_fd=handle)

@@ -144,12 +144,19 @@ def here(*arguments: str, code: int = 0) -> dict[str, Any]:
     )
 
 
+KNOWN = ("--known", "4", "--targets", "400", "--seed", "1")
 VERBS = {
     "describe": ("data", "describe", "STORE"),
-    "attack": ("attack", "STORE", "--known", "4", "--wrong", "1", "--targets", "400", "--absent"),
-    "likelihood": ("attack", "STORE", "--attack", "likelihood", "--known", "4", "--targets", "400"),
+    "attack": ("attack", "STORE", "--wrong", "1", "--absent", *KNOWN),
+    "likelihood": ("attack", "STORE", "--attack", "likelihood", *KNOWN),
     "check": ("check", "STORE", "--model", "k-eps", "--k", "4", "--eps", "1"),
 }
+
+
+def asked(verb: str, store: Path) -> tuple[list[str], int]:
+    """Return the words of a command, and how it ends."""
+    words = [str(store) if word == "STORE" else word for word in VERBS[verb]]
+    return words, int(verb == "check")
 
 
 @pytest.mark.slow
@@ -157,9 +164,7 @@ VERBS = {
 def test_a_worker_is_killed_and_the_answer_is_the_same(
     cluster: Cluster, store: Path, verb: str
 ) -> None:
-    words = [str(store) if word == "STORE" else word for word in VERBS[verb]]
-    words += ["--seed", "1"] * (verb in ("attack", "likelihood"))
-    code = int(verb == "check")
+    words, code = asked(verb, store)
     process = cluster.run(*words)
     kill_in_the_middle(cluster, process, store, begun=verb == "describe")
     assert ended(process, code) == here(*words, code=code)
@@ -197,8 +202,7 @@ def test_a_release_is_made_measured_and_attacked(
     process = cluster.run(*measure)
     kill_in_the_middle(cluster, process, store, begun=True)
     assert ended(process) == here(*measure)
-    attack = ["attack", str(tmp_path / "here"), "--original", str(store), *private]
-    attack += ["--known", "4", "--targets", "400", "--seed", "1"]
+    attack = ["attack", str(tmp_path / "here"), "--original", str(store), *private, *KNOWN]
     process = cluster.run(*attack)
     kill_in_the_middle(cluster, process, store)
     assert ended(process) == here(*attack)
@@ -207,9 +211,7 @@ def test_a_release_is_made_measured_and_attacked(
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_over_connect_the_answer_is_the_same(connect: str, store: Path, verb: str) -> None:
-    words = [str(store) if word == "STORE" else word for word in VERBS[verb]]
-    words += ["--seed", "1"] * (verb in ("attack", "likelihood"))
-    code = int(verb == "check")
+    words, code = asked(verb, store)
     assert here(*words, "--engine", "spark", "--master", connect, code=code) == here(
         *words, code=code
     )

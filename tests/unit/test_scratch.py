@@ -259,4 +259,6 @@ def test_files_go_before_the_folders_that_they_stand_for(
     with pytest.raises(KeyboardInterrupt):
         scratch.remove(folder, handle)
     os.close(handle)
-    assert sorted(file.name for file in folder.iterdir()) == ["a", f"b{scratch.LAST}", "z"]
+    left = sorted(file.name.removesuffix(scratch.PART) for file in folder.iterdir())
+    assert left == ["a", f"b{scratch.LAST}", "z"]
+    assert len(list(folder.glob(f"*{scratch.PART}"))) == 1

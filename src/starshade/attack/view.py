@@ -331,10 +331,8 @@ def moved(data: Ratings | Release) -> bool:
     return data.manifest.invented_cells is not None
 
 
-def tolerance_of(data: Ratings | Release, tolerance: float | None) -> float:
-    """Return how far a rating may be off: as told, else `AVERAGED` on profiles and 0 elsewhere."""
-    if tolerance is not None:
-        return float(tolerance)
+def tolerance_of(data: Ratings | Release) -> float:
+    """Return how far a rating may be off if nothing is set: `AVERAGED` on profiles, else 0."""
     return AVERAGED if averaged(data) else 0.0
 
 

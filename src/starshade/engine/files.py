@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from starshade.engine.job import Job, Sharded, Tables
 from starshade.engine.journal import filling
+from starshade.scratch import PART
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Desk:
 
     def leave(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Write columns, all of them or none; what the same job has left already stays."""
-        part = self.folder.with_name(f"{self.folder.name}-{secrets.token_hex(8)}.part")
         if self.folder.exists():
             return
+        part = self.folder.with_name(f"{self.folder.name}-{secrets.token_hex(8)}{PART}")
         with filling(self.folder.parent):
             part.mkdir(mode=0o700)
             for name, column in columns.items():

@@ -26,7 +26,7 @@ from starshade.engine.job import Tables
 from starshade.errors import ConfigError, OutputError, UnmetError
 from starshade.naming import named
 from starshade.progress import note
-from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
+from starshade.scratch import FULL, PART, make_folder, orphans, own, remove, sweep
 
 _PREFIX = ".journal-"
 #: NumPy reads the header of an array as Python, which CPython 3.11 cannot on two threads at once
@@ -63,7 +63,7 @@ class Journal:
     def write(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
         """Write a file of the run, all of it or nothing."""
         assert self.folder is not None
-        part = self.folder / f"{name}-{secrets.token_hex(8)}.part"  # the same may be written twice
+        part = self.folder / f"{name}-{secrets.token_hex(8)}{PART}"  # the same may be written twice
         with filling(self.folder):
             try:
                 with part.open("wb") as out:
@@ -140,7 +140,7 @@ def _take_over(place: Path, folder: Path) -> int:
     for left, handle in orphans(place, _PREFIX):
         # folders first: an answer stands for the folder of its job
         for file in sorted(left.iterdir(), key=lambda each: each.suffix == ".npz"):
-            if file.suffix != ".part":
+            if file.suffix != PART:
                 with suppress(OSError):
                     file.replace(folder / file.name)
                     taken += file.suffix == ".npz"

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from socket import create_connection
 from typing import Any
+from urllib.parse import urlsplit
 
 from starshade.errors import ConfigError
 from starshade.naming import called
@@ -64,7 +65,7 @@ def session_at(master: str | None) -> Iterator[Any]:
         raise ConfigError(f"the engine spark needs {error.name}", advice=_INSTALL) from None
     except Exception as error:
         raise ConfigError(
-            f"{called('master')} {master or 'as configured'}: Spark did not begin: "
+            f"{called('master')} {_shown(url) or 'as configured'}: Spark did not begin: "
             f"{str(error).strip().partition(chr(10))[0]}",
             advice=_RUNNING,
             setting="master",
@@ -97,7 +98,7 @@ def _refuse_other_masters(url: str) -> None:
     """Refuse what is no master, and one where nobody listens: Spark would ask again and again."""
     if url and not re.fullmatch(r"local(-cluster)?(\[.+\])?|yarn|(spark|k8s|sc)://.+", url):
         raise ConfigError(
-            f"{called('master')} {url!r}: is no master of Spark's",
+            f"{called('master')} {_shown(url)!r}: is no master of Spark's",
             advice="local[2], spark://HOST:7077, sc://HOST:15002, k8s://https://HOST:PORT or yarn.",
             setting="master",
         )
@@ -105,17 +106,23 @@ def _refuse_other_masters(url: str) -> None:
     if scheme not in ("spark", "sc"):
         return
     for address in rest.partition("/")[0].split(","):
-        host, _, port = address.partition(":")
-        with suppress(OSError, ValueError), create_connection((host, int(port or _PORT)), _WAIT):
-            return
+        with suppress(OSError, ValueError):
+            place = urlsplit(f"//{address}")
+            with create_connection((place.hostname or "", place.port or _PORT), _WAIT):
+                return
     raise ConfigError(
-        f"{called('master')} {url}: nobody listens there", advice=_RUNNING, setting="master"
+        f"{called('master')} {_shown(url)}: nobody listens there", advice=_RUNNING, setting="master"
     )
+
+
+def _shown(url: str) -> str:
+    """Leave out what a Connect server is told beside its address: that may be a token."""
+    return url.partition("/;")[0]
 
 
 def _refuse_other_java() -> None:
     home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=home and os.path.join(home, "bin"))
+    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
     advice = (
         f"Install Java {_JAVA} or later (Debian: apt-get install openjdk-{_JAVA}-jre-headless), or "
         "set JAVA_HOME to it."

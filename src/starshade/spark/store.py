@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,8 @@ def open(  # noqa: A001 - it is always said with its module
     shards : int or "auto"
         Of a store that is written; see `starshade.convert_to_shards`.
     resume : bool
-        Go on with what the same calls had finished when they were killed.
+        Go on with what was asked of the store when a run was killed. Ratings are written anew: a
+        store that was made of them before is opened by its own name.
     **reading
         Of ratings that are no store, as of `starshade.read_ratings`.
 
@@ -74,17 +74,16 @@ def open(  # noqa: A001 - it is always said with its module
                 setting="out",
             )
         frame = data if store is None else session.read.parquet(str(data))
-        store = Path(out).absolute()
-        _write(frame, store, shards, resume, reading)
-    opened = open_shards(store)
-    opened = replace(opened, path=opened.path.absolute())
+        store = Path(out)
+        _write(frame, store, shards, reading)
+    opened = open_shards(store.absolute())
     with journal_in(opened.path, resume=resume) as journal:
         yield opened, Spark(session, journal)
 
 
-def _write(frame: Any, out: Path, shards: int | str, resume: bool, reading: dict[str, Any]) -> None:
+def _write(frame: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
     """Let executors write the rows down, and sort them into shards here, in bounded memory."""
-    place = vacant(out)
+    place = vacant(out.absolute())
     prefix = hidden("rows", place.name)
     sweep(place.parent, prefix)
     folder, handle = own(place.parent, prefix, make_folder)
@@ -94,16 +93,20 @@ def _write(frame: Any, out: Path, shards: int | str, resume: bool, reading: dict
         files = {folder / row.file: row.rows for row in written if row.rows}
         if not files:
             raise InputError("the frame has no rows: no ratings to read")
-        for file, rows in files.items():
-            if not file.exists() or pq.read_metadata(file).num_rows != rows:
-                raise InputError(
-                    f"{out}: what executors write there is not seen here",
-                    advice="Choose a place that the driver and all executors see under one name.",
-                )
-        convert_to_shards(sorted(files), out, shards, resume=resume, **reading)
+        if not all(_is_whole(file, rows) for file, rows in files.items()):
+            raise ConfigError(
+                f"{out}: the driver and executors do not see the same folder there",
+                advice="Choose a place that all see under one name.",
+                setting="out",
+            )
+        convert_to_shards(sorted(files), out, shards, **reading)
     finally:
         remove(folder, handle)
         os.close(handle)
+
+
+def _is_whole(file: Path, rows: int) -> bool:
+    return file.is_file() and pq.read_metadata(file).num_rows == rows
 
 
 def _rows_into(folder: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -121,8 +124,10 @@ def _rows_into(folder: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
         part = 0 if context is None else context.partitionId()
         # in the order of the frame's partitions; the same one may be written twice at once
         file, rows, writer = f"partition-{part:08}-{uuid.uuid4().hex}.parquet", 0, None
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # where nobody sees it, it is said later
         for batch in batches:
+            if not os.path.isdir(folder):  # rows are left nowhere else
+                yield pa.RecordBatch.from_pydict({"file": [""], "rows": [-1]})
+                return
             if writer is None:
                 writer = pq.ParquetWriter(os.path.join(folder, file), batch.schema)
             writer.write_batch(batch)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from starshade import budget
+from starshade.engine.files import Desks, left_in
 from starshade.engine.job import Job
 from starshade.engine.journal import Journal, journal_in
 from starshade.engine.local import Local
@@ -87,6 +88,31 @@ def test_what_was_asked_is_known_again(tmp_path):
     ]
     assert len(keys | set(others)) == len(shards) + len(others)
     assert Job("in other words", times, {"by": 2}).key(shards.keys[0], add) in keys
+
+
+def pairs(desk, first, settings, tables):
+    desk.leave({name: np.array(desk.shard) for name in "ab"})
+    return {}
+
+
+def test_no_half_of_what_a_job_left_is_taken_over(tmp_path, monkeypatch):
+    job, shards = Job("pairing", pairs), Shards([1, 2])
+
+    def left(*, resume):
+        with journal_in(tmp_path, resume=resume) as journal:
+            desks = Desks.of(job, shards, {}, journal.folder)
+            list(Local(journal).run(job, desks, {}))
+            return [left_in(desks.folders[0], name).tolist() for name in "ab"]
+
+    def killed(folder, *_, dir_fd, **__):
+        os.unlink(f"{folder}/b.npy", dir_fd=dir_fd)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            left(resume=False)
+    assert left(resume=True) == [[1, 2], [1, 2]]
 
 
 class Stopped(Exception):  # noqa: N818 - it is no fault

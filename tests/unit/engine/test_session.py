@@ -57,6 +57,13 @@ def test_a_master_that_is_not_there_is_told_at_once(installed, url):
         pass
 
 
+@pytest.mark.parametrize("url", ["sc://127.0.0.1:9/;token=secret", "sc:127.0.0.1/;token=secret"])
+def test_no_token_is_told(installed, url):
+    with pytest.raises(ConfigError, match=r"127\.0\.0\.1") as caught, session_at(url):
+        pass
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("says", "found"),
     [

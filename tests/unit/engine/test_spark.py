@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from starshade import errors
@@ -19,6 +20,7 @@ from starshade.engine.journal import Journal, journal_in
 from starshade.engine.local import Local
 from starshade.engine.spark import Spark
 from starshade.naming import speak
+from starshade.spark.store import _rows_into
 from tests.unit.engine.test_local import Shards, times
 
 
@@ -110,15 +112,13 @@ def test_it_answers_as_local_does(journal):
 
 
 def test_only_what_is_left_is_asked(journal):
-    answers = Local(journal).run(JOB, PARTS, TABLES)
-    next(answers)
-    answers.close()
-    kept = len(list(journal.folder.glob("*.npz")))
+    list(Local(journal).run(JOB, PARTS, TABLES))
+    next(journal.folder.glob("*.npz")).unlink()
     session = Session()
     assert told(Spark(session, journal).run(JOB, PARTS, TABLES)) == told(
         Local().run(JOB, PARTS, TABLES)
     )
-    assert session.asked == [3 - kept]
+    assert session.asked == [1]
     again = Session()
     list(Spark(again, journal).run(JOB, PARTS, TABLES))
     assert again.asked == []
@@ -210,3 +210,16 @@ def test_a_full_disk_there_is_told_in_this_doors_words(journal, monkeypatch):
     assert found["error"] == "OutputError"
     assert "<resume>" in found["advice"]
     assert not list(journal.folder.glob("*.npz"))
+
+
+def test_rows_are_left_nowhere_but_in_the_folder(tmp_path, monkeypatch):
+    context = SimpleNamespace(partitionId=lambda: 3)
+    monkeypatch.setattr(sys.modules["pyspark"].TaskContext, "get", lambda: context)
+    batch = pa.RecordBatch.from_pydict({"user": ["a", "b"]})
+    (unseen,) = _rows_into(str(tmp_path / "gone"))([batch])
+    assert unseen.to_pydict() == {"file": [""], "rows": [-1]}
+    assert not list(tmp_path.iterdir())
+    (told,) = _rows_into(str(tmp_path))([batch, batch])
+    (file,) = tmp_path.iterdir()
+    assert told.to_pydict() == {"file": [file.name], "rows": [4]}
+    assert pq.read_table(file).column("user").to_pylist() == ["a", "b", "a", "b"]

@@ -108,7 +108,7 @@ class CandidateAttack(Attack[Result]):
     k: int
 
     def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
-        plan = self.plan(knowledge, tolerance_of(data, None))
+        plan = self.plan(knowledge, tolerance_of(data))
         drawn = draw(data, plan.knowledge, request, absent=self.absent)
         hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
         found: Result = self._result(data, drawn, hunt, plan.used)
@@ -300,7 +300,7 @@ class LabelAttack(LabelAttackSettings, CandidateAttack[CandidateResult]):
         """Return it as an audit of `release` tries it on `data`; None where it is of no use."""
         if knowledge.wrong:  # one wrong cell, and nobody fits
             return None
-        return cls(tolerance=knowledge.rating_error + tolerance_of(data, None))
+        return cls(tolerance=knowledge.rating_error + tolerance_of(data))
 
     def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
         """See `CandidateAttack.plan`."""

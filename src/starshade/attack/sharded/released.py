@@ -51,7 +51,7 @@ def by_candidates_on_release(
     seed: int,
 ) -> CandidateResult:
     """Attack a release by counting who fits everything known."""
-    plan = attack.plan(knowledge, tolerance_of(store.release, None))
+    plan = attack.plan(knowledge, tolerance_of(store.release))
     seen = _Seen.of(store, engine, plan.knowledge, targets, seed)
     hunt = Hunt.of(seen.view, seen.known, plan.within, attack.theta, absent=attack.absent)
     outcomes, looked_at = judge(hunt)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,20 +59,19 @@ def opened(source: str, settings: Mapping[str, Any]) -> Iterator[tuple[Shards, E
     from starshade.engine.local import Local
     from starshade.ratings.shards.shards import open_shards
 
-    shards = open_shards(source)
     resume = bool(settings["resume"])
     if settings["engine"] == "spark":
+        import starshade.spark
         from starshade.engine.session import session_at
-        from starshade.engine.spark import Spark
 
-        shards = replace(shards, path=shards.path.absolute())
         with (
             session_at(settings["master"]) as session,
-            journal_in(shards.path, resume=resume) as journal,
+            starshade.spark.open(session, source, resume=resume) as there,
         ):
-            yield shards, Spark(session, journal)
+            yield there
         return
     if settings["master"] is not None:
         refuse_beside("without --engine spark", {"master"}, "Add it, or leave this out.")
+    shards = open_shards(source)
     with journal_in(shards.path, resume=resume) as journal:
         yield shards, Local(journal)

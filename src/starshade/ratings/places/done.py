@@ -18,7 +18,7 @@ from typing import Any
 from starshade._version import __version__
 from starshade.plain import plain
 from starshade.ratings.places.atomic import Part, mark_of
-from starshade.scratch import LAST
+from starshade.scratch import LAST, PART
 
 
 def key_of(asked: Mapping[str, Any]) -> str:
@@ -39,7 +39,7 @@ class Done:
         if self.folder is None:
             return
         moves = [astuple(part.move())[1:] for part in parts]
-        unfinished = self.folder / f"{self.key}.part"
+        unfinished = self.folder / f"{self.key}{PART}"
         with suppress(OSError):  # the result does not need it
             with unfinished.open("w", encoding="utf-8") as file:
                 json.dump({"places": moves, "told": plain(told)}, file)
