@@ -36,12 +36,22 @@ def free_port() -> int:
         return int(tried.getsockname()[1])
 
 
+def wait_for(server: subprocess.Popen[bytes], port: int) -> None:
+    """Wait until a server listens."""
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        assert server.poll() is None
+        time.sleep(0.2)
+    raise AssertionError(port)
+
+
 class Cluster:
     """A master and workers, each a process of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.workers = folder, []
-        port = str(free_port())
+        port = free_port()
         self.url = f"spark://127.0.0.1:{port}"
         self.env = os.environ | {
             "PYSPARK_PYTHON": sys.executable,
@@ -53,7 +63,12 @@ class Cluster:
         lines = [f"{key} {value}" for key, value in CONFIGURED.items()]
         (folder / "spark-defaults.conf").write_text("\n".join(lines))
         here = ["--host", "127.0.0.1", "--webui-port", "0"]
-        self.master = self._start("master.Master", *here, "--port", port)
+        self.master = self._start("master.Master", *here, "--port", str(port))
+        try:
+            wait_for(self.master, port)
+        except BaseException:
+            self.stop()
+            raise
 
     def add_worker(self) -> None:
         """Start one more."""
@@ -119,11 +134,7 @@ def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen([*command, "spark-internal"], env=env, stdout=log, stderr=log)
     try:
-        for _ in range(600):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            assert server.poll() is None, (folder / "log").read_text()
-            time.sleep(0.2)
+        wait_for(server, port)
         yield f"sc://127.0.0.1:{port}"
     finally:
         server.terminate()
