@@ -13,6 +13,7 @@ import pytest
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -107,6 +108,7 @@ WORKS = {
     "label": _attack(LabelAttack(tolerance=1.0)),
     "structure": _attack(StructureAttack(theta=0.5, absent=True)),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
+    "homogeneity on a release": _on_release(HomogeneityAttack(by="structure", theta=0.4)),
     "label on a release": _on_release(LabelAttack(theta=0.5)),
     "structure on a release": _on_release(StructureAttack(theta=0.2, absent=True)),
     "scoreboard on a release": _on_release(Scoreboard(rating_error=1.5)),

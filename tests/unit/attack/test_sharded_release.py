@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -34,7 +35,7 @@ def told(result):
     st.sampled_from([1, 2, 7]),
     st.sampled_from([None, 13]),
     st.integers(0, 2),
-    st.sampled_from([ScoreboardRH, LabelAttack, StructureAttack, Scoreboard]),
+    st.sampled_from([ScoreboardRH, LabelAttack, StructureAttack, Scoreboard, HomogeneityAttack]),
     st.sampled_from([0.3, 1.0]),
     st.booleans(),
 )
@@ -59,3 +60,5 @@ def test_what_takes_one_table_says_so(tmp_path):
     linked = LinkedShards(open_shards(tmp_path / "s"), release)
     with pytest.raises(ConfigError, match="likelihood: does not work shard by shard"):
         attack_shards(Likelihood(), linked)
+    with pytest.raises(ConfigError, match=r"sensitive \(1,\): does not work shard by shard"):
+        attack_shards(HomogeneityAttack(sensitive=[1]), linked)

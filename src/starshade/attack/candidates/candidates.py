@@ -20,7 +20,7 @@ from starshade.attack.settings import (
     ScoreboardSettings,
     StructureAttackSettings,
 )
-from starshade.attack.targets import Attack, Drawn, Request, draw
+from starshade.attack.targets import Attack, Request, draw
 from starshade.attack.view import View, averaged, postings_of, rows_of, tolerance_of
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
@@ -111,23 +111,27 @@ class CandidateAttack(Attack[Result]):
         plan = self.plan(knowledge, tolerance_of(data))
         drawn = draw(data, plan.knowledge, request, absent=self.absent)
         hunt = Hunt.of(drawn.view, drawn.known, plan.within, self.theta, absent=self.absent)
-        found: Result = self._result(data, drawn, hunt, plan.used)
+        since = perf_counter()
+        outcomes, looked_at = judge(hunt)
+        facts = drawn.facts(outcomes, self.config | plan.used, looked_at, since)
+        found: Result = self.result(outcomes, drawn.seed, facts, hunt, data)
         return found
 
     def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
         """Say what is made use of; `tolerance`: how far a rating may be off if nothing is set."""
         raise NotImplementedError
 
-    def _result(
-        self, data: Ratings | Release, drawn: Drawn, hunt: Hunt, used: dict[str, Any]
+    def result(
+        self,
+        outcomes: CandidateOutcomes,
+        seed: int,
+        facts: dict[str, Any],
+        hunt: Hunt,
+        data: Ratings | Release,
     ) -> Any:
-        return CandidateResult(**self._figures(drawn, hunt, used))
-
-    def _figures(self, drawn: Drawn, hunt: Hunt, used: dict[str, Any]) -> dict[str, Any]:
-        since = perf_counter()
-        outcomes, looked_at = judge(hunt)
-        facts = drawn.facts(outcomes, self.config | used, looked_at, since)
-        return facts | self.counted(outcomes, drawn.seed, int(hunt.view.copies.min()))
+        """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
+        fewest = int(hunt.view.copies.min())
+        return CandidateResult(**facts, **self.counted(outcomes, seed, fewest))
 
     @property
     def config(self) -> dict[str, Any]:

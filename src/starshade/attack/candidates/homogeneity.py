@@ -15,10 +15,9 @@ from starshade.attack.candidates.candidates import (
     Plan,
     StructureAttack,
 )
-from starshade.attack.candidates.result import CandidateResult
+from starshade.attack.candidates.result import CandidateOutcomes, CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import HomogeneityAttackSettings
-from starshade.attack.targets import Drawn
 from starshade.attack.view import Groups, averaged, groups_of, truth_of
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
@@ -291,9 +290,15 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         used = {"tolerance": 0.0} | plan.used | {"sensitive": list(self.sensitive)}
         return replace(plan, used=used)
 
-    def _result(
-        self, data: Ratings | Release, drawn: Drawn, hunt: Hunt, used: dict[str, Any]
+    def result(
+        self,
+        outcomes: CandidateOutcomes,
+        seed: int,
+        facts: dict[str, Any],
+        hunt: Hunt,
+        data: Ratings | Release,
     ) -> HomogeneityResult:
+        """See `CandidateAttack.result`."""
         n_items = hunt.view.original.n_items
         beyond = [i for i in self.sensitive if not 0 <= i < n_items]
         if beyond:
@@ -301,13 +306,13 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
                 f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {n_items - 1}"
             )
         shared = _shared(hunt)
-        figures = self._figures(drawn, hunt, used)
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
-            **figures,
+            **facts,
+            **self.counted(outcomes, seed, int(hunt.view.copies.min())),
             groups=len(groups),
             profile_disclosed=share(shared["identical"]),
-            profile_found=share(shared["identical"] & (figures["per_target"].credit > 0)),
+            profile_found=share(shared["identical"] & (outcomes.credit > 0)),
             cells_disclosed=_counted(hunt, shared),
             averaged=averaged(data),
             sensitive=self._sensitive(hunt, groups),

@@ -38,11 +38,11 @@ def attack_shards(
 
     Parameters
     ----------
-    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack or StructureAttack
-        Likelihood as an informed adversary, without `absent`.
+    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack, HomogeneityAttack
+        Likelihood on ratings, as an informed adversary, without `absent`; homogeneity on a release,
+        without `sensitive`.
     shards : Shards or LinkedShards
-        Ratings; or a release of profiles beside the ratings that it was made of, which
-        all of them but likelihood attack.
+        Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
         As of the attack's `run`.
     engine : Engine, optional
@@ -59,8 +59,8 @@ def attack_shards(
         raise ConfigError(
             f"{called(setting)} {found}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label, structure, and likelihood, informed and without "
-            "absence.",
+            "scoreboard-rh, scoreboard, label and structure; on ratings likelihood, informed and "
+            "without absence; on releases homogeneity, without sensitive items.",
             setting=setting,
         )
     work = _work_of(attack, released=released)
@@ -85,10 +85,10 @@ def takes_one_table(attack: Any, *, released: bool = False) -> str:
 
     `released`: on a release of the ratings in shards.
     """
-    # what all candidates have in common is not found by adding up
-    if isinstance(attack, CandidateAttack) and not isinstance(attack, HomogeneityAttack):
-        return ""
-    if isinstance(attack, ScoreboardRH):
+    if isinstance(attack, HomogeneityAttack):
+        # what all candidates have in common is not found by adding up
+        return ("sensitive" if attack.sensitive else "") if released else "attack"
+    if isinstance(attack, ScoreboardRH | CandidateAttack):
         return ""
     if isinstance(attack, Likelihood) and not released:
         # how likely a stranger is, is reckoned over all rows at once

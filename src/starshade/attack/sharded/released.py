@@ -57,8 +57,8 @@ def by_candidates_on_release(
     outcomes, looked_at = judge(hunt)
     outcomes = replace(outcomes, users=seen.drawn.known.users)
     facts = seen.facts(outcomes, attack.config | plan.used, looked_at)
-    fewest = int(seen.view.copies.min())
-    return CandidateResult(**facts, **attack.counted(outcomes, seed, fewest))
+    found: CandidateResult = attack.result(outcomes, seed, facts, hunt, store.release)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -178,6 +178,8 @@ def attack(
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
     whole = _as_one_table(data, chosen, original, private, risk_list)
+    if sensitive and not whole:  # known by their ids as yet
+        whole = "with --sensitive"
     if works_by_shard(original or data, reading, otherwise=whole):
         _attack_by_shard(data, original, private, chosen, knowledge, targets, engine, run)
         return
