@@ -136,7 +136,7 @@ _REPEATS = at_least(1, "--repeats", 3, "Runs of each timed check; the median cou
 @study(
     "sr",
     "The ratings. [default: a made-up survey]",
-    "--repeats 1",
+    "--runs 1 --trials 10",
     _SENSITIVE,
     _TOP,
     click.option(
