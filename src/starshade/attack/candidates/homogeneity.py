@@ -18,6 +18,7 @@ from starshade.attack.candidates.candidates import (
 from starshade.attack.candidates.result import CandidateOutcomes, CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import HomogeneityAttackSettings
+from starshade.attack.targets import Request
 from starshade.attack.view import Groups, averaged, groups_of, truth_of
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
@@ -290,6 +291,19 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         used = {"tolerance": 0.0} | plan.used | {"sensitive": list(self.sensitive)}
         return replace(plan, used=used)
 
+    def _run(
+        self, data: Ratings | Release, knowledge: Knowledge, request: Request
+    ) -> HomogeneityResult:
+        original = data if isinstance(data, Ratings) else request.original
+        if original is not None:  # else the attack refuses
+            last = original.n_items - 1
+            beyond = [i for i in self.sensitive if not 0 <= i <= last]
+            if beyond:
+                raise ConfigError(
+                    f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {last}"
+                )
+        return super()._run(data, knowledge, request)
+
     def result(
         self,
         outcomes: CandidateOutcomes,
@@ -299,12 +313,6 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         data: Ratings | Release,
     ) -> HomogeneityResult:
         """See `CandidateAttack.result`."""
-        n_items = hunt.view.original.n_items
-        beyond = [i for i in self.sensitive if not 0 <= i < n_items]
-        if beyond:
-            raise ConfigError(
-                f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {n_items - 1}"
-            )
         shared = _shared(hunt)
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
