@@ -77,7 +77,7 @@ def test_an_attack_that_is_killed_goes_on(file: Path, tmp_path: Path) -> None:
     killed(0, "attack", shards, *ATTACK, "--resume", once=shards)
     left = [answers(shards)]
     assert left[0] > 0
-    for delay in [rng.uniform(0.3, 1.0) * lasts for _ in range(4)]:
+    for delay in [rng.uniform(0.3, 1.0) * lasts for _ in range(5)]:
         killed(delay, "attack", shards, *ATTACK, "--resume")
         left.append(answers(shards))
     resumed, told = said("attack", shards, *ATTACK, "--resume")
@@ -129,7 +129,7 @@ def test_a_check_that_is_killed_goes_on(tmp_path: Path) -> None:
     killed(0, "check", shards, *CHECK, "--resume", once=shards)
     left = [answers(shards)]
     assert left[0] > 0
-    for delay in [rng.uniform(0.3, 1.0) * lasts for _ in range(3)]:
+    for delay in [rng.uniform(0.3, 1.0) * lasts for _ in range(4)]:
         killed(delay, "check", shards, *CHECK, "--resume")
         left.append(answers(shards))
     resumed, told = said("check", shards, *CHECK, "--resume", code=1)
@@ -175,7 +175,7 @@ def test_a_release_that_is_killed_goes_on_to_the_same_bytes(file: Path, tmp_path
     rng = random.Random(2)
     assert killed(0, *anonymize(shards, tmp_path / "r", "--resume"), once=shards)
     assert answers(shards) > 0
-    for turn in range(6):
+    for turn in range(7):
         out = tmp_path / f"r{turn}"
         killed(rng.uniform(0.2, 1.0) * lasts, *anonymize(shards, out, "--resume"))
         assert out.exists() == out.with_suffix(".json").exists()

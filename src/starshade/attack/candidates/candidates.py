@@ -114,24 +114,22 @@ class CandidateAttack(Attack[Result]):
         since = perf_counter()
         outcomes, looked_at = judge(hunt)
         facts = drawn.facts(outcomes, self.config | plan.used, looked_at, since)
-        found: Result = self.result(outcomes, drawn.seed, facts, hunt, data)
+        found: Result = self.result(self.figures(outcomes, drawn.seed, facts, hunt), hunt, data)
         return found
 
     def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
         """Say what is made use of; `tolerance`: how far a rating may be off if nothing is set."""
         raise NotImplementedError
 
-    def result(
-        self,
-        outcomes: CandidateOutcomes,
-        seed: int,
-        facts: dict[str, Any],
-        hunt: Hunt,
-        data: Ratings | Release,
-    ) -> Any:
+    def figures(
+        self, outcomes: CandidateOutcomes, seed: int, facts: dict[str, Any], hunt: Hunt
+    ) -> dict[str, Any]:
         """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
-        fewest = int(hunt.view.copies.min())
-        return CandidateResult(**facts, **self.counted(outcomes, seed, fewest))
+        return facts | self.counted(outcomes, seed, int(hunt.view.copies.min()))
+
+    def result(self, figures: dict[str, Any], hunt: Hunt, data: Ratings | Release) -> Any:
+        """Return what `figures` came to, and what this attack finds beside."""
+        return CandidateResult(**figures)
 
     @property
     def config(self) -> dict[str, Any]:

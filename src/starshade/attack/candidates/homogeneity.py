@@ -15,7 +15,7 @@ from starshade.attack.candidates.candidates import (
     Plan,
     StructureAttack,
 )
-from starshade.attack.candidates.result import CandidateOutcomes, CandidateResult
+from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.attack.targets import Request
@@ -305,22 +305,16 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         return super()._run(data, knowledge, request)
 
     def result(
-        self,
-        outcomes: CandidateOutcomes,
-        seed: int,
-        facts: dict[str, Any],
-        hunt: Hunt,
-        data: Ratings | Release,
+        self, figures: dict[str, Any], hunt: Hunt, data: Ratings | Release
     ) -> HomogeneityResult:
         """See `CandidateAttack.result`."""
         shared = _shared(hunt)
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
-            **facts,
-            **self.counted(outcomes, seed, int(hunt.view.copies.min())),
+            **figures,
             groups=len(groups),
             profile_disclosed=share(shared["identical"]),
-            profile_found=share(shared["identical"] & (outcomes.credit > 0)),
+            profile_found=share(shared["identical"] & (figures["per_target"].credit > 0)),
             cells_disclosed=_counted(hunt, shared),
             averaged=averaged(data),
             sensitive=self._sensitive(hunt, groups),

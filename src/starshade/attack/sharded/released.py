@@ -57,7 +57,9 @@ def by_candidates_on_release(
     outcomes, looked_at = judge(hunt)
     outcomes = replace(outcomes, users=seen.drawn.known.users)
     facts = seen.facts(outcomes, attack.config | plan.used, looked_at)
-    found: CandidateResult = attack.result(outcomes, seed, facts, hunt, store.release)
+    found: CandidateResult = attack.result(
+        attack.figures(outcomes, seed, facts, hunt), hunt, store.release
+    )
     return found
 
 
