@@ -16,6 +16,8 @@ from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, Stru
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
 from starshade.audit.measure import measure_all, measure_shards
@@ -102,12 +104,16 @@ WORKS = {
     ),
     "scoreboard-rh": _attack(ScoreboardRH(absent=True)),
     "likelihood": _attack(Likelihood()),
+    "likelihood, plain": _attack(Likelihood(adversary="plain")),
     "scoreboard-rh, alike": _attack(ScoreboardRH(theta=0.4)),
     "scoreboard": _attack(Scoreboard(absent=True)),
     "scoreboard, alike": _attack(Scoreboard(rating_error=2, theta=0.4)),
     "label": _attack(LabelAttack(tolerance=1.0)),
     "structure": _attack(StructureAttack(theta=0.5, absent=True)),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
+    "likelihood on a release": _on_release(Likelihood(absent=True)),
+    "link existence": _on_release(LinkExistence()),
+    "padding": _on_release(PaddingAttack(groups=10)),
     "homogeneity on a release": _on_release(HomogeneityAttack(by="structure", theta=0.4)),
     "label on a release": _on_release(LabelAttack(theta=0.5)),
     "structure on a release": _on_release(StructureAttack(theta=0.2, absent=True)),

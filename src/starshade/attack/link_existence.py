@@ -88,7 +88,7 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
     name: ClassVar[str] = "link-existence"
 
     def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> LinkResult:
-        request.refuse_targets("link existence counts the edges of every group")
+        self.refuse(request)
         started = perf_counter()
         shown = _shown(data, request.original, request.link)
         if shown is None:
@@ -96,12 +96,20 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
                 "link existence: without a link nobody can say whose rating an edge was",
                 advice="Give the private receipt.",
             )
-        linked = int((shown.row_of_user >= 0).sum())
-        if not linked or not shown.original.n_ratings:
+        return self.found(shown, started)
+
+    @staticmethod
+    def refuse(request: Request) -> None:
+        """Raise ConfigError where targets were chosen."""
+        request.refuse_targets("link existence counts the edges of every group")
+
+    def found(self, shown: Shown, started: float) -> LinkResult:
+        """Count the edges of what is shown; `started`: when the attack began."""
+        if not shown.linked or not shown.n_ratings:
             raise ConfigError("nobody can be attacked: no user has a record and a rating")
-        if linked < shown.records:
+        if shown.linked < shown.records:
             note(
-                f"{shown.records - linked:,} records belong to users whom the original "
+                f"{shown.records - shown.linked:,} records belong to users whom the original "
                 "lacks: they count as if they had rated nothing"
             )
         counting = perf_counter()
@@ -110,35 +118,31 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
         return LinkResult(
             attack=self.name,
             records=shown.records,
-            groups=len(shown.groups),
-            targets=linked,
-            ineligible=shown.original.n_users - linked,
+            groups=len(shown.sizes),
+            targets=shown.linked,
+            ineligible=shown.n_users - shown.linked,
             seconds=perf_counter() - started,
-            postings_per_second=(tally.looked_at + shown.original.n_ratings) / seconds,
+            postings_per_second=(tally.looked_at + shown.n_ratings) / seconds,
             config=asdict(self),
-            digest=digest_of(shown.original),
+            digest=shown.digest(),
             **tally.figures(),
         )
 
     def _tally(self, shown: Shown) -> Tally:
-        tally = Tally(cells=shown.records * shown.n_items)
-        priors = self._priors(shown)
-        with task("counting edges", len(shown.groups)) as step:
+        tally = Tally(cells=shown.records * len(shown.raters))
+        priors = shown.raters / shown.n_users
+        if self.prior is not None:
+            priors = np.full(len(priors), self.prior)
+        with task("counting edges", len(shown.sizes)) as step:
             for block in shown.blocks(_BLOCK):
                 edges = block.edges
-                p, g = priors[edges.item], shown.groups.sizes[edges.group]
+                p, g = priors[edges.item], shown.sizes[edges.group]
                 exact, bound = link_existence_exact(p, g), link_existence_bound(p, g)
                 tally.add(edges.edges, edges.raters, g, exact, bound)
                 tally.rated_unreleased += block.unreleased
                 tally.looked_at += block.looked_at
                 step(block.groups)
         return tally
-
-    def _priors(self, shown: Shown) -> NDArray[np.float64]:
-        if self.prior is not None:
-            return np.full(shown.n_items, self.prior)
-        raters = np.bincount(shown.truth.columns, minlength=shown.n_items)
-        return np.asarray(raters / shown.truth.n_users)
 
 
 def _shown(data: Ratings | Release, original: Ratings | None, link: Link | None) -> Shown | None:
@@ -166,19 +170,22 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What is shown, and the people behind it.
+    """What is shown, and what is counted of the people behind it.
 
-    `original`, `truth`: as given, and on the released items, numbered as there. `row_of_user`
-    (n_users,). `blocks`: cells looked at together → the blocks, group by group.
+    `n_users`, `n_ratings`: of the original; `linked`: its users who have a record. `raters`
+    (n_items,): users who rated each released item. `sizes` (n_groups,): records of each group, of
+    all `records`. `blocks`: cells looked at together → the blocks, group by group. `digest`: tells
+    the original's.
     """
 
-    original: Ratings
-    truth: Ratings
-    row_of_user: NDArray[np.int64]
-    groups: Groups
+    n_users: int
+    n_ratings: int
+    linked: int
+    raters: NDArray[np.int64]
+    sizes: NDArray[np.int64]
     records: int
-    n_items: int
     blocks: Callable[[int], Iterator[Block]]
+    digest: Callable[[], str]
 
 
 def shown_view(view: View, groups: Groups) -> Shown:
@@ -204,8 +211,16 @@ def shown_view(view: View, groups: Groups) -> Shown:
             yield Block(edges, unreleased, stop - start, int(held[start:stop].sum()))
             unreleased = 0
 
+    original = view.original
     return Shown(
-        view.original, table, view.row_of_user, groups, cells.n_records, cells.n_items, blocks
+        n_users=original.n_users,
+        n_ratings=original.n_ratings,
+        linked=int((view.row_of_user >= 0).sum()),
+        raters=np.bincount(table.columns, minlength=table.n_items),
+        sizes=groups.sizes,
+        records=cells.n_records,
+        blocks=blocks,
+        digest=lambda: digest_of(original),
     )
 
 
@@ -214,43 +229,78 @@ def shown_profiles(profiles: Profiles, roles: Roles) -> Shown:
 
     Items that the original lacks are left out: nothing is known of them.
     """
-    profiles = known_items(profiles, roles.original.items)
-    place = profiles.items.indices(roles.original.items).astype(np.int32)
-    table = truth_on(roles.original, profiles.items, place)
-    columns, raters = profiles.columns, (fixed(table.by_item.indptr), fixed(table.by_item.users))
-    # groups of one size are alike: of each size so many counters as people of it may have rated
-    sizes, example, kind = np.unique(profiles.sizes, return_index=True, return_inverse=True)
-    starts = below(sizes + 1)
-    counted = np.repeat(np.arange(len(sizes)), sizes + 1)
-    row_of_user, of_row = fixed(roles.row_of_user), fixed(starts[kind])
+    original = roles.original
+    profiles = known_items(profiles, original.items)
+    place = profiles.items.indices(original.items).astype(np.int32)
+    cells = truth_on(original, profiles.items, place).by_item
+    columns, counters = profiles.columns, Counters.of(profiles)
+    raters, row_of_user = (fixed(cells.indptr), fixed(cells.users)), fixed(roles.row_of_user)
 
-    def blocks(size: int) -> Iterator[Block]:
-        each = max(1, size // len(counted))
-        for first in range(0, columns.n_items, each):
-            last = min(first + each, columns.n_items)
-            counts = np.zeros((last - first, len(counted)), dtype=np.int64)
-            some = (first, last)
-            hidden = count_raters(fixed(columns.levels), raters, row_of_user, of_row, some, counts)
+    def count(first: int, last: int) -> tuple[NDArray[np.int64], int]:
+        counts = np.zeros((last - first, len(counters)), dtype=np.int64)
+        some = (first, last)
+        levels = fixed(columns.levels)
+        return counts, count_raters(levels, raters, row_of_user, counters.of_row, some, counts)
+
+    return Shown(
+        n_users=original.n_users,
+        n_ratings=original.n_ratings,
+        linked=int((roles.row_of_user >= 0).sum()),
+        raters=np.diff(cells.indptr),
+        sizes=profiles.sizes,
+        records=profiles.n_records,
+        blocks=lambda size: counters.blocks(size, profiles, count),
+        digest=lambda: digest_of(original),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Counters:
+    """Groups of one size are alike: of each size as many counters as people of it may have rated.
+
+    `sizes`, `example` (n_sizes,): the sizes, and a group of each. `starts` (n_sizes + 1,): where
+    the counters of each begin. `of_row` (n_groups,): where those of each group begin.
+    """
+
+    sizes: NDArray[np.int64]
+    example: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    of_row: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, profiles: Profiles) -> Counters:
+        """Lay them out."""
+        sizes, example, kind = np.unique(profiles.sizes, return_index=True, return_inverse=True)
+        starts = below(sizes + 1)
+        return cls(sizes, example, starts, fixed(starts[kind]))
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def blocks(
+        self,
+        size: int,
+        profiles: Profiles,
+        count: Callable[[int, int], tuple[NDArray[np.int64], int]],
+    ) -> Iterator[Block]:
+        """Count pairs of a group and an item, some items at a time, about `size` counters.
+
+        `count`: the first item, and past the last → counters of each, and ratings that are hidden.
+        """
+        counted = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
+        each = max(1, size // len(self))
+        for first in range(0, profiles.n_items, each):
+            last = min(first + each, profiles.n_items)
+            counts, hidden = count(first, last)
             item, at = np.nonzero(counts)
             edges = Edges(
-                group=example[counted[at]],
+                group=self.example[counted[at]],
                 item=(first + item).astype(np.int32),
-                edges=counts[item, at] * sizes[counted[at]],
-                raters=at - starts[counted[at]],
+                edges=counts[item, at] * self.sizes[counted[at]],
+                raters=at - self.starts[counted[at]],
             )
-            share = (last - first) / columns.n_items
-            yield Block(edges, hidden, share * columns.n_groups, int(counts.sum()))
-
-    groups = Groups(np.arange(columns.n_groups), roles.row_of_user, profiles.sizes)
-    return Shown(
-        roles.original,
-        table,
-        roles.row_of_user,
-        groups,
-        profiles.n_records,
-        columns.n_items,
-        blocks,
-    )
+            share = (last - first) / profiles.n_items
+            yield Block(edges, hidden, share * profiles.n_groups, int(counts.sum()))
 
 
 _SLACK = 1e-12  # p = 1/g is allowed, and 0.2 is not quite 1/5

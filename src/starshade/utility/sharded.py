@@ -10,7 +10,7 @@ import numpy as np
 
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.shards import Shards
-from starshade.release.match.match import LinkedShard, LinkedShards, raters_of
+from starshade.release.match.match import LinkedShard, LinkedShards, people_of
 from starshade.release.table import Release
 from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
 from starshade.utility.remaining import Pairs, Said, Tally, tally_of
@@ -30,7 +30,7 @@ def found_over(
         The release was not made of these ratings.
     """
     store = LinkedShards(shards, release)
-    raters = raters_of(store, engine)
+    raters = people_of(store, engine).raters
     answers = engine.run(Job("counting ratings", _count), store, {})
     tally = reduce(Tally.__add__, map(_read, answers))
     found = WhatRemains().of_tally(Said.of(release), tally, shards.levels, shards.n_items)

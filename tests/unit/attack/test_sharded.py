@@ -49,7 +49,11 @@ ATTACKS = st.builds(
     rho0=st.sampled_from([None, 0.7]),
     theta=st.sampled_from([0.3, 0.8, 1.0]),
     absent=st.booleans(),
-) | st.builds(Likelihood, sure=st.sampled_from([0.0001, 0.5, 1.0]))
+) | st.builds(
+    Likelihood,
+    adversary=st.sampled_from(["informed", "plain"]),
+    sure=st.sampled_from([0.0001, 0.5, 1.0]),
+)
 AGREES = {"theta": st.sampled_from([0.4, 1.0]), "absent": st.booleans()}
 ATTACKS |= st.builds(Scoreboard, rating_error=st.sampled_from([None, 1.0]), **AGREES)
 ATTACKS |= st.builds(LabelAttack, tolerance=st.sampled_from([None, 1.0]), **AGREES)
@@ -145,7 +149,7 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
 
 @pytest.mark.parametrize(
     "attack",
-    [Likelihood(adversary="plain"), Likelihood(absent=True), HomogeneityAttack()],
+    [Likelihood(absent=True), HomogeneityAttack()],
 )
 def test_what_takes_one_table_says_so(tmp_path, many, attack):
     write_shards(many, tmp_path / "s", 2)

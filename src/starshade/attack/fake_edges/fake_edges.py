@@ -15,7 +15,13 @@ from starshade.attack.fake_edges.rankings import by_hindsight, fitting, places, 
 from starshade.attack.fake_edges.result import FakeEdgesResult, OfRanking, SetsLeft
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
-from starshade.attack.padding.padding import PaddedCells, padded_cells
+from starshade.attack.padding.padding import (
+    DrawnGroups,
+    Judged,
+    PaddedCells,
+    nobody_rated,
+    padded_cells,
+)
 from starshade.attack.settings import FakeEdgesAttackSettings
 from starshade.attack.targets import Attack, Request
 from starshade.attack.view import Roles, roles_of, truth_on
@@ -87,7 +93,7 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
             )
         linked = int((roles.row_of_user >= 0).sum())
         if not linked or not roles.original.n_ratings:
-            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+            raise nobody_rated()
         n_groups, n_items = profiles.levels.shape
         needed = 8 * (_ARRAYS * n_groups * n_items + n_items**2)
         refuse_large(f"fake edges of {n_groups:,} groups x {n_items:,} items", needed, 0)
@@ -135,8 +141,8 @@ class _Found:
         for claim in release.manifest.claims:
             if claim.model == "diversity":
                 self.asked = int(str(claim.parameters["b"])), int(str(claim.parameters["l"]))
-        rows = np.arange(profiles.n_groups)
-        self.cells: PaddedCells = padded_cells(profiles, roles, rows, profiles.sizes)
+        drawn = DrawnGroups(profiles, np.arange(profiles.n_groups), profiles.sizes)
+        self.cells: PaddedCells = padded_cells(drawn, Judged.of(roles, drawn))
         judged = profiles.levels[:, self.cells.known] > 0
         self.filled = judged.ravel()
         self.fake = (self.cells.raters < self.least)[self.filled]

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.likelihood.unsure import Unsure, nodes_of
-from starshade.attack.view import NO_DAYS, View, below
+from starshade.attack.view import View, below
 from starshade.kernels.arrays import Array, find_cells, fixed
-from starshade.kernels.attack.knowledge import count_marked, tally
-from starshade.kernels.attack.likelihood import Counts, Facts, Law, weigh
+from starshade.kernels.attack.knowledge import count_marked
+from starshade.kernels.attack.likelihood import Counts as OfRows
+from starshade.kernels.attack.likelihood import Facts, Law, weigh
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.kernels.columns import tally_shown
 from starshade.progress import task
 from starshade.ratings.scale import SLACK, Scale
+from starshade.ratings.shards.counts import Counts
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.release.cells import Cells, Symbols
 from starshade.release.columns import POSTED, Columns
@@ -41,24 +43,28 @@ class Model:
     spread: float | None = None
     #: rows show items whether they were rated or not; how popular these are says how likely it is
     filled: bool = False
+    #: what is counted of everybody whom facts may be about; None: the users of the view's original
+    everybody: Counts | None = None
+
+    @cached_property
+    def counted(self) -> Counts:
+        """What is counted of everybody."""
+        return Counts.of(self.view.original) if self.everybody is None else self.everybody
 
     @cached_property
     def days_below(self) -> NDArray[np.int64]:
         """Dated cells before each day."""
-        days = self.view.original.days if self.knowledge.knows_days else None
-        dated = tally(fixed(NO_DAYS if days is None else days), UNKNOWN_DAY + 1)
-        return below(dated[:UNKNOWN_DAY])
+        return below(self.counted.days[:UNKNOWN_DAY] * self.knowledge.knows_days)
 
     @cached_property
     def ratings_below(self) -> NDArray[np.int64]:
         """Ratings in all levels before each."""
-        original = self.view.original
-        return below(tally(fixed(original.codes), len(original.levels)))
+        return below(self.counted.levels)
 
     def weigh(self, known: Known, goal: Sought | None = None) -> Array:
         """Weigh every row for every target; see `starshade.kernels.attack.posterior.FOUND`."""
         goal = goal or Sought(self.view)
-        counts, parts = self._counts(goal), []
+        counts, parts = self._of_rows(goal), []
         days = self.view.cells.days
         knows_days = self.knowledge.knows_days and days is not None
         with task(
@@ -88,7 +94,7 @@ class Model:
             size = max(1, _TABLE // (members * known.items.shape[1]))
         yield from self.view.batches(known.items, size)
 
-    def _counts(self, goal: Sought) -> Counts:
+    def _of_rows(self, goal: Sought) -> OfRows:
         view, cells, may = self.view, goal.cells, self.may
         share, items = share_rated(cells.symbols), int(may.sum())
         rated = np.empty(0, np.int64)
@@ -106,7 +112,7 @@ class Model:
         else:
             unsure = self._unsure_rows(cells, items)
             expected = unsure.expected
-        return Counts(
+        return OfRows(
             fixed(view.support.astype(np.int64)),
             rated,
             items,
@@ -152,7 +158,8 @@ class Model:
     @cached_property
     def eligible(self) -> NDArray[np.bool_]:
         """Items of the original that may be known."""
-        return self.knowledge.eligible_items(self.view.original)
+        items = self.view.original.items
+        return self.knowledge.eligible_among(items, lambda: self.counted.items)
 
     @cached_property
     def may(self) -> NDArray[np.bool_]:
@@ -167,9 +174,9 @@ class Model:
         """Chance that an item which a row shows was rated, per released item."""
         out = np.ones(self.view.cells.n_items)
         if self.filled:
-            original, place = self.view.original, self.view.item_of
+            place, counted = self.view.item_of, self.counted
             here = np.flatnonzero(place >= 0)
-            out[place[here]] = original.item_support[here] / original.n_users
+            out[place[here]] = counted.items[here] / counted.n_users
         return out
 
     def right_chances(self, ratings: Floats) -> Floats:
@@ -276,45 +283,50 @@ def spread_of(view: View) -> float:
 
     Where nobody says who is in which row, how far they lie from their items' means.
     """
-    original, row = view.original, view.row_of_user
-    if isinstance(view.cells, Columns):
-        counts, squares = _away_from_profiles(view, view.cells)
-        return _root_mean(original.scale, float((counts * squares).sum()), int(counts.sum()))
-    user = np.repeat(np.arange(original.n_users), original.user_support)
+    original, cells = view.original, view.cells
+    if view.credit != "linked":
+        return _from_means(view)
+    if isinstance(cells, Columns):
+        return spread_around(cells, original.scale, original.levels, shown_of(view, cells))
+    row, users = view.row_of_user, np.arange(original.n_users)
+    user = np.repeat(users, original.user_support)
     item, ratings = view.item_of[original.columns], original.values()
-    if view.credit == "linked":
-        cells = view.cells
-        here = (row[user] >= 0) & (item >= 0)
-        wanted = item[here].astype(np.int64)
-        place = find_cells(cells.indptr, cells.columns, row[user][here], wanted)
-        shown = cells.symbols.members[cells.symbols.offsets[cells.codes[place]]]
-        away = (ratings[here] - shown)[place >= 0]
-    else:
-        support = np.maximum(original.item_support, 1)
-        mean = np.bincount(original.columns, ratings, minlength=original.n_items) / support
-        away = ratings - mean[original.columns]
+    here = (row[user] >= 0) & (item >= 0)
+    wanted = item[here].astype(np.int64)
+    place = find_cells(cells.indptr, cells.columns, row[user][here], wanted)
+    shown = cells.symbols.members[cells.symbols.offsets[cells.codes[place]]]
+    away = (ratings[here] - shown)[place >= 0]
     return _root_mean(original.scale, float(np.sum(away**2)), len(away))
 
 
-def _away_from_profiles(view: View, shown: Columns) -> tuple[NDArray[np.int64], Floats]:
-    """Count ratings that lie equally far from what is shown of them; and how far, squared."""
-    original, n = view.original, len(shown.symbols)
-    by_item, levels = original.by_item, original.levels
-    if view.credit != "linked":
-        ends = by_item.indptr.tolist()
-        of_items = (by_item.codes[start:stop] for start, stop in pairwise(ends))
-        counts = np.stack([np.bincount(codes, minlength=len(levels)) for codes in of_items])
-        mean = counts @ levels / np.maximum(original.item_support, 1)
-        return counts, (levels[None, :] - mean[:, None]) ** 2
-    counts = np.zeros((len(levels), n + 1), np.int64)
+def shown_of(view: View, profiles: Columns) -> NDArray[np.int64]:
+    """Count the ratings of each level beside what is shown of them, (levels, contents)."""
+    by_item = view.original.by_item
+    counts = np.zeros((len(view.original.levels), len(profiles.symbols) + 1), np.int64)
     here = np.flatnonzero(view.item_of >= 0)
     tally_shown(
-        fixed(shown.levels),
+        fixed(profiles.levels),
         (fixed(by_item.indptr), fixed(by_item.users), fixed(by_item.codes)),
         (here, view.item_of[here].astype(np.int64), fixed(view.row_of_user)),
         counts,
     )
-    return counts[:, 1:], (levels[:, None] - shown.symbols.members[None, :]) ** 2
+    return counts[:, 1:]
+
+
+def spread_around(
+    profiles: Columns, scale: Scale, levels: Floats, counts: NDArray[np.int64]
+) -> float:
+    """Return the root mean square from what was counted of everybody; see `shown_of`."""
+    away = (levels[:, None] - profiles.symbols.members[None, :]) ** 2
+    return _root_mean(scale, float((counts * away).sum()), int(counts.sum()))
+
+
+def _from_means(view: View) -> float:
+    by_item, levels, squares = view.original.by_item, view.original.levels, 0.0
+    for start, stop in pairwise(by_item.indptr.tolist()):
+        counts = np.bincount(by_item.codes[start:stop], minlength=len(levels))
+        squares += float(counts @ (levels - counts @ levels / max(1, stop - start)) ** 2)
+    return _root_mean(view.original.scale, squares, view.original.n_ratings)
 
 
 def _root_mean(scale: Scale, squares: float, n: int) -> float:

@@ -135,7 +135,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
 
         def weigh(goal: Sought) -> Array:
             if self.adversary == "plain":
-                return weigh_plainly(view, known, goal)
+                return weigh_plainly(view, known, goal, informed.counted)
             return informed.weigh(known, goal)
 
         found = weigh(Sought(view, strangers=self.absent))
@@ -210,17 +210,22 @@ def ceiling_of(view: View, knowledge: Knowledge, known: Known) -> NDArray[np.flo
     together are likeliest; no attack with this knowledge names the class more often. Facts about
     items that were not released are left out.
     """
+    rows = view.row_of_user
+    class_of = np.where(rows < 0, -1, view.cells.first_equal[rows])
+    original = of_original(view)
+    found = Model(original, knowledge).weigh(known, Sought(original, class_of))
+    return np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0)
+
+
+def of_original(view: View) -> View:
+    """Show the original rows of the released items, in place of what was released."""
     truth = view.truth()
-    cells, first = cells_of(truth), np.arange(truth.n_users)
-    original = replace(
+    first = np.arange(truth.n_users)
+    return replace(
         view,
-        cells=replace(cells, days=None),
+        cells=replace(cells_of(truth), days=None),
         postings=truth.by_item,
         first=first,
         row_of_user=first,
         ungeneralized=True,
     )
-    rows = view.row_of_user
-    class_of = np.where(rows < 0, -1, view.cells.first_equal[rows])
-    found = Model(original, knowledge).weigh(known, Sought(original, class_of))
-    return np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0)

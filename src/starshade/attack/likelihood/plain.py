@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Known
 from starshade.attack.likelihood.informed import means_of, share_rated
 from starshade.attack.likelihood.sought import Sought
-from starshade.attack.view import NO_DAYS, View, below
+from starshade.attack.view import View, below
 from starshade.kernels.arrays import Array, fixed
-from starshade.kernels.attack.knowledge import tally
 from starshade.kernels.attack.plain_likelihood import Facts, Weights, weigh
 from starshade.kernels.attack.postings import NO_DAY
 from starshade.progress import task
 from starshade.ratings.scale import SLACK
+from starshade.ratings.shards.counts import Counts
 from starshade.ratings.table import UNKNOWN_DAY
 from starshade.release.cells import Cells
 from starshade.release.columns import Columns
@@ -29,11 +29,15 @@ _BINS = 20  # of a scale without steps
 _BATCH = 4096  # targets between two signs of progress
 
 
-def weigh_plainly(view: View, known: Known, goal: Sought | None = None) -> Array:
+def weigh_plainly(
+    view: View, known: Known, goal: Sought | None = None, everybody: Counts | None = None
+) -> Array:
     """Weigh every row for every target; see `starshade.kernels.attack.posterior.FOUND`.
 
     Fellegi & Sunter's weights, on ratings after Torres & Olivares (definitions, "likelihood").
+    `everybody`: what is counted of all whom facts may be about; None: the users of the original.
     """
+    counted = Counts.of(view.original) if everybody is None else everybody
     goal = goal or Sought(view)
     cells, parts = goal.cells, []
     share, rated = share_rated(cells.symbols), rated_of(cells)
@@ -44,7 +48,7 @@ def weigh_plainly(view: View, known: Known, goal: Sought | None = None) -> Array
             part = known.take(targets)
             values, kind = np.unique(part.ratings, return_inverse=True)
             weights = Weights(*map(fixed, (chances(view, values), share, rated, unrated)))
-            facts = _facts(view, part, kind.reshape(part.items.shape))
+            facts = _facts(view, counted, part, kind.reshape(part.items.shape))
             held = goal.held(facts.item)
             parts.append(weigh(held, weights, facts, goal.of(part.users, targets)))
             step(len(part))
@@ -88,16 +92,14 @@ def chances(view: View, ratings: Floats, found: Floats = FOUND_AWAY) -> Floats:
     return out
 
 
-def _facts(view: View, known: Known, kind: NDArray[np.int64]) -> Facts:
-    original = view.original
-    levels, counts = original.levels, tally(fixed(original.codes), len(original.levels))
+def _facts(view: View, everybody: Counts, known: Known, kind: NDArray[np.int64]) -> Facts:
+    levels, counts = view.original.levels, everybody.levels
     code = np.minimum(np.searchsorted(levels, known.ratings - SLACK), max(0, len(levels) - 1))
     there = np.abs(levels[code] - known.ratings) <= SLACK
     # a rating that nobody gave is as rare as half of one
     often = np.where(there, np.maximum(counts[code], 0.5), 0.5) / max(1, counts.sum())
     blind = NOT_RATED * np.where(np.isnan(known.ratings), 1.0, often)
-    days = NO_DAYS if original.days is None else original.days
-    under = below(tally(fixed(days), UNKNOWN_DAY + 1)[:UNKNOWN_DAY])
+    under = below(everybody.days[:UNKNOWN_DAY])
     dated = (known.days != NO_DAY) & (view.cells.days is not None) & bool(under[-1])
     day = np.where(dated, known.days, 0).astype(np.int64)
     first, last = (np.clip(day + by, 0, UNKNOWN_DAY) for by in (-NEAR, NEAR + 1))

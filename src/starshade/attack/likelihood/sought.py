@@ -22,9 +22,10 @@ from starshade.release.columns import Columns
 class Sought:
     """Rows that are weighed, and what of them is looked for.
 
-    `class_of` (n_rows,): classes whose chances are summed; None: equal rows. `absent`: a target's
+    `class_of` (n_rows,): classes whose masses are summed; None: equal rows. `absent`: a target's
     record is not there, and they may be a stranger. `start`, `stop`: rows that are looked at.
-    `greatest`: of each target the greatest chance in all blocks, and its exponent.
+    `greatest`: of each target the greatest chance in all blocks, and its exponent. `masses`
+    (targets, classes): zeros, to be filled with the masses of classes.
     """
 
     view: View
@@ -34,6 +35,7 @@ class Sought:
     start: int = 0
     stop: int | None = None
     greatest: tuple[NDArray[Any], NDArray[Any]] | None = None
+    masses: NDArray[np.int64] | None = None
 
     @cached_property
     def cells(self) -> Cells | Columns:
@@ -57,13 +59,17 @@ class Sought:
         again[view.repeats] = True
         own_only = self.class_of is not None or view.ungeneralized
         chance, power = self.greatest or (np.empty(0), np.empty(0, np.int64))
+        class_of, own = self.class_of, view.row_of_user[users]
+        none = np.empty(0, np.int64)
         return Goal(
             fixed(cells.sizes),
             fixed(view.copies[self.start : stop]),
             fixed(again[self.start : stop]),
-            fixed(np.empty(0, np.int64) if self.class_of is None else self.class_of),
-            fixed(view.row_of_user[users]),
+            fixed(none if class_of is None else class_of),
+            fixed(own),
             fixed(users),
+            fixed(none if class_of is None else np.where(own < 0, -1, class_of[own])),
+            none.reshape(0, 0) if self.masses is None else self.masses[targets],
             rows_of(cells),
             truth_of(view.truth(), ratings=not own_only),
             contents_of(cells.symbols),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any, ClassVar
@@ -79,10 +79,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
     def _run(
         self, data: Ratings | Release, knowledge: Knowledge, request: Request
     ) -> PaddingResult:
-        request.refuse_targets(
-            "padding looks at groups, not at single users",
-            f"Leave {named('targets')} out; {named('groups')} says how many are looked at.",
-        )
+        self.refuse(request)
         started, seed = perf_counter(), resolve_seed(request.rng)
         shown = _shown(data)
         roles = roles_of(data, request.original, request.link)
@@ -93,34 +90,59 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
             )
         linked = int((roles.row_of_user >= 0).sum())
         if not linked or not roles.original.n_ratings:
-            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+            raise nobody_rated()
+        drawn, truth = self.draw(shown, seed), roles.original
+        cells = padded_cells(drawn, Judged.of(roles, drawn))
+        ineligible, digest = truth.n_users - linked, digest_of(truth)
+        facts = {"targets": linked, "ineligible": ineligible, "digest": digest}
+        return self.found(cells, drawn, facts, seed, started)
+
+    @staticmethod
+    def refuse(request: Request) -> None:
+        """Raise ConfigError where targets were chosen."""
+        request.refuse_targets(
+            "padding looks at groups, not at single users",
+            f"Leave {named('targets')} out; {named('groups')} says how many are looked at.",
+        )
+
+    def draw(self, shown: Ratings | Profiles, seed: int) -> DrawnGroups:
+        """Draw the groups that are looked at."""
         sizes = shown.sizes if isinstance(shown, Profiles) else np.ones(shown.n_users, np.int64)
-        rows = self._rows(len(sizes), shown.n_items, seed)
-        _refuse_too_little(len(rows), shown.n_items)
-        cells = padded_cells(shown, roles, rows, sizes)
+        n_groups, n_items = len(sizes), len(shown.items)
+        most, rows = self.groups or max(_FEWEST, _CELLS // max(n_items, 1)), np.arange(n_groups)
+        if n_groups > most:
+            stream = generator(seed, "padding groups")
+            rows = np.sort(stream.choice(n_groups, most, replace=False))
+        _refuse_too_little(len(rows), n_items)
+        return DrawnGroups(shown, rows, sizes)
+
+    def found(
+        self,
+        cells: PaddedCells,
+        drawn: DrawnGroups,
+        facts: Mapping[str, Any],
+        seed: int,
+        started: float,
+    ) -> PaddingResult:
+        """Rank the cells of the groups that were drawn.
+
+        `facts`: of the original, the fields of a result that tell of it; `started`: when the
+        attack began.
+        """
         with task("looking for padding") as step:
             figures = self._figures(cells, seed, step)
         return PaddingResult(
             attack=self.name,
-            records=int(sizes.sum()),
-            groups=len(sizes),
-            targets=linked,
-            ineligible=roles.original.n_users - linked,
-            groups_tried=len(rows),
+            records=int(drawn.sizes.sum()),
+            groups=len(drawn.sizes),
+            groups_tried=len(drawn.rows),
             **figures,
+            **facts,
             seconds=perf_counter() - started,
             postings_per_second=cells.shown.size / max(perf_counter() - started, 1e-9),
             config=asdict(self),
             seed=seed,
-            digest=digest_of(roles.original),
         )
-
-    def _rows(self, n_groups: int, n_items: int, seed: int) -> NDArray[np.int64]:
-        most = self.groups or max(_FEWEST, _CELLS // max(n_items, 1))
-        if n_groups <= most:
-            return np.arange(n_groups)
-        drawn = generator(seed, "padding groups").choice(n_groups, most, replace=False)
-        return np.sort(drawn)
 
     def _figures(
         self, cells: PaddedCells, seed: int, step: Callable[[float], None]
@@ -216,36 +238,68 @@ class PaddedCells:
         )
 
 
-def padded_cells(
-    data: Ratings | Profiles,
-    roles: Roles,
-    rows: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> PaddedCells:
-    """Count who rated what in these rows."""
-    items = data.items
-    item_of = items.indices(roles.original.items).astype(np.int32)
-    truth = truth_on(roles.original, items, item_of)
+@dataclass(frozen=True, eq=False)
+class DrawnGroups:
+    """Groups that are looked at: `rows` of what is `shown`; `sizes` (n_groups,): of all groups."""
+
+    shown: Ratings | Profiles
+    rows: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @property
+    def place(self) -> NDArray[np.int64]:
+        """Where each group is among the drawn, -1: it is not; the last: of who has none."""
+        place = np.full(len(self.sizes) + 1, -1, dtype=np.int64)
+        place[self.rows] = np.arange(len(self.rows))
+        return place
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the people of the drawn groups really rated.
+
+    `ratings`: theirs, on all items of the original. `row` (n_users,): the group of each. `support`
+    (n_items,): people of the original, whatever their group, who rated each item.
+    """
+
+    ratings: Ratings
+    row: NDArray[np.int64]
+    support: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, roles: Roles, drawn: DrawnGroups) -> Judged:
+        """Take the people of the drawn groups."""
+        original, row = roles.original, roles.row_of_user
+        there = np.flatnonzero(drawn.place[row] >= 0)
+        return cls(original.keep_users(there), row[there], original.item_support)
+
+
+def padded_cells(drawn: DrawnGroups, judged: Judged) -> PaddedCells:
+    """Count who rated what in these groups."""
+    items, n_rows = drawn.shown.items, len(drawn.rows)
+    item_of = items.indices(judged.ratings.items).astype(np.int32)
+    here = item_of >= 0
+    theirs = truth_on(judged.ratings, items, item_of)
     known = np.zeros(len(items), dtype=np.bool_)
-    known[item_of[item_of >= 0]] = True
-    place = np.full(len(sizes) + 1, -1, dtype=np.int64)  # the last: users without a row
-    place[rows] = np.arange(len(rows))
-    there = np.flatnonzero(place[roles.row_of_user] >= 0)
-    theirs = truth.keep_users(there)
-    of_cell = np.repeat(place[roles.row_of_user[there]], theirs.user_support)
+    known[item_of[here]] = True
+    of_cell = np.repeat(drawn.place[judged.row], theirs.user_support)
     flat = of_cell * len(items) + theirs.columns
-    raters = np.bincount(flat, minlength=len(rows) * len(items)).reshape(len(rows), -1)
-    shape = (len(rows), int(known.sum()))
-    support = truth.item_support[known]
+    raters = np.bincount(flat, minlength=n_rows * len(items)).reshape(n_rows, -1)
+    shape = (n_rows, int(known.sum()))
     return PaddedCells(
-        shown=shown_values(data, rows),
+        shown=shown_values(drawn.shown, drawn.rows),
         known=known,
         raters=raters[:, known].ravel().astype(float),
-        sizes=np.repeat(sizes[rows], shape[1]).astype(float),
-        popularity=np.tile(support, shape[0]).astype(float),
+        sizes=np.repeat(drawn.sizes[drawn.rows], shape[1]).astype(float),
+        popularity=np.tile(judged.support[here], shape[0]).astype(float),
         group=np.repeat(np.arange(shape[0]), shape[1]),
         item=np.tile(np.arange(shape[1]), shape[0]),
     )
+
+
+def nobody_rated() -> ConfigError:
+    """Return that there is nobody to attack."""
+    return ConfigError("nobody can be attacked: no user has a record and a rating")
 
 
 _GRID = 9  # decimals of a residual: what an exact low-rank part leaves is 0

@@ -6,15 +6,22 @@ from typing import Any
 
 from starshade.attack.candidates.candidates import CandidateAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
-from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
-from starshade.attack.result import AttackResult
+from starshade.attack.link_existence import LinkExistence
+from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.candidates import by_candidates
 from starshade.attack.sharded.likelihood import by_likelihood
-from starshade.attack.sharded.released import by_candidates_on_release, by_score_on_release
+from starshade.attack.sharded.link_existence import by_links_on_release
+from starshade.attack.sharded.padding import by_padding_on_release
+from starshade.attack.sharded.released import (
+    by_candidates_on_release,
+    by_likelihood_on_release,
+    by_score_on_release,
+)
 from starshade.attack.sharded.scoreboard import by_score
+from starshade.attack.targets import Attack
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
@@ -26,21 +33,21 @@ from starshade.rng import Rng, resolve_seed
 
 
 def attack_shards(
-    attack: ScoreboardRH | Likelihood | CandidateAttack[CandidateResult],
+    attack: Attack[Any],
     shards: Shards | LinkedShards,
     knowledge: Knowledge | None = None,
     *,
     targets: int | None = None,
     rng: Rng = None,
     engine: Engine | None = None,
-) -> AttackResult:
+) -> Any:
     """Attack a store of shards; the result is that of the same ratings as one table.
 
     Parameters
     ----------
-    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack, HomogeneityAttack
-        Likelihood on ratings, as an informed adversary, without `absent`; homogeneity on a release,
-        without `sensitive`.
+    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack or StructureAttack
+        Likelihood on ratings without `absent`. On a release HomogeneityAttack too, without
+        `sensitive`, LinkExistence and PaddingAttack.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -59,25 +66,33 @@ def attack_shards(
         raise ConfigError(
             f"{called(setting)} {found}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label and structure; on ratings likelihood, informed and "
-            "without absence; on releases homogeneity, without sensitive items.",
+            "scoreboard-rh, scoreboard, label, structure and likelihood, this on ratings without "
+            "absence; on releases also link-existence, padding and, without sensitive items, "
+            "homogeneity.",
             setting=setting,
         )
     work = _work_of(attack, released=released)
     with task(f"attacking: {attack.name}"):
         seed = resolve_seed(rng)
-        result: AttackResult = work(
-            attack, shards, engine or Local(), knowledge or Knowledge(), targets, seed
-        )
-        return result
+        return work(attack, shards, engine or Local(), knowledge or Knowledge(), targets, seed)
 
 
 def _work_of(attack: Any, *, released: bool) -> Any:
-    if isinstance(attack, CandidateAttack):
-        return by_candidates_on_release if released else by_candidates
-    if isinstance(attack, ScoreboardRH):
-        return by_score_on_release if released else by_score
-    return by_likelihood
+    for kind, on_ratings, on_release in _WORK:
+        if isinstance(attack, kind):
+            return on_release if released else on_ratings
+    return None
+
+
+#: what works on ratings in shards, and on a release beside them; None: it takes one table
+_WORK: tuple[tuple[Any, Any, Any], ...] = (
+    (HomogeneityAttack, None, by_candidates_on_release),
+    (CandidateAttack, by_candidates, by_candidates_on_release),
+    (ScoreboardRH, by_score, by_score_on_release),
+    (Likelihood, by_likelihood, by_likelihood_on_release),
+    (LinkExistence, None, by_links_on_release),
+    (PaddingAttack, None, by_padding_on_release),
+)
 
 
 def takes_one_table(attack: Any, *, released: bool = False) -> str:
@@ -85,12 +100,10 @@ def takes_one_table(attack: Any, *, released: bool = False) -> str:
 
     `released`: on a release of the ratings in shards.
     """
-    if isinstance(attack, HomogeneityAttack):
-        # what all candidates have in common is not found by adding up
-        return ("sensitive" if attack.sensitive else "") if released else "attack"
-    if isinstance(attack, ScoreboardRH | CandidateAttack):
-        return ""
-    if isinstance(attack, Likelihood) and not released:
-        # how likely a stranger is, is reckoned over all rows at once
-        return "adversary" if attack.adversary == "plain" else "absent" if attack.absent else ""
-    return "attack"
+    if _work_of(attack, released=released) is None:
+        return "attack"
+    if isinstance(attack, HomogeneityAttack) and attack.sensitive:
+        return "sensitive"  # what all candidates have in common is not found by adding up
+    if isinstance(attack, Likelihood) and attack.absent and not released:
+        return "absent"  # how likely a stranger is, is reckoned over all rows at once
+    return ""

@@ -7,7 +7,7 @@ once for what is shared out beside it, in whole numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
 from time import perf_counter
 from typing import Any
@@ -18,18 +18,19 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.likelihood import Likelihood, outcomes_of
+from starshade.attack.likelihood.plain import weigh_plainly
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
 from starshade.attack.sharded.view import view_of_shard
-from starshade.attack.view import below
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import Array, fixed
 from starshade.kernels.attack.posterior import Goal, greatest, merge
 from starshade.kernels.attack.summary import mass_unit
+from starshade.ratings.shards.counts import Counts
 from starshade.ratings.shards.equal import equal_rows
 from starshade.ratings.shards.shards import Shards
-from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of_shards
 
 
@@ -41,7 +42,7 @@ def by_likelihood(
     targets: int | None,
     seed: int,
 ) -> LikelihoodResult:
-    """Attack as an informed adversary, with every target's record there."""
+    """Attack by likelihood, with every target's record there."""
     drawn = draw_over(shards, engine, knowledge, targets, seed)
     since = perf_counter()
     alike = equal_rows(shards, engine)
@@ -51,7 +52,7 @@ def by_likelihood(
     there = place < len(alike["alike"])
     there[there] = alike["alike"][place[there]] == users[there]
     copies[there] = alike["copies"][place[there]]
-    weighed = _Weighed(shards, engine, drawn, alike)
+    weighed = _Weighed(attack.adversary, shards, engine, drawn, alike)
     found = weighed.found()
     outcomes = outcomes_of(users, found, attack.sure, records, copies)
     touched = int(found["touched"].sum())
@@ -72,14 +73,11 @@ class _Weighed:
     """The jobs of one attack, and what goes into them."""
 
     def __init__(
-        self, shards: Shards, engine: Engine, drawn: AttackedShards, alike: Tables
+        self, adversary: str, shards: Shards, engine: Engine, drawn: AttackedShards, alike: Tables
     ) -> None:
         self.shards, self.engine = shards, engine
-        counts = drawn.counts
-        eligible = drawn.knowledge.eligible_among(shards.items, lambda: counts.items)
-        given = {"support": counts.items, "levels": counts.levels, "dated": counts.days}
-        self.tables = {**tables_of(drawn.known), **alike, **given, "eligible": eligible}
-        self.settings = {"knowledge": asdict(drawn.knowledge), "records": shards.n_users}
+        self.tables = {**tables_of(drawn.known), **alike, **tables_of_counts(drawn.counts)}
+        self.settings = {"adversary": adversary, "knowledge": asdict(drawn.knowledge)}
 
     def found(self) -> Array:
         """Weigh every row for every target."""
@@ -92,27 +90,34 @@ class _Weighed:
 
 
 def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
-    knowledge = Knowledge(**settings["knowledge"])
+    counted = counts_in(tables)
     view = view_of_shard(shard, first, tables)
-    model = Model(view, knowledge)
-    dated = tables["dated"][:UNKNOWN_DAY] * knowledge.knows_days
-    # what the cached properties would compute, of all shards
-    view.__dict__["support"] = tables["support"]
-    model.__dict__["eligible"] = tables["eligible"]
-    model.__dict__["ratings_below"] = below(tables["levels"])
-    model.__dict__["days_below"] = below(dated)
+    view.__dict__["support"] = counted.items  # what the cached property would count, of all shards
     known = known_of(tables)
-    sought = _SoughtInShard(
+    sought = SoughtInShard(
         view,
         greatest=(tables["chance"], tables["power"]) if "chance" in tables else None,
         first=first,
-        records=settings["records"],
+        records=counted.n_users,
     )
+    if settings["adversary"] == "plain":
+        return {"found": weigh_plainly(view, known, sought, counted)}
+    model = Model(view, Knowledge(**settings["knowledge"]), everybody=counted)
     return {"found": model.weigh(known, sought)}
 
 
+def tables_of_counts(counts: Counts) -> dict[str, NDArray[Any]]:
+    """Lay out what is counted of everybody as columns, for a job."""
+    return {f"counted.{name}": column for name, column in vars(counts).items()}
+
+
+def counts_in(tables: Tables) -> Counts:
+    """Read what `tables_of_counts` laid out."""
+    return Counts(*(tables[f"counted.{each.name}"] for each in fields(Counts)))
+
+
 @dataclass(frozen=True, eq=False)
-class _SoughtInShard(Sought):
+class SoughtInShard(Sought):
     """Rows of a shard, of which users and records are counted over all shards."""
 
     first: int = 0

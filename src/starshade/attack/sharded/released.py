@@ -5,24 +5,30 @@ The release is one; shards have the targets, and what they rated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from starshade.attack.candidates.candidates import CandidateAttack, Hunt, judge
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.likelihood.informed import Model, shown_of, spread_around
+from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.sharded.ceiling import ceiling_over
 from starshade.attack.sharded.drawing import AttackedShards, draw_over
 from starshade.attack.sharded.truth import rows_of_targets
 from starshade.attack.targets import warn_of_counts
 from starshade.attack.view import View, released_cells, tolerance_of, view_of
-from starshade.engine.job import Engine
+from starshade.engine.job import Engine, Job, Tables
+from starshade.release.columns import Columns
 from starshade.release.folder.digest import digest_of_shards
-from starshade.release.match.match import LinkedShards, raters_of
+from starshade.release.match.match import LinkedShard, LinkedShards, people_of
 
 
 def by_score_on_release(
@@ -63,6 +69,40 @@ def by_candidates_on_release(
     return found
 
 
+def by_likelihood_on_release(
+    attack: Likelihood,
+    store: LinkedShards,
+    engine: Engine,
+    knowledge: Knowledge,
+    targets: int | None,
+    seed: int,
+) -> LikelihoodResult:
+    """Attack a release by likelihood."""
+    seen = _Seen.of(store, engine, knowledge, targets, seed)
+    drawn, view = seen.drawn, seen.view
+    spread = _spread(store, engine, view)
+    model = Model(view, drawn.knowledge, spread, filled=True, everybody=drawn.counts)
+    outcomes, looked_at = attack.judge(model, seen.known)
+    outcomes = replace(outcomes, users=drawn.known.users)
+    ceiling = ceiling_over(store, engine, drawn, view.cells.first_equal)
+    facts = seen.facts(outcomes, asdict(attack) | {"spread": spread}, looked_at)
+    return attack.result(outcomes, seed, facts, ceiling)
+
+
+def _spread(store: LinkedShards, engine: Engine, view: View) -> float:
+    """Return how far everybody's ratings lie from their profiles, as `spread_of` one table."""
+    shards, profiles = store.shards, cast(Columns, view.cells)
+    job = Job("comparing with the profiles", _shown)
+    counts = sum(answer["shown"] for answer in engine.run(job, store, {}))
+    return spread_around(profiles, shards.scale, shards.levels, np.asarray(counts))
+
+
+def _shown(part: LinkedShard, _first: int, _settings: Mapping[str, Any], _tables: Tables) -> Tables:
+    cells = released_cells(part.release, part.ratings.items)
+    view = view_of(part.ratings, cells, part.row_of_user, "linked")
+    return {"shown": shown_of(view, cast(Columns, cells))}
+
+
 @dataclass(frozen=True, eq=False)
 class _Seen:
     """The release beside its targets alone, who are numbered from 0 there."""
@@ -83,7 +123,7 @@ class _Seen:
         seed: int,
     ) -> _Seen:
         """Draw the targets and what is known of them, and fetch what they rated."""
-        raters_of(store, engine)
+        people_of(store, engine)
         warn_of_counts(knowledge)
         cells = released_cells(store.release, store.shards.items)
         # profiles have no days

@@ -108,7 +108,7 @@ def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: i
     order, sums = np.empty(known, np.int64), np.empty((1, ways))
     memo = np.empty((_kinds(rows, counts), ways))
     beside = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
-    masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0)
+    masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0, np.int64)
     before = -1
     for t in range(start, stop):
         m = _rarest_first(t, counts, facts, order)

@@ -74,7 +74,7 @@ def _chunk(start, stop, held, weights, facts, goal, found):  # type: ignore[no-u
     for row in range(n_rows):  # of a fact about an item that a row did not rate
         spare[row] = -math.log(weights.unrated[row]) if weights.unrated[row] > 0 else 0.0
     listed, power = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
-    masses = np.zeros(0)
+    masses = np.zeros(0, np.int64)
     for t in range(start, stop):
         _add_up(t, held, weights, facts, spare, score, found[t])
         least = -math.inf

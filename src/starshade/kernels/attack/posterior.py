@@ -18,7 +18,7 @@ from numba import njit
 from starshade.kernels.arrays import Array, Bools, Floats, Ints, inner
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 
-_SAME = 1e-9  # posteriors are equal when they differ by less than this share
+SAME = 1e-9  # posteriors are equal when they differ by less than this share
 _HALVED = np.ldexp(1.0, -np.arange(1001))  # a product with it is what ldexp gives, and faster
 
 #: of each target: greatest chance, as ``chance * 2 ** power``; records that have it; whether one of
@@ -54,8 +54,10 @@ class Goal(NamedTuple):
 
     sizes, copies : records of each row, and of all rows that equal it
     again : rows that equal an earlier one
-    class_of : class of each row, whose chances are summed; empty: classes are equal rows
+    class_of : class of each row, whose masses are summed; empty: classes are equal rows
     own, users : row and number of each target, shape (targets,); own -1: unknown
+    own_class : class of each target, where classes are summed, shape (targets,)
+    masses : where classes are summed, filled with what each has, shape (targets, classes); or empty
     rows, truth, contents : what agrees with the truth, where a target's row is unknown
     own_only : only the target's own row, and those that equal it, agree with the truth
     absent : one record of the target's row is not there
@@ -71,6 +73,8 @@ class Goal(NamedTuple):
     class_of: Ints
     own: Ints
     users: Ints
+    own_class: Ints
+    masses: Ints
     rows: Rows
     truth: Truth
     contents: Contents
@@ -111,7 +115,7 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
         right = row + goal.first == own
         if own < 0:
             right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
-        if share >= 1.0 - _SAME:
+        if share >= 1.0 - SAME:
             out["tied"] += size
             out["right_tied"] = out["right_tied"] or right
             if out["top"] < 0:
@@ -149,12 +153,15 @@ def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-un
     summed, most = len(goal.class_of) > 0, 0.0
     for i in range(len(listed)):
         row = listed[i]
+        share = shares[i] * goal.copies[row]
         if summed:
-            masses[goal.class_of[row]] += shares[i] * goal.sizes[row]
-            most = max(most, masses[goal.class_of[row]])
-        else:
-            most = max(most, shares[i] * goal.copies[row])
+            kind = goal.class_of[row]
+            masses[kind] += np.int64(shares[i] * goal.unit + 0.5) * goal.sizes[row]
+            share = masses[kind] / goal.unit
+        most = max(most, share)
     out["class_mass"] = most
+    if len(goal.masses) > 0:
+        goal.masses[t, : len(masses)] = masses
     for i in range(len(listed)):
         row = listed[i]
         share = shares[i] * goal.copies[row]
@@ -162,9 +169,9 @@ def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-un
         right = kind == goal.own[t]
         if summed:
             kind = goal.class_of[row]
-            right, share = kind == goal.class_of[goal.own[t]], masses[kind]
-            masses[kind] = 0.0
-        if share < most * (1.0 - _SAME) or share == 0.0:
+            right, share = kind == goal.own_class[t], masses[kind] / goal.unit
+            masses[kind] = 0
+        if share < most * (1.0 - SAME) or share == 0.0:
             continue
         if summed or not goal.again[row]:
             out["classes"] += 1
@@ -208,13 +215,13 @@ def merge(one: Array, other: Array) -> Array:
     out["classes"], out["right_class"], out["top_class"] = 0, False, -1
     out["true_class"] = False
     for part in (other, one):
-        here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - _SAME))
+        here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - SAME))
         out["classes"] += np.where(here, part["classes"], 0)
         out["right_class"] |= here & part["right_class"]
         first = here & (part["top_class"] >= 0)
         for name in ("top_class", "true_class"):
             out[name] = np.where(first, part[name], out[name])
     for part in (one, other):  # the target's own row may be in another block than its class begins
-        here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - _SAME))
+        here = (part["class_mass"] > 0) & (part["class_mass"] >= most * (1 - SAME))
         out["true_class"] |= here & (part["top_class"] < 0) & part["true_class"]
     return out

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import ByItem
+
+Part = tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class ItemBlocks:
     sizes: list[int]
 
     @classmethod
-    def of(cls, shards: Shards, support: NDArray[np.int64]) -> ItemBlocks:
+    def of(cls, shards: Shards, support: NDArray[np.int64]) -> Self:
         """Cut the items so that a range has no more ratings than a shard, or is one item."""
         most = max(entry.ratings for entry in shards.manifest.shards)
         below = np.concatenate([[0], np.cumsum(support)])
@@ -46,8 +49,8 @@ class ItemBlocks:
 
     @property
     def first_users(self) -> list[int]:
-        """Zeros: users are numbered shard by shard, and play no part."""
-        return [0] * len(self)
+        """The first item of each range: users are numbered shard by shard, and play no part."""
+        return self.edges[:-1]
 
     def bytes_of(self, number: int, /) -> int:
         """Return the bytes of memory that work on a range takes, at most."""
@@ -56,13 +59,7 @@ class ItemBlocks:
     def shard(self, number: int, /) -> ByItem:
         """Return the ratings of a range of items, those of one item in the order of the shards."""
         first, last = self.edges[number], self.edges[number + 1]
-        parts = []
-        for each in range(len(self.shards)):
-            cells = self.shards.shard(each).by_item
-            bounds = cells.indptr[first : last + 1]
-            here = slice(int(bounds[0]), int(bounds[-1]))
-            days = None if cells.days is None else cells.days[here]
-            parts.append((np.diff(bounds), cells.users[here], cells.codes[here], days))
+        parts = [self.part(each, first, last) for each in range(len(self.shards))]
         lengths = np.array([part[0] for part in parts])
         indptr = np.concatenate([[0], np.cumsum(lengths.sum(axis=0))])
         # an item's ratings lie in each part one after the other
@@ -72,3 +69,14 @@ class ItemBlocks:
         dated = [part[3] for part in parts if part[3] is not None]
         days = np.concatenate(dated)[order] if dated else None
         return ByItem(indptr, users, codes, days)
+
+    def part(self, shard: int, first: int, last: int) -> Part:
+        """Return what a shard has of the items from the first to before the last.
+
+        That is how many ratings of each, and of all of them users, codes and days.
+        """
+        cells = self.shards.shard(shard).by_item
+        bounds = cells.indptr[first : last + 1]
+        here = slice(int(bounds[0]), int(bounds[-1]))
+        days = None if cells.days is None else cells.days[here]
+        return np.diff(bounds), cells.users[here], cells.codes[here], days

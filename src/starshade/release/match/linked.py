@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,15 @@ class LinkedShards:
         return LinkedShard(ratings, np.where(place < 0, -1, rows), self.release)
 
 
-def raters_of(store: LinkedShards, engine: Engine) -> int:
-    """Count the users who rated a released item.
+class People(NamedTuple):
+    """How many users rated a released item, and how many have a record."""
+
+    raters: int
+    linked: int
+
+
+def people_of(store: LinkedShards, engine: Engine) -> People:
+    """Count who is behind a release, and see that it was made of these ratings.
 
     Raises
     ------
@@ -96,7 +103,8 @@ def raters_of(store: LinkedShards, engine: Engine) -> int:
     answers = list(engine.run(job, store, {}))
     raters = tuple(int(answer["raters"][0]) for answer in answers)
     release, shards = store.release, store.shards
-    refuse_strangers(release, shards.items, sum(int(answer["people"][0]) for answer in answers))
+    linked = sum(int(answer["linked"][0]) for answer in answers)
+    refuse_strangers(release, shards.items, linked)
     private = release.private
     if private is not None and private.ratings:
         items = shards.items.indices(release.items)
@@ -105,7 +113,7 @@ def raters_of(store: LinkedShards, engine: Engine) -> int:
         part = KeptShards(shards, items, scale, levels, None, raters, shards.n_ratings)
         if ratings_digest(part) != private.ratings:
             raise other_ratings()
-    return sum(raters)
+    return People(sum(raters), linked)
 
 
 def _count(shard: LinkedShard, _first: int, _settings: Mapping[str, Any], _: Tables) -> Tables:
@@ -113,5 +121,5 @@ def _count(shard: LinkedShard, _first: int, _settings: Mapping[str, Any], _: Tab
     shown = shard.release.items.indices(ratings.items) >= 0
     before = np.concatenate([[0], np.cumsum(shown[ratings.columns], dtype=np.int64)])
     raters = np.count_nonzero(np.diff(before[ratings.indptr]))
-    people = np.count_nonzero(shard.row_of_user >= 0)
-    return {"raters": np.array([raters]), "people": np.array([people])}
+    linked = np.count_nonzero(shard.row_of_user >= 0)
+    return {"raters": np.array([raters]), "linked": np.array([linked])}

@@ -23,7 +23,7 @@ from starshade.release.match.evidence import (
     refuse_strangers,
     refuse_unknown_users,
 )
-from starshade.release.match.linked import LinkedShard, LinkedShards, raters_of
+from starshade.release.match.linked import LinkedShard, LinkedShards, people_of
 from starshade.release.table import Link, Release
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "Match",
     "never_moved",
     "not_made_of",
-    "raters_of",
+    "people_of",
     "refuse_foreign_link",
     "refuse_strangers",
 ]
