@@ -312,8 +312,7 @@ def bytes_held(view: View) -> int:
 def bytes_needed(view: View, known: Known, *, own_only: bool) -> int:
     """Bytes that the attack will allocate beside the data.
 
-    `own_only`: only the target's own row can agree with its truth; otherwise any row may, and the
-    true ratings are laid out as numbers.
+    `own_only`: only the target's own row can agree with its truth; otherwise any row may.
     """
     n_rows, n_items = view.cells.n_groups, view.cells.n_items
     contents = max(len(view.cells.symbols), 1)  # a table without a rating has none
@@ -323,9 +322,8 @@ def bytes_needed(view: View, known: Known, *, own_only: bool) -> int:
     together = int(priced_together(known.items.shape[1], contents))
     worths = together * 4 * (65_536 + contents)
     scratch = n_rows * (4 + listed + (0 if own_only else listed)) + worths
-    truth = 0 if own_only else 8 * len(view.original.columns)
     results = len(known) * (SUMMARY.itemsize + MASSES.itemsize) * 2
-    return int(block + scratch * numba.get_num_threads() + truth + results)
+    return int(block + scratch * numba.get_num_threads() + results)
 
 
 def _in_memory(arrays: Iterable[NDArray[Any]]) -> int:

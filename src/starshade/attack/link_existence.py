@@ -193,7 +193,7 @@ def shown_view(view: View, groups: Groups) -> Shown:
     cells, table = view.cells, view.truth()
     assert isinstance(cells, Cells)  # profiles have blocks of their own
     rated = fixed(cells.symbols.has_rating)
-    truth = truth_of(table, ratings=False)._replace(days=NO_DAYS)
+    truth = truth_of(table)._replace(days=NO_DAYS)
     rows = rows_of(cells)._replace(days=NO_DAYS)
     of_group, sizes = members_of(groups.of_row, len(groups)), fixed(cells.sizes)
     users = members_of(groups.of_user, len(groups))

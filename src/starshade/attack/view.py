@@ -93,6 +93,10 @@ class View:
 
     def truth(self) -> Ratings:
         """Return the original on the released items, numbered as there; no user is dropped."""
+        return self._truth
+
+    @cached_property
+    def _truth(self) -> Ratings:
         return truth_on(self.original, self.cells.items, self.item_of)
 
 
@@ -237,7 +241,6 @@ def truth_on(original: Ratings, items: Vocabulary, item_of: NDArray[np.int32]) -
 
 
 NO_DAYS = np.empty(0, dtype=np.uint16)
-_NO_RATINGS = np.empty(0)
 
 
 def below(counts: NDArray[Any]) -> NDArray[np.int64]:
@@ -264,11 +267,11 @@ def postings_of(held: ByItem) -> Postings:
     return Postings(fixed(held.indptr), fixed(held.users), fixed(held.codes), fixed(days))
 
 
-def truth_of(table: Ratings, *, ratings: bool = True) -> Truth:
-    """Lay out true rows, numbered as the released items; the ratings may be left out."""
+def truth_of(table: Ratings) -> Truth:
+    """Lay out true rows, numbered as the released items."""
     days = NO_DAYS if table.days is None else table.days
-    values = table.values() if ratings else _NO_RATINGS
-    return Truth(fixed(table.indptr), fixed(table.columns), fixed(values), fixed(days))
+    codes, levels = fixed(table.codes), fixed(table.levels)
+    return Truth(fixed(table.indptr), fixed(table.columns), codes, levels, fixed(days))
 
 
 def contents_of(symbols: Symbols) -> Contents:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +158,20 @@ class Cells(Rows):
 
 
 def cells_of(ratings: Ratings) -> Cells:
-    """View an original table as cells: one record a row, one member a cell; nothing is copied."""
+    """View an original table as cells: one record a row, one member a cell; nothing is copied.
+
+    The same table gives the same cells, with what was found of them.
+    """
+    found = _CELLS.get(ratings)
+    if found is None:
+        found = _CELLS[ratings] = _cells_of(ratings)
+    return found
+
+
+_CELLS: WeakKeyDictionary[Ratings, Cells] = WeakKeyDictionary()
+
+
+def _cells_of(ratings: Ratings) -> Cells:
     return Cells(
         items=ratings.items,
         sizes=np.ones(ratings.n_users, dtype=np.int64),

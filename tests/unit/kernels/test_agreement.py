@@ -63,9 +63,10 @@ def test_a_cell_that_is_null_alone_counts_on_neither_side() -> None:
     first = np.array([0, 1, 3])  # row 0: item 0; row 1: items 0 and 1
     columns, codes = np.array([0, 0, 1], np.int32), np.array([1, 1, 0], np.uint8)
     rows = Rows(first, columns, codes, np.empty(0, np.uint16), NO_LEVELS)
-    truth = Truth(np.array([0, 1]), np.zeros(1, np.int32), np.array([0.0]), np.empty(0, np.uint16))
+    code, no_days = np.zeros(1, np.uint8), np.empty(0, np.uint16)
+    truth = Truth(np.array([0, 1]), np.zeros(1, np.int32), code, np.array([0.0]), no_days)
     for theta, expected in ((0.5, False), (0.01, False)):
         for row in range(2):
             assert agrees(row, rows, 0, truth, contents_of(symbols), theta) == expected
-    right = truth._replace(ratings=np.array([5.5]))
+    right = truth._replace(levels=np.array([5.5]))
     assert agrees(1, rows, 0, right, contents_of(symbols), 1.0)

@@ -71,7 +71,7 @@ class Sought:
             fixed(none if class_of is None else np.where(own < 0, -1, class_of[own])),
             none.reshape(0, 0) if self.masses is None else self.masses[targets],
             rows_of(cells),
-            truth_of(view.truth(), ratings=not own_only),
+            truth_of(view.truth()),
             contents_of(cells.symbols),
             own_only,
             self.absent,

@@ -54,9 +54,9 @@ class People:
 
     @cached_property
     def _by_item(self) -> Truth:
-        by_item = self.table.by_item
-        ratings = self.table.levels[by_item.codes]
-        return Truth(fixed(by_item.indptr), fixed(by_item.users), fixed(ratings), fixed(NO_DAYS))
+        by_item, levels = self.table.by_item, fixed(self.table.levels)
+        users, codes = fixed(by_item.users), fixed(by_item.codes)
+        return Truth(fixed(by_item.indptr), users, codes, levels, fixed(NO_DAYS))
 
     def _members(self, part: Cells) -> Ints:
         """Count for each cell the people whose rating, or null, is a member of it."""

@@ -141,7 +141,7 @@ def goal_of(view: View, theta: float, *, absent: bool) -> Goal:
     """Lay out the truth for the kernel."""
     own_only = _own_only(view, theta)
     return Goal(
-        truth_of(view.truth(), ratings=not own_only),
+        truth_of(view.truth()),
         contents_of(view.cells.symbols),
         float(theta),
         own_only,

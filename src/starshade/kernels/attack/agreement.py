@@ -7,7 +7,7 @@ cell has one member, so agreement is equality, and days must be equal too where 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -50,11 +50,15 @@ NO_LEVELS = fixed(np.empty((0, 0), dtype=np.uint8))
 
 
 class Truth(NamedTuple):
-    """True rows on the released items, columns ascending; one per user of the original."""
+    """True rows on the released items, columns ascending; one per user of the original.
+
+    codes, levels : the rating of a cell is the level of its code
+    """
 
     indptr: Ints
     columns: Int32s
-    ratings: Floats
+    codes: NDArray[np.unsignedinteger[Any]]
+    levels: Floats
     days: NDArray[np.uint16]
 
 
@@ -110,7 +114,7 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
         else:
             symbol = rows.codes[q]
             union += 1
-            same = is_member(truth.ratings[p], symbol, contents)
+            same = is_member(truth.levels[truth.codes[p]], symbol, contents)
             if with_days:
                 same = same and truth.days[p] == rows.days[q]
             misses += not same
@@ -142,7 +146,9 @@ def _profile_agrees(row, rows, user, truth, contents, theta):  # type: ignore[no
     for cell in range(p, p_end):
         content = np.int64(rows.levels[truth.columns[cell], row]) - 1
         both += int(content >= 0)
-        misses += not (content >= 0 and is_member(truth.ratings[cell], content, contents))
+        misses += not (
+            content >= 0 and is_member(truth.levels[truth.codes[cell]], content, contents)
+        )
         if misses > allowed:
             return False
     misses += shown - both
@@ -174,7 +180,7 @@ def _lies_in(row, rows, user, truth, contents, both):  # type: ignore[no-untyped
         if p < p_end and truth.columns[p] < column:
             return False  # rated, and released as null
         if p < p_end and truth.columns[p] == column:
-            if not is_member(truth.ratings[p], symbol, contents):
+            if not is_member(truth.levels[truth.codes[p]], symbol, contents):
                 return False
             p += 1
         elif both[column] and not contents.null[symbol]:

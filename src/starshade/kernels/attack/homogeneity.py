@@ -160,7 +160,7 @@ def _compare(cells, user, truth, contents, single, error, out):  # type: ignore[
         item, symbol = cells[0][i], cells[1][i]
         place = place_of(truth.columns, start, stop, item)
         has_rated = place < stop and truth.columns[place] == item
-        held = has_rated and is_member(truth.ratings[place], symbol, contents)
+        held = has_rated and is_member(truth.levels[truth.codes[place]], symbol, contents)
         out["cells"] += 1
         out["true"] += held or (not has_rated and contents.null[symbol])
         out["single"] += single[symbol]
@@ -170,4 +170,4 @@ def _compare(cells, user, truth, contents, single, error, out):  # type: ignore[
             if np.isnan(says):
                 says = contents.members[contents.offsets[symbol]]
             out["single_rated"] += 1
-            out["single_near"] += abs(truth.ratings[place] - says) <= error
+            out["single_near"] += abs(truth.levels[truth.codes[place]] - says) <= error

@@ -47,7 +47,7 @@ def _count(predicates, rows, contents, truth, by_item, out):  # type: ignore[no-
         row, item, rating = predicates.row[a], predicates.item[a], predicates.rating[a]
         if item >= 0 and not np.isnan(rating):
             for p in range(by_item.indptr[item], by_item.indptr[item + 1]):
-                if abs(by_item.ratings[p] - rating) <= 1e-9:
+                if abs(by_item.levels[by_item.codes[p]] - rating) <= 1e-9:
                     out[1, a] += 1
                     user = by_item.columns[p]
                     out[0, a] += agrees(row, rows, user, truth, contents, 1.0)
@@ -79,4 +79,4 @@ def _members(items, symbols, contents, by_item, people, out):  # type: ignore[no
         if contents.null[symbols[a]]:
             out[a] = people - (stop - start)
         for p in range(start, stop):
-            out[a] += is_member(by_item.ratings[p], symbols[a], contents)
+            out[a] += is_member(by_item.levels[by_item.codes[p]], symbols[a], contents)
