@@ -6,6 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,6 +22,8 @@ from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
 from starshade.audit.measure import measure_all, measure_shards
+from starshade.audit.result import AuditResult
+from starshade.audit.verdict import Audit
 from starshade.engine.job import Engine
 from starshade.engine.journal import Journal, journal_in
 from starshade.engine.local import Local
@@ -49,10 +52,14 @@ class Stopped(BaseException):
 
 
 class Work(NamedTuple):
-    """The same question to a table and to shards; the answers compare as equal."""
+    """The same question to a table and to shards; the answers compare as equal.
+
+    `parts`: kept before it is killed, again and again.
+    """
 
     of_table: Callable[[Ratings], Any]
     of_shards: Callable[[Shards, Engine], Any]
+    parts: int = 3
 
 
 def _told(result: Any) -> Any:
@@ -93,6 +100,27 @@ def _on_release(attack: Any) -> Work:
     )
 
 
+def _audit(audit: Audit) -> Work:
+    def judged(judge: Callable[..., AuditResult], of: Any, **given: Any) -> Any:
+        with TemporaryDirectory() as place:
+            folder, receipt = Path(place) / "release", Path(place) / "receipt.json"
+            RELEASE.save(folder, private=receipt)
+            result = judge(of, read_release(folder, private=receipt), folder, seed=1, **given)
+            return _without(result.to_dict())
+
+    return Work(
+        lambda ratings: judged(audit.judge_release, ratings),
+        lambda shards, engine: judged(audit.judge_shards, shards, engine=engine),
+        parts=40,
+    )
+
+
+def _without(said: Any) -> Any:
+    if isinstance(said, dict):
+        return {key: _without(value) for key, value in said.items() if key not in _of_a_run}
+    return [_without(value) for value in said] if isinstance(said, list | tuple) else said
+
+
 def _counted(counts: Counts) -> Any:
     return {name: column.tolist() for name, column in vars(counts).items()}
 
@@ -122,6 +150,7 @@ WORKS = {
         lambda ratings: measure_all(RELEASE, ratings),
         lambda shards, engine: measure_shards(RELEASE, shards, engine),
     ),
+    "audit": _audit(Audit(known=[2], targets=20, rounds=0)),
     "k-anonymity": _check(KAnonymity(k=2)),
     "review-graph": _check(ReviewGraph(k=2)),
     "k-eps": _check(KEpsAnonymity(k=3, eps=1, full=True)),
@@ -166,7 +195,7 @@ def test_it_is_one_tables(store: Path, name: str) -> None:
 @pytest.mark.parametrize("name", WORKS)
 def test_killed_it_goes_on_to_the_same(store: Path, name: str) -> None:
     work = WORKS[name]
-    found, deaths = going_on(store, work.of_shards, 3)
+    found, deaths = going_on(store, work.of_shards, work.parts)
     assert found == work.of_table(RATINGS)
     if len(open_shards(store)) > 1:
         assert deaths

@@ -27,6 +27,7 @@ from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.tracker.result import TrackerResult
 from starshade.attack.tracker.tracker import TrackerAttack
+from starshade.audit.original.original import Original
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
 from starshade.naming import aside, called
@@ -81,16 +82,16 @@ class Tracked:
 
 
 def knowledge_to_try(
-    original: Ratings, known: Sequence[int], claims: Sequence[Claim] = ()
+    scale: Scale, most: int, known: Sequence[int], claims: Sequence[Claim] = ()
 ) -> list[Knowledge]:
     """Return what the adversary is tried with: each number of cells, exact, blurred, within ε.
 
-    `original`: on the released items; `known`: see `numbers_to_try`; the claims of (k, ε) and
-    (k, ε, l) say what ε is and which items are sensitive.
+    `most`, `known`: see `numbers_to_try`; the claims of (k, ε) and (k, ε, l) say what ε is and
+    which items are sensitive.
     """
     hidden = sensitive_of(claims)
-    possible = numbers_to_try(known, knowable(original, claims))
-    blur = _quarter(original.scale)
+    possible = numbers_to_try(known, most)
+    blur = _quarter(scale)
     tries = [(m, 0, 0.0) for m in possible]
     tries += [(m, m // 4, blur) for m in possible]
     tries += [(m, 0, eps) for eps in _claimed_eps(claims) for m in possible]
@@ -99,19 +100,6 @@ def knowledge_to_try(
         for m, wrong, error in dict.fromkeys(tries)
         if error or not wrong  # wrong cells belong to the blur
     ]
-
-
-def knowable(original: Ratings, claims: Sequence[Claim] = ()) -> int:
-    """Return how many cells at most can be known of anybody: sensitive items are not counted."""
-    return int(without(original, sensitive_of(claims)).user_support.max(initial=0))
-
-
-def without(original: Ratings, hidden: Sequence[str]) -> Ratings:
-    """Return the ratings of items that may be known: all but those that are `hidden`."""
-    if not hidden:
-        return original
-    rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
-    return original.keep_items(rest)
 
 
 def numbers_to_try(
@@ -140,25 +128,18 @@ def numbers_to_try(
 
 
 def attack_both(
-    original: Ratings,
-    release: Release,
-    tries: Sequence[Knowledge],
-    *,
-    targets: int,
-    seed: int,
+    original: Original, tries: Sequence[Knowledge], *, targets: int, seed: int
 ) -> list[Evidence]:
     """Run every attack that says how it is `audited` on the ratings and on the release."""
     runs = [
-        (*pair, knowledge)
-        for knowledge in tries
-        for pair in _attacks_with(knowledge, original, release)
+        (*pair, knowledge) for knowledge in tries for pair in _attacks_with(knowledge, original)
     ]
     evidence = []
     with task("attacking", 2 * len(runs)) as step:
         for on_ratings, on_release, knowledge in runs:
-            before = on_ratings.run(original, knowledge, targets=targets, rng=seed)
+            before = original.attack(on_ratings, knowledge, targets, seed)
             step(1)
-            after = on_release.run(release, knowledge, original=original, targets=targets, rng=seed)
+            after = original.attack_release(on_release, knowledge, targets, seed)
             step(1)
             evidence.append(Evidence(knowledge, before, after))
     return evidence
@@ -190,15 +171,13 @@ def track_both(original: Ratings, release: Release) -> Tracked | None:
     return Tracked(attack.run(original), attack.run(release, original=original))
 
 
-def _attacks_with(
-    knowledge: Knowledge, original: Ratings, release: Release
-) -> list[tuple[Any, Any]]:
-    tried = []
+def _attacks_with(knowledge: Knowledge, original: Original) -> list[tuple[Any, Any]]:
+    tried, release = [], original.release
     for entry in ENTRIES:
         attack = entry.load()
         if not hasattr(attack, "audited"):
             continue
-        on_ratings = attack.audited(knowledge, original, release)
+        on_ratings = attack.audited(knowledge, original.part, release)
         if on_ratings is not None:
             tried.append((on_ratings, attack.audited(knowledge, release, release)))
     return sorted(tried, key=lambda pair: not isinstance(pair[0], ScoreboardRH))

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.anonymize.prepare import scale_of, shared_levels
+from starshade.anonymize.prepare import scale_of
 from starshade.attack.tracker.result import TrackerResult
 from starshade.audit.evidence import Tracked
+from starshade.audit.original.original import Given
 from starshade.audit.questions.question import Question
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
@@ -243,20 +244,20 @@ def judge_k(release: Release) -> Finding | None:
     return Finding("settings", False, text)
 
 
-def judge_scale(release: Release, ratings: Ratings, part: Ratings) -> Finding | None:
+def judge_scale(release: Release, ratings: Given) -> Finding | None:
     """Ask whether the released scale is that of the ratings, or what may be published of it.
 
     A scale that was found in the data is published as what the released ratings, and those that
     k users gave, show of it (`starshade.anonymize.prepare.publishable_scale`).
 
-    `ratings`: what it was made of; `part`: its released users on the released items.
+    `ratings`: what it was made of, and which of them are released.
     """
     if _same(release.scale, ratings.scale):
         return None
-    published = _published(release, ratings, part)
+    published = _published(release, ratings)
     if _same(release.scale, published):
         return None
-    inferred = ratings.report.scale_inferred and not _same(published, ratings.scale)
+    inferred = ratings.inferred and not _same(published, ratings.scale)
     seen = f", to be published as {published}" if inferred else ""
     return Finding(
         "scale",
@@ -267,15 +268,15 @@ def judge_scale(release: Release, ratings: Ratings, part: Ratings) -> Finding | 
     )
 
 
-def _published(release: Release, ratings: Ratings, part: Ratings) -> Scale:
+def _published(release: Release, ratings: Given) -> Scale:
     k = release.manifest.config.get("k")
     k = k if type(k) is int else release.manifest.claimed_k or 1
-    return scale_of(np.union1d(shared_levels(ratings, k), _released(release, part)), ratings.scale)
+    return scale_of(np.union1d(ratings.shared(k), _released(release, ratings)), ratings.scale)
 
 
-def _released(release: Release, part: Ratings) -> NDArray[np.float64]:
+def _released(release: Release, ratings: Given) -> NDArray[np.float64]:
     """Return the ratings that the release is made of; where they were moved, as they are now."""
-    shown: NDArray[np.float64] = part.levels[np.unique(part.codes)]
+    shown = ratings.released
     if release.manifest.layout == "record":
         symbols, codes = release.cells().symbols, release.cells().codes
         shown = symbols.members[symbols.offsets[:-1]][np.unique(codes)]

@@ -23,13 +23,11 @@ from starshade.attack.link_result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence, credit_of
+from starshade.audit.original.original import Original
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
 from starshade.plain import counted, percent
 from starshade.progress import note, task
-from starshade.ratings.table import Ratings
-from starshade.release.match.match import Match
-from starshade.release.table import Release
 from starshade.stats import bootstrap
 
 GROUP_FOUND = Figure(
@@ -186,8 +184,7 @@ class ProfileDisclosure:
 
 
 def what_it_gives_away(
-    original: Ratings,
-    release: Release,
+    original: Original,
     tries: Sequence[Knowledge],
     *,
     evidence: Sequence[Evidence],
@@ -196,51 +193,48 @@ def what_it_gives_away(
 ) -> ProfileDisclosure | None:
     """Run the attacks that look for more than a record; None on other layouts.
 
-    `original`: on the released items; of `tries` those that are exact are tried; `evidence`: of the
-    attacks on records.
+    Of `tries` those that are exact are tried; `evidence`: of the attacks on records.
     """
+    release = original.release
     if release.manifest.layout != "profile":
         return None
     exact = [knowledge for knowledge in tries if not knowledge.rating_error]
     linked = release.private is not None
-    run: dict[str, Any] = {"original": original, "targets": targets, "rng": seed}
     with task("looking for what is given away", len(exact) + 2 * linked) as step:
         results = []
         for knowledge in exact:
-            results.append(HomogeneityAttack().run(release, knowledge, **run))
+            results.append(original.attack_release(HomogeneityAttack(), knowledge, targets, seed))
             step(1)
-        links = LinkExistence().run(release, original=original) if linked else None
+        links = original.attack_release(LinkExistence(), None, None, seed) if linked else None
         step(linked)
-        padding = PaddingAttack().run(release, original=original, rng=seed) if linked else None
+        padding = original.attack_release(PaddingAttack(), None, None, seed) if linked else None
         step(linked)
-        fakes = _fake_edges(original, release, seed) if linked else None
-    group = _group_found(original, release, evidence, seed) if linked else None
+        fakes = _fake_edges(original, seed) if linked else None
+    group = _group_found(original, evidence, seed) if linked else None
     return ProfileDisclosure(
         group, max(results, key=lambda of: of.profile_found.rate), links, padding, fakes
     )
 
 
-def _fake_edges(original: Ratings, release: Release, seed: int) -> FakeEdgesResult | None:
-    if not any(claim.model == "diversity" for claim in release.manifest.claims):
+def _fake_edges(original: Original, seed: int) -> FakeEdgesResult | None:
+    if not any(claim.model == "diversity" for claim in original.release.manifest.claims):
         return None
     try:
-        return FakeEdgesAttack().run(release, original=original, rng=seed)
+        found: FakeEdgesResult = original.attack_release(FakeEdgesAttack(), None, None, seed)
+        return found
     except ConfigError as error:  # too large for the memory that may be used
         note(f"how many fake edges can be told is not measured: {error.message}")
         return None
 
 
-def _group_found(
-    original: Ratings, release: Release, evidence: Sequence[Evidence], seed: int
-) -> GroupFound | None:
+def _group_found(original: Original, evidence: Sequence[Evidence], seed: int) -> GroupFound | None:
     """Credit the right group instead of the right record: t records tie, whole groups of them."""
-    rows = Match(release, original).row_of_user
-    if rows is None:
-        return None
     groups = []
     for tried in evidence:
-        row = rows[tried.after.per_target.users]
-        found = credit_of(tried.after) * release.classes.sizes[row]
+        row = original.rows_of(tried.after.per_target.users)
+        if row is None:
+            return None
+        found = credit_of(tried.after) * original.release.classes.sizes[row]
         if isinstance(tried.after, LikelihoodResult):
             found = tried.after.per_target.class_found
         shares = np.where(row < 0, 0.0, found)

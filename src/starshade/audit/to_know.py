@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from starshade.anonymize.prepare import rare_ends, shared_levels
+from starshade.anonymize.prepare import rare_ends
 from starshade.attack.composition.composed import Composed, chain_break, composition_of
-from starshade.audit.evidence import USUAL, Evidence, knowable
+from starshade.audit.evidence import USUAL, Evidence
 from starshade.audit.findings import understated
+from starshade.audit.original.original import Given, Original
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.naming import aside, named
@@ -18,6 +19,7 @@ from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.band import in_words
 from starshade.release.folder.read import read_releases
+from starshade.release.manifest import sensitive_of
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 
@@ -25,30 +27,28 @@ _FEW = 100  # targets below which an interval says little
 
 
 def to_know(
-    release: Release,
-    ratings: Ratings,
-    original: Ratings,
+    original: Original,
     evidence: Sequence[Evidence],
     worst: Evidence,
     known: Sequence[int],
 ) -> tuple[str, ...]:
     """Return the warnings of an audit.
 
-    `original` is the released part of the ratings; the verdict's figure is of `worst`; `known`: the
-    numbers of known cells that were requested.
+    The verdict's figure is of `worst`; `known`: the numbers of known cells that were requested.
     """
+    release = original.release
     return (
-        *_of_knowledge(release, original, known),
+        *_of_knowledge(original, known),
         *_of_receipt(release),
         *of_release(release),
         *_of_small(evidence, worst),
-        *_of_scale(release, ratings),
+        *_of_scale(release, original.given),
     )
 
 
-def _of_knowledge(release: Release, original: Ratings, known: Sequence[int]) -> Iterator[str]:
+def _of_knowledge(original: Original, known: Sequence[int]) -> Iterator[str]:
     """Say that less was tried than usual, as nobody rated so many items."""
-    most = knowable(original, release.manifest.claims)
+    most = original.knowable(sensitive_of(original.release.manifest.claims))
     left = [m for m in known if m > most]
     if left and tuple(known) == USUAL:
         rest = [m for m in known if m <= most] or [max(most, 1)]
@@ -120,12 +120,12 @@ def _of_small(evidence: Sequence[Evidence], worst: Evidence) -> Iterator[str]:
     yield f"{text}; the verdict's figure is one of these." if worst in small else f"{text}."
 
 
-def _of_scale(release: Release, ratings: Ratings) -> Iterator[str]:
+def _of_scale(release: Release, ratings: Given) -> Iterator[str]:
     """Say that an end of a scale which nobody declared is the rating of few."""
     k = release.manifest.claimed_k
-    if not ratings.report.scale_inferred or k is None:
+    if not ratings.inferred or k is None:
         return
-    rare = rare_ends(release.scale, shared_levels(ratings, k))
+    rare = rare_ends(release.scale, ratings.shared(k))
     if rare:
         yield (
             f"For the owner alone: fewer than {k} users gave the {' or the '.join(rare)} rating "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -29,7 +29,8 @@ from starshade.audit.findings import (
     judge_tracker,
     models_of,
 )
-from starshade.audit.measure import measure_all
+from starshade.audit.original.shards import InShards
+from starshade.audit.original.table import OneTable, refuse_missing_attributes
 from starshade.audit.profile_disclosure import what_it_gives_away
 from starshade.audit.questions.inferred import enough_of, inferred
 from starshade.audit.questions.limits import limits_of
@@ -40,19 +41,35 @@ from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import AuditSettings
 from starshade.audit.shadows import BeingInIt, being_in_it
 from starshade.audit.shares import SHARES
-from starshade.audit.to_know import judge_earlier, to_know
-from starshade.errors import ConfigError, ReleaseError
-from starshade.naming import aside, called
+from starshade.audit.to_know import Earlier, judge_earlier, to_know
+from starshade.engine.job import Engine
+from starshade.engine.local import Local
+from starshade.errors import ConfigError
+from starshade.naming import called
 from starshade.progress import announced, task
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
-from starshade.release.folder.digest import digest_of
 from starshade.release.folder.read import read_release
-from starshade.release.manifest import sensitive_of
-from starshade.release.match.match import Match, not_made_of
+from starshade.release.manifest import Manifest, sensitive_of
 from starshade.release.table import Release
-from starshade.release.verify.verify import verify_folder
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
+
+
+def takes_one_table(
+    manifest: Manifest, private: Any, earlier: Sequence[Any], probe: Any = None
+) -> str:
+    """Say of which audit ratings are taken as one table even where they lie in shards; else "".
+
+    `private`, `earlier`, `probe`: what is given of them.
+    """
+    if manifest.layout != "profile" or manifest.attribute_columns:
+        return "of a release that is not of profiles alone"
+    if any(claim.model == "diversity" for claim in manifest.claims):
+        return "of a release that claims diversity"
+    if private is None:
+        return "without the owner's receipt"
+    return "with earlier releases" if earlier else "with a probe" if probe is not None else ""
 
 
 @dataclass(frozen=True)
@@ -107,7 +124,7 @@ class Audit(AuditSettings):
     @typed
     def run(
         self,
-        ratings: Ratings,
+        ratings: Ratings | Shards,
         release: str | Path,
         *,
         private: str | Path | None = None,
@@ -115,13 +132,16 @@ class Audit(AuditSettings):
         earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         rng: Rng = None,
+        engine: Engine | None = None,
     ) -> AuditResult:
         """Look at the files of a release as they lie there.
 
         Parameters
         ----------
-        ratings : Ratings
-            What the release was made of, read as it was read then.
+        ratings : Ratings or Shards
+            What the release was made of, read as it was read then. In shards: beside a release of
+            profiles, with its receipt; no earlier one is looked at then, nothing is trained, and
+            no release is made again, so nothing is said of being in it.
         release : path
             A release folder.
         private : path, optional
@@ -140,16 +160,28 @@ class Audit(AuditSettings):
             Ratings held out of `ratings` (`hold_out`), for the measures of recommenders; it
             takes the receipt.
         rng : int, Generator or None
+        engine : Engine, optional
+            Who works on shards; None: this process, without a journal.
 
         Raises
         ------
         ReleaseError
             A folder is no release, or not whole.
         ConfigError
-            The release was not made of these ratings, or nobody has as many ratings as `known`
-            says.
+            The release was not made of these ratings, nobody has as many ratings as `known` says,
+            or what was asked for takes one table.
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
+        if isinstance(ratings, Shards):
+            why = takes_one_table(released.manifest, private, earlier, probe)
+            if why:
+                raise ConfigError(
+                    f"an audit {why} takes one table, and these ratings are in shards",
+                    advice="Where memory holds them, read them as one (starshade.read_ratings).",
+                )
+            return self.judge_shards(
+                ratings, released, Path(release), engine=engine or Local(), seed=seed
+            )
         return self.judge_release(
             ratings,
             released,
@@ -173,25 +205,53 @@ class Audit(AuditSettings):
         seed: int,
     ) -> AuditResult:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
-        started = perf_counter()
-        _refuse_missing_attributes(released, ratings)
-        original = Match(released, ratings).made_of
+        refuse_missing_attributes(released, ratings)
+        original = OneTable(ratings, released)
+        _ = original.part  # refused if the release was not made of it
         limits = limits_of(self.limit, earlier=bool(earlier))
         beside = judge_earlier(
             released, earlier, ratings, earlier_private, limits.get("joint-class", 0.0)
         )
-        tries = knowledge_to_try(original, self.known, released.manifest.claims)
+        return self._judge_original(original, folder, beside, limits, seed, probe)
+
+    @announced("auditing")
+    def judge_shards(
+        self, shards: Shards, released: Release, folder: Path, *, engine: Engine, seed: int
+    ) -> AuditResult:
+        """Do the same with ratings in shards and a release of profiles that has its receipt.
+
+        No release is made again of fewer people, so nothing is said of being in it, and no earlier
+        release is looked at; all else is found as of one table.
+        """
+        original = InShards(shards, released, engine)
+        _ = original.part
+        return self._judge_original(original, folder, None, limits_of(self.limit), seed, None)
+
+    def _judge_original(
+        self,
+        original: OneTable | InShards,
+        folder: Path,
+        beside: Earlier | None,
+        limits: dict[str, float],
+        seed: int,
+        probe: Ratings | None,
+    ) -> AuditResult:
+        started, released = perf_counter(), original.release
+        claims = released.manifest.claims
+        most = original.knowable(sensitive_of(claims))
+        tries = knowledge_to_try(released.scale, most, self.known, claims)
         with task("verifying"):
-            counted = _verified(folder, released, original)
-        evidence = attack_both(original, released, tries, targets=self.targets, seed=seed)
-        tracked = track_both(original, released)
+            counted = original.verified(folder)
+        evidence = attack_both(original, tries, targets=self.targets, seed=seed)
+        table = original.part if isinstance(original, OneTable) else None
+        tracked = None if table is None else track_both(table, released)
         given = what_it_gives_away(
-            original, released, tries, evidence=evidence, targets=self.targets, seed=seed
+            original, tries, evidence=evidence, targets=self.targets, seed=seed
         )
         shown = counted["users_rating_disclosed"]
         composed = None if beside is None else beside.found
-        being = self._being_in_it(released, ratings, original, seed)
-        predicates = predicates_of(released, original, seed)
+        being = self._being_in_it(original, seed)
+        predicates = predicates_of(released, table, seed)
         questions = (
             singled_out(released, evidence, predicates, being.predicates, limits, seed),
             linked(released, evidence, being.halves, composed, limits, seed),
@@ -199,25 +259,25 @@ class Audit(AuditSettings):
         )
         return AuditResult(
             findings=(
-                *self._judge(released, original, counted, tracked, questions),
+                *self._judge(released, table, counted, tracked, questions),
                 *filter(
                     None,
                     (
                         judge_k(released),
-                        judge_scale(released, ratings, original),
+                        judge_scale(released, original.given),
                         None if beside is None else beside.finding,
                     ),
                 ),
             ),
             questions=questions,
-            warnings=to_know(released, ratings, original, evidence, best_of(evidence), self.known),
+            warnings=to_know(original, evidence, best_of(evidence), self.known),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             tracker=tracked,
             profile_disclosure=given,
             profile=released.manifest.profile,
             alike_by=released.manifest.alike_by,
-            utility=measure_all(released, ratings, probe=probe),
+            utility=original.measured(probe),
             disclosure={name: counted[name] for name in SHARES},
             audience=released.manifest.audience,
             k=released.manifest.claimed_k,
@@ -225,22 +285,24 @@ class Audit(AuditSettings):
             items=released.classes.n_items,
             seed=seed,
             config={**asdict(self), "known": list(self.known), "limit": limits},
-            digest=digest_of(original),
+            digest=original.digest(),
             seconds=perf_counter() - started,
         )
 
-    def _being_in_it(
-        self, release: Release, ratings: Ratings, original: Ratings, seed: int
-    ) -> BeingInIt:
+    def _being_in_it(self, original: OneTable | InShards, seed: int) -> BeingInIt:
         if not self.rounds:
             return BeingInIt.unmeasured(f"not asked for ({called('rounds')} 0)")
-        hidden = sensitive_of(release.manifest.claims)
+        if isinstance(original, InShards):
+            return BeingInIt.unmeasured(
+                "no release is made again, without some of the people, of ratings in shards"
+            )
+        hidden = sensitive_of(original.release.manifest.claims)
         return being_in_it(
-            release,
-            ratings,
+            original.release,
+            original.ratings,
             rounds=self.rounds,
-            known=enough_of(original, hidden, beside=1),
-            halves=enough_of(original, hidden, beside=0) // 2,
+            known=enough_of(original.part, hidden, beside=1),
+            halves=enough_of(original.part, hidden, beside=0) // 2,
             targets=self.targets,
             except_items=hidden,
             seed=seed,
@@ -249,7 +311,7 @@ class Audit(AuditSettings):
     def _judge(
         self,
         release: Release,
-        original: Ratings,
+        original: Ratings | None,
         counted: dict[str, Any],
         tracked: Tracked | None,
         questions: Sequence[Question],
@@ -265,28 +327,3 @@ class Audit(AuditSettings):
             *(judge_questions(questions) if self.judge == "all" else ()),
         ]
         return tuple(finding for finding in findings if finding is not None)
-
-
-def _refuse_missing_attributes(release: Release, ratings: Ratings) -> None:
-    columns = () if ratings.attributes is None else ratings.attributes.column_names
-    missing = [name for name in release.manifest.attribute_columns or () if name not in columns]
-    if missing:
-        raise ConfigError(
-            f"the release holds personal attributes ({', '.join(missing)}), and the ratings were "
-            "read without",
-            advice=f"Give the file of personal attributes{aside('users', 'FILE')}.",
-        )
-
-
-def _verified(path: Path, release: Release, original: Ratings) -> dict[str, Any]:
-    """Count everything on the files again; with the receipt look up every original cell."""
-    if release.private is None:
-        return verify_folder(path)
-    try:
-        return verify_folder(path, replace(release.private, original=original))
-    except ReleaseError:
-        verify_folder(path)  # raises again when the folder itself is not whole
-    people = ", or the personal attributes beside them," * bool(release.manifest.attribute_columns)
-    raise not_made_of(
-        f"these ratings{people} are not in the release's cells: it was not made of them"
-    )

@@ -15,11 +15,20 @@ from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
 from starshade.cli.options.project import OfRatings
-from starshade.cli.options.shared import Reading, gathered, reading, said
+from starshade.cli.options.shards import (
+    is_shards,
+    opened,
+    over_shards,
+    refuse_unseeded,
+    works_by_shard,
+)
+from starshade.cli.options.shared import Reading, gathered, given, reading, said
 from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, useful, verdict, words
+from starshade.engine.settings import EngineSettings
 from starshade.plain import percent
+from starshade.setting import settings_of
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence
@@ -63,6 +72,7 @@ if TYPE_CHECKING:
     WRITTEN,
     click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML)."),
 )
+@over_shards
 @reading(items=False, dates=True)
 @running(seed=True)
 @click.pass_context
@@ -75,6 +85,7 @@ def audit(
     earlier: tuple[str, ...],
     earlier_private: tuple[str, ...],
     report: str | None,
+    engine: dict[str, Any],
     reading: Reading,
     run: Run,
 ) -> None:
@@ -85,26 +96,42 @@ def audit(
     """
     limits_of(limits["limit"], earlier=bool(earlier))  # refused before what is slow is loaded
     place = None if report is None else place_for(report, "--report")
-    from starshade.audit.verdict import Audit
-    from starshade.release.folder.read import is_release, read_release, read_releases
+    from starshade.audit.verdict import Audit, takes_one_table
+    from starshade.release.folder.read import (
+        is_release,
+        read_manifest,
+        read_release,
+        read_releases,
+    )
 
     judge = Audit(**said(limits))
     for folder in (release, *earlier):
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
     read_releases(earlier, private=earlier_private)
-    table = reading.read(ratings)
-    released = read_release(release, private=private)
-    if place is None:
+    otherwise = (
+        takes_one_table(read_manifest(Path(release)), private, earlier)
+        or "with --report" * bool(report)
+        or _made_again(ratings, judge.rounds)
+    )
+    if works_by_shard(ratings, reading, otherwise=otherwise):
+        refuse_unseeded(engine, run.given_seed)
+        released = read_release(release, private=private)
+        with opened(ratings, engine) as (shards, working):
+            result = judge.judge_shards(
+                shards, released, Path(release), engine=working, seed=run.seed
+            )
+    elif place is None:
         result = judge.judge_release(
-            table,
-            released,
+            reading.read(ratings),
+            read_release(release, private=private),
             Path(release),
             earlier=earlier,
             earlier_private=earlier_private,
             seed=run.seed,
         )
     else:
+        table, released = reading.read(ratings), read_release(release, private=private)
         from starshade.audit.dossier.dossier import gather
 
         dossier = gather(
@@ -123,6 +150,18 @@ def audit(
     payload = {**result.to_dict(), "report": report, "seconds": run.seconds}
     run.emit(payload, lambda: _summary(result))
     context.exit(0 if result.passed else 1)
+
+
+def _made_again(ratings: str, rounds: int) -> str:
+    """Say that releases are made again of one table, where memory holds the shards as one."""
+    from starshade import budget
+    from starshade.ratings.shards.shards import open_shards, table_bytes
+
+    by_shard = given() & {setting.name for setting in settings_of(EngineSettings)}
+    if not rounds or by_shard or not is_shards(ratings):
+        return ""
+    fits = table_bytes(open_shards(ratings)) <= budget.memory()
+    return "with --rounds above 0" if fits else ""
 
 
 _SETTING = (

@@ -17,13 +17,13 @@ from starshade.audit.findings import (
     judge_limits,
     judge_model,
 )
+from starshade.audit.original.table import OneTable
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.singled_out import singled_out
 from starshade.audit.shadows import BeingInIt
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
 from tests.contract.cast import CAST
-from tests.strategies import table
 
 
 def claim(k: int, holds: bool = True) -> dict[str, Any]:
@@ -118,8 +118,7 @@ def test_disclosed() -> None:
     ],
 )
 def test_the_blur_is_a_quarter_of_the_scale(scale: Scale, error: float) -> None:
-    ratings = table([dict.fromkeys(range(9), scale.maximum)] * 3, scale)
-    tries = knowledge_to_try(ratings, (2, 4, 8))
+    tries = knowledge_to_try(scale, 9, (2, 4, 8))
     assert [(k.known, k.wrong, k.rating_error) for k in tries] == [
         (2, 0, 0.0), (4, 0, 0.0), (8, 0, 0.0),
         (2, 0, error), (4, 1, error), (8, 2, error),
@@ -129,19 +128,17 @@ def test_the_blur_is_a_quarter_of_the_scale(scale: Scale, error: float) -> None:
 
 def test_no_more_is_known_than_somebody_rated() -> None:
     stars = Scale(1, 5, 1)
-    few = table([dict.fromkeys(range(5), 3.0), {0: 1.0}], stars)
-    assert [k.known for k in knowledge_to_try(few, (2, 4, 8))] == [2, 4, 2, 4]
-    fewer = table([{0: 3.0}, {1: 1.0}], stars)
-    assert [k.known for k in knowledge_to_try(fewer, (2, 4, 8))] == [1, 1]
-    like_dislike = table([{0: 0.0, 1: 1.0}], Scale(0, 1, 1))  # no blur below one step
-    assert [k.known for k in knowledge_to_try(like_dislike, (2,))] == [2]
+    assert [k.known for k in knowledge_to_try(stars, 5, (2, 4, 8))] == [2, 4, 2, 4]
+    assert [k.known for k in knowledge_to_try(stars, 1, (2, 4, 8))] == [1, 1]
+    # no blur below one step
+    assert [k.known for k in knowledge_to_try(Scale(0, 1, 1), 2, (2,))] == [2]
 
 
 def test_before_and_after_attack_the_same_targets() -> None:
     original = CAST["duplicate records"].drop_empty_users()
     release = KLikeness(k=3).anonymize(original, rng=0)
-    tries = knowledge_to_try(original, (2,))
-    for found in attack_both(original, release, tries, targets=7, seed=5):
+    tries = knowledge_to_try(original.scale, 2, (2,))
+    for found in attack_both(OneTable(original, release), tries, targets=7, seed=5):
         assert found.before.targets == found.after.targets == 7
         assert found.before.per_target.users.tolist() == found.after.per_target.users.tolist()
 
@@ -150,7 +147,7 @@ def test_exact_and_blurred_knowledge_is_also_tried_by_candidates() -> None:
     original = CAST["ordinary"]
     release = KLikeness(k=4).anonymize(original, rng=0)
     tries = [Knowledge(known=2), Knowledge(known=2, rating_error=1), Knowledge(known=2, wrong=1)]
-    found = attack_both(original, release, tries, targets=7, seed=5)
+    found = attack_both(OneTable(original, release), tries, targets=7, seed=5)
     exact = ["scoreboard-rh", "label", "likelihood"]
     assert [e.after.attack for e in found] == [*exact * 2, "scoreboard-rh", "likelihood"]
     tolerances = [e.after.config.get("tolerance") for e in found]

@@ -27,6 +27,7 @@ from starshade.audit.findings import (
     records_differ,
     understated,
 )
+from starshade.audit.original.original import Given
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.limits import LIMITED, Limit
 from starshade.audit.questions.question import Measured
@@ -228,7 +229,7 @@ def test_the_k_of_the_settings(release: Release, more: int, said: bool) -> None:
 def test_the_scale_that_is_said(release: Release, end: str, away: float, same: bool) -> None:
     scale = release.manifest.scale
     stated = told(release, scale=scale.model_copy(update={end: getattr(scale, end) + away}))
-    assert (judge_scale(stated, RATINGS, RATINGS) is None) == same
+    assert (judge_scale(stated, Given.of(RATINGS, RATINGS)) is None) == same
 
 
 @pytest.mark.parametrize(
@@ -319,7 +320,7 @@ def found_in_data(ratings: Ratings) -> Ratings:
 
 def test_a_scale_with_steps_is_not_one_without(release: Release) -> None:
     stated = told(release, scale=release.manifest.scale.model_copy(update={"step": None}))
-    assert judge_scale(stated, RATINGS, RATINGS) is not None
+    assert judge_scale(stated, Given.of(RATINGS, RATINGS)) is not None
 
 
 def test_the_scale_of_what_was_moved_is_that_of_what_is_shown() -> None:
@@ -327,7 +328,7 @@ def test_the_scale_of_what_was_moved_is_that_of_what_is_shown() -> None:
     ratings = found_in_data(table(rows, Scale(1, 6, 1)))
     made = IntervalAnonymizer(k=2, eps=2).anonymize(ratings, rng=0)
     assert str(made.scale) == "2:6:1"  # the 1 was moved to 2
-    assert judge_scale(made, ratings, ratings) is None
+    assert judge_scale(made, Given.of(ratings, ratings)) is None
 
 
 @pytest.mark.parametrize(("made", "claimed", "agrees"), [(2, 3, True), (3, 2, False)])
@@ -344,9 +345,9 @@ def test_levels_are_shared_by_the_k_that_it_was_made_with(
     stated = told(release, config={"k": made}, claims=claims, scale=scale)
     # the ratings themselves are on another scale, so that what is published of them decides
     shown = replace(ratings, scale=Scale(1, 9, 1))
-    assert (judge_scale(stated, shown, part) is None) == agrees
+    assert (judge_scale(stated, Given.of(shown, part)) is None) == agrees
     without = told(stated, config={}, claims=())
-    assert judge_scale(without, shown, part) is None  # every level counts
+    assert judge_scale(without, Given.of(shown, part)) is None  # every level counts
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from starshade.attack.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.audit.findings import judge_model, understated
 from starshade.audit.measure import measure_all
+from starshade.audit.original.table import OneTable
 from starshade.audit.profile_disclosure import ProfileDisclosure, what_it_gives_away
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
@@ -174,7 +175,9 @@ def test_other_layouts_have_no_such_part() -> None:
 
     ratings = CAST["ordinary"]
     release = KLikeness(k=2).anonymize(ratings, rng=0)
-    assert what_it_gives_away(ratings, release, [], evidence=[], targets=5, seed=0) is None
+    assert (
+        what_it_gives_away(OneTable(ratings, release), [], evidence=[], targets=5, seed=0) is None
+    )
 
 
 @pytest.mark.slow
@@ -193,7 +196,7 @@ def test_movielens_passes_and_padding_tells_them_apart(
     release = averaged(ratings, groups, kind, step=0.05, k=5)
     release.save(tmp_path / "out", private=tmp_path / "receipt")
     # it decides nothing here
-    monkeypatch.setattr("starshade.audit.verdict.measure_all", lambda *_, **__: {})
+    monkeypatch.setattr("starshade.audit.original.table.measure_all", lambda *_, **__: {})
     result = Audit(known=(2,), targets=100, rounds=0).run(
         ratings, tmp_path / "out", private=tmp_path / "receipt", rng=0
     )

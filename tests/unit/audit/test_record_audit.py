@@ -16,6 +16,7 @@ from starshade.audit.evidence import attack_both, knowledge_to_try
 from starshade.audit.made import Made
 from starshade.audit.make import make_release
 from starshade.audit.measure import measure_all
+from starshade.audit.original.table import OneTable, without
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
@@ -111,22 +112,21 @@ def claimed(model: str, eps: float, *sensitive: str) -> Claim:
 @pytest.mark.parametrize(("eps", "tried"), [(0.5, 9), (1.0, 8), (0.0, 6), (2.0, 9), (1e6, 9)])
 def test_the_models_own_adversary_is_tried_once(eps: float, tried: int) -> None:
     ratings = table([dict.fromkeys(range(9), float(1 + u % 5)) for u in range(7)], STARS)
-    tries = knowledge_to_try(ratings, (2, 4, 8), [claimed("k-eps", eps), claimed("k-eps-l", eps)])
+    tries = knowledge_to_try(STARS, 9, (2, 4, 8), [claimed("k-eps", eps), claimed("k-eps-l", eps)])
     # a blur of 1 with two known cells, none wrong, is tried anyway
     assert len(tries) == len(set(tries)) == tried
     for known in (2, 4, 8):
         assert Knowledge(known=known, rating_error=eps, dates=False) in tries
     release = KLikeness(k=2).anonymize(ratings, rng=0)
-    found = attack_both(ratings, release, tries, targets=5, seed=0)
+    found = attack_both(OneTable(ratings, release), tries, targets=5, seed=0)
     labels = [e for e in found if e.after.attack == "label"]
     for known in (2, 4, 8):
         assert [known, eps] in [[e.knowledge.known, e.after.config["tolerance"]] for e in labels]
 
 
 def test_other_models_have_no_adversary_within_eps() -> None:
-    ratings = people()
     odd = Claim(model="other", parameters={"k": 2, "eps": 0.25})
-    assert knowledge_to_try(ratings, (2,), [odd]) == knowledge_to_try(ratings, (2,))
+    assert knowledge_to_try(STARS, 2, (2,), [odd]) == knowledge_to_try(STARS, 2, (2,))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,8 @@ def test_the_models_own_adversary_is_among_the_settings(tmp_path: Path, method: 
 
 def test_sensitive_items_are_not_known() -> None:
     ratings = people()
-    tries = knowledge_to_try(ratings, (2, 4, 8), [claimed("k-eps", 1, "1", "3")])
+    most = int(without(ratings, ("1", "3")).user_support.max())
+    tries = knowledge_to_try(STARS, most, (2, 4, 8), [claimed("k-eps", 1, "1", "3")])
     assert {t.except_items for t in tries} == {("1", "3")}
     assert {t.known for t in tries} == {2}  # three items are left, and nobody has four
     for knowledge in tries:

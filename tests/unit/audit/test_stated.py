@@ -15,6 +15,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.audit.findings import judge_scale
+from starshade.audit.original.original import Given
 from starshade.audit.verdict import Audit
 from starshade.errors import ReleaseError
 from starshade.ratings.scale import Scale
@@ -79,10 +80,10 @@ def test_the_scale_that_is_published_passes(method: str, inferred: bool) -> None
     release = METHODS[method].anonymize(ratings, rng=0)
     assert (str(release.scale) == "1:5:1") == (not inferred)
     part = Match(release, ratings).made_of
-    assert judge_scale(release, ratings, part) is None
+    assert judge_scale(release, Given.of(ratings, part)) is None
     lie = release.manifest.scale.model_copy(update={"maximum": 9.0})
     lying = replace(release, manifest=release.manifest.model_copy(update={"scale": lie}))
-    found = judge_scale(lying, ratings, part)
+    found = judge_scale(lying, Given.of(ratings, part))
     assert found is not None
     assert not found.passed
     assert "these ratings are on 1:5:1" in found.text
@@ -93,7 +94,7 @@ def test_a_real_scale_is_held_against_the_ratings() -> None:
     ratings = table([{0: v, 1: -v} for v in (0.5, 0.25, 1.7, 3.3)] * 3, Scale(-10, 10))
     for given in (ratings, found_in_data(ratings)):
         release = KLikeness(k=3).anonymize(given, rng=0)
-        assert judge_scale(release, given, Match(release, given).made_of) is None
+        assert judge_scale(release, Given.of(given, Match(release, given).made_of)) is None
         lie = release.manifest.scale.model_copy(update={"maximum": 99.0})
         lying = replace(release, manifest=release.manifest.model_copy(update={"scale": lie}))
-        assert judge_scale(lying, given, given) is not None
+        assert judge_scale(lying, Given.of(given, given)) is not None

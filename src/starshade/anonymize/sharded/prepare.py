@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,18 +39,41 @@ def prepare_shards(
     k += slack
     everything = rare_items == "keep"
     kept = np.arange(shards.n_items) if everything else common_items(counts.items, k)
+    stays = what_stays(shards, kept, engine)
+    left, rare = sum(stays.users), shards.n_items - len(kept)
+    if rare:
+        note_left_out(rare, rated - left, k)
+    scale, values, codes = _scale(shards, stays.levels, stays.givers, k)
+    table = KeptShards(shards, kept, scale, values, codes, stays.users, stays.n_ratings)
+    counted = Counts(counts.support, counts.users, counts.items, stays.levels, counts.days)
+    return Prepared(table, rare, shards.n_users - left), counted
+
+
+class Stays(NamedTuple):
+    """What stays of shards where only some items do.
+
+    `users`: of each shard. `levels` (n_levels,): how often each rating was given to items that
+    stay. `givers` (n_levels,): users who gave each rating, to whatever item.
+    """
+
+    users: tuple[int, ...]
+    levels: Ints
+    givers: Ints
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings of the items that stay."""
+        return int(self.levels.sum())
+
+
+def what_stays(shards: Shards, kept: Ints, engine: Engine) -> Stays:
+    """Count what stays of each shard, and who gave each rating in it."""
     marked = np.zeros(shards.n_items, dtype=np.bool_)
     marked[kept] = True
     stays = list(engine.run(Job("counting what stays", _stays), shards, {"kept": marked}))
     users = tuple(int(part["users"][0]) for part in stays)
     levels, givers = (np.array([p[name] for p in stays]).sum(0) for name in ("levels", "givers"))
-    rare = shards.n_items - len(kept)
-    if rare:
-        note_left_out(rare, rated - sum(users), k)
-    scale, values, codes = _scale(shards, levels, givers, k)
-    table = KeptShards(shards, kept, scale, values, codes, users, int(levels.sum()))
-    counted = Counts(counts.support, counts.users, counts.items, levels, counts.days)
-    return Prepared(table, rare, shards.n_users - sum(users)), counted
+    return Stays(users, levels, givers)
 
 
 def _scale(

@@ -27,14 +27,14 @@ from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.progress import task
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.release.match.match import LinkedShards
 from starshade.rng import Rng, resolve_seed
 
 
 def attack_shards(
     attack: Attack[Any],
-    shards: Shards | LinkedShards,
+    shards: AnyShards | LinkedShards,
     knowledge: Knowledge | None = None,
     *,
     targets: int | None = None,

@@ -21,14 +21,14 @@ from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.candidates import Clues, Thresholds, count_candidates
 from starshade.ratings.shards.equal import equal_rows
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of_shards
 
 
 def by_candidates(
     attack: CandidateAttack[CandidateResult],
-    shards: Shards,
+    shards: AnyShards,
     engine: Engine,
     knowledge: Knowledge,
     targets: int | None,

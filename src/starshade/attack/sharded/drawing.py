@@ -22,7 +22,7 @@ from starshade.kernels.attack.scoreboard import holds
 from starshade.progress import note
 from starshade.ratings.holdout import check_targets, lowest, sample_numbers
 from starshade.ratings.shards.counts import Counts, counts_of
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
 from starshade.release.match.match import LinkedShard, LinkedShards
@@ -42,7 +42,7 @@ class AttackedShards(Attacked):
 
 
 def draw_over(
-    store: Shards | LinkedShards,
+    store: AnyShards | LinkedShards,
     engine: Engine,
     knowledge: Knowledge,
     targets: int | None,
@@ -73,7 +73,7 @@ def draw_over(
 
 
 def _chosen(
-    store: Shards | LinkedShards,
+    store: AnyShards | LinkedShards,
     engine: Engine,
     settings: Mapping[str, Any],
     eligible: NDArray[np.bool_],

@@ -29,14 +29,14 @@ from starshade.kernels.attack.posterior import Goal, greatest, merge
 from starshade.kernels.attack.summary import mass_unit
 from starshade.ratings.shards.counts import Counts
 from starshade.ratings.shards.equal import equal_rows
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of_shards
 
 
 def by_likelihood(
     attack: Likelihood,
-    shards: Shards,
+    shards: AnyShards,
     engine: Engine,
     knowledge: Knowledge,
     targets: int | None,
@@ -73,7 +73,12 @@ class _Weighed:
     """The jobs of one attack, and what goes into them."""
 
     def __init__(
-        self, adversary: str, shards: Shards, engine: Engine, drawn: AttackedShards, alike: Tables
+        self,
+        adversary: str,
+        shards: AnyShards,
+        engine: Engine,
+        drawn: AttackedShards,
+        alike: Tables,
     ) -> None:
         self.shards, self.engine = shards, engine
         self.tables = {**tables_of(drawn.known), **alike, **tables_of_counts(drawn.counts)}

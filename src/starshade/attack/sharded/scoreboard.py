@@ -26,14 +26,14 @@ from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.attack.scoreboard import MASSES, Block, Goal, score, weigh
 from starshade.kernels.attack.summary import merge
 from starshade.ratings.shards.equal import equal_rows
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of_shards
 
 
 def by_score(
     attack: ScoreboardRH,
-    shards: Shards,
+    shards: AnyShards,
     engine: Engine,
     knowledge: Knowledge,
     targets: int | None,
@@ -77,7 +77,7 @@ class _Scores:
 
     def __init__(
         self,
-        shards: Shards,
+        shards: AnyShards,
         engine: Engine,
         drawn: AttackedShards,
         pricing: Pricing,

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from starshade.attack.view import truth_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.attack.agreement import Truth
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.match.match import LinkedShard, LinkedShards
 
 
 def rows_of_targets(
-    store: Shards | LinkedShards, engine: Engine, users: NDArray[np.int64]
+    store: AnyShards | LinkedShards, engine: Engine, users: NDArray[np.int64]
 ) -> Ratings:
     """Return the ratings of some users, ascending among all, as a table of its own."""
     job = Job("fetching the targets' ratings", _fetch)
@@ -50,7 +50,7 @@ def _fetch(
 
 
 def told_of_targets(
-    attack: Any, shards: Shards, engine: Engine, users: NDArray[np.int64]
+    attack: Any, shards: AnyShards, engine: Engine, users: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
     """Lay out the targets' truth as columns for a job, where others than themselves may agree."""
     if attack.theta == 1:

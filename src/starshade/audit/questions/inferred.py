@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
-from starshade.audit.evidence import without
+from starshade.audit.original.table import without
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt

@@ -147,8 +147,11 @@ def _predicate(
     )
 
 
-def predicates_of(release: Release, original: Ratings, seed: int) -> PredicateResult | str:
-    """Write predicates from a release; or say why none can be."""
+def predicates_of(release: Release, original: Ratings | None, seed: int) -> PredicateResult | str:
+    """Write predicates from a release; or say why none can be, as from profiles.
+
+    `original`: None: it lies in shards, and the release is of profiles.
+    """
     try:
         return PredicateAttack().run(release, original=original, rng=seed)
     except ConfigError as error:

@@ -24,12 +24,17 @@ over_shards = partial(
 )
 
 
+def is_shards(source: str) -> bool:
+    """Tell whether a path is a folder that says that it is a store of shards."""
+    return (Path(source) / "shards.json").is_file()
+
+
 def works_by_shard(source: str, reading: Reading, *, otherwise: str = "") -> bool:
     """Tell whether to work shard by shard: on a store of shards, of which all is taken as it is.
 
     `otherwise`: why a store of shards is taken as one table all the same, where it is.
     """
-    is_there = (Path(source) / "shards.json").is_file()
+    is_there = is_shards(source)
     chosen = given() & {setting.name for setting in settings_of(Reading)}
     if is_there and not chosen and not otherwise and reading == Reading():
         return True

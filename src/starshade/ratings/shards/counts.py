@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.knowledge import tally
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
 _NO_DAYS = np.empty(0, dtype=np.uint16)
@@ -71,7 +71,7 @@ class Counts:
         return int(self.levels.sum())
 
 
-def counts_of(shards: Shards, engine: Engine) -> Counts:
+def counts_of(shards: AnyShards, engine: Engine) -> Counts:
     """Count a sharded store."""
     answers: Iterable[Tables] = engine.run(Job("counting", _count), shards, {})
     return reduce(Counts.__add__, (Counts(**answer) for answer in answers))

@@ -16,7 +16,7 @@ from starshade.kernels.arrays import fixed
 from starshade.kernels.csr import keep_columns
 from starshade.kernels.fingerprint import hash_rows, keyed_numbers, row_fingerprints
 from starshade.ratings.shards.entries import Entries
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.rng import stream_key
 from starshade.scratch import scratch_folder
@@ -26,7 +26,7 @@ _OF_DAYS = np.uint64(stream_key(0, "days of equal rows"))
 
 
 def equal_rows(
-    shards: Shards, engine: Engine, *, days: bool = True
+    shards: AnyShards, engine: Engine, *, days: bool = True
 ) -> dict[str, NDArray[np.int64]]:
     """Find rows that are equal, `days` as of `class_sizes`.
 
@@ -59,7 +59,7 @@ def _hash(shard: Ratings, _first: int, settings: Mapping[str, Any], _tables: Tab
 
 
 def class_sizes(
-    shards: Shards,
+    shards: AnyShards,
     engine: Engine,
     *,
     days: bool,

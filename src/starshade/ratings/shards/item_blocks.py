@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
+from starshade.ratings.shards.manifest import PER_RATING
 from starshade.ratings.table import ByItem
 
 Part = tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any] | None]
@@ -22,14 +23,14 @@ class ItemBlocks:
     `edges`: where each range begins, and the last one ends. `sizes`: ratings in each.
     """
 
-    shards: Shards
+    shards: AnyShards
     edges: list[int]
     sizes: list[int]
 
     @classmethod
-    def of(cls, shards: Shards, support: NDArray[np.int64]) -> Self:
+    def of(cls, shards: AnyShards, support: NDArray[np.int64]) -> Self:
         """Cut the items so that a range has no more ratings than a shard, or is one item."""
-        most = max(entry.ratings for entry in shards.manifest.shards)
+        most = max(shards.bytes_of(number) for number in range(len(shards))) // PER_RATING
         below = np.concatenate([[0], np.cumsum(support)])
         edges = [0]
         while edges[-1] < len(support):

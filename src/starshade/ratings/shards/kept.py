@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 
 _AT_ONCE = 1 << 22  # ratings looked at together
+
+#: a table in shards, whole or in part
+AnyShards: TypeAlias = "Shards | KeptShards"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +52,17 @@ class KeptShards:
     def __len__(self) -> int:
         return len(self.store)
 
-    @property
+    @cached_property
     def keys(self) -> Sequence[str]:
-        """What each shard of the store is known again by; what is kept is not in it."""
-        return self.store.keys
+        """What each shard is known again by: of the store's, and of what is kept."""
+        kept = hashlib.sha256(np.ascontiguousarray(self.kept).data)
+        kept.update(np.ascontiguousarray(self.levels).data)
+        return [f"{key} {kept.hexdigest()} {self.scale}" for key in self.store.keys]
+
+    @property
+    def has_days(self) -> bool:
+        """Whether any rating may carry a day."""
+        return self.store.has_days
 
     @property
     def first_users(self) -> list[int]:

@@ -236,6 +236,11 @@ def cell_bytes(shards: Shards) -> int:
     return 2 * (4 + code + (2 if shards.has_days else 0))
 
 
+def table_bytes(shards: Shards) -> int:
+    """Return the bytes of memory that all shards take as one table."""
+    return cell_bytes(shards) * shards.n_ratings + 64 * shards.n_users
+
+
 @announced("gathering the shards")
 def gather(shards: Shards) -> Ratings:
     """Return all shards as one table, in memory.
@@ -245,15 +250,15 @@ def gather(shards: Shards) -> Ratings:
     ConfigError
         The memory that may be used does not hold it.
     """
-    needs = cell_bytes(shards) * shards.n_ratings + 64 * shards.n_users
+    needs = table_bytes(shards)
     if needs > budget.memory():
         raise ConfigError(
             f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} shards take "
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
             advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
             "`starshade data describe`, `starshade attack` with most attacks on single people, "
-            "`starshade check` with most models, `starshade anonymize` with predictive, and "
-            "`starshade measure`.",
+            "`starshade check` with most models, `starshade anonymize` with predictive, "
+            "`starshade measure` and `starshade audit`.",
         )
     return _gathered(shards)
 

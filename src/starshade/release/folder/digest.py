@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.ratings.shards.kept import KeptShards
+from starshade.ratings.shards.kept import AnyShards, KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
@@ -18,7 +18,7 @@ _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the
 _BLOCK = 2**22
 _Parts = Callable[[], Iterable[Ratings]]
 # a table never changes, and every attack on it says its digest
-_digests: WeakKeyDictionary[Ratings, str] = WeakKeyDictionary()
+_digests: WeakKeyDictionary[Ratings | AnyShards, str] = WeakKeyDictionary()
 
 
 def digest_of(ratings: Ratings) -> str:
@@ -32,9 +32,11 @@ def digest_of(ratings: Ratings) -> str:
     return _digests[ratings]
 
 
-def digest_of_shards(shards: Shards | KeptShards) -> str:
-    """Return the digest of the table that the shards are, without gathering it."""
-    return _digest(shards, parts_of(shards))
+def digest_of_shards(shards: AnyShards) -> str:
+    """Return the digest of the table that the shards are, without gathering it; once per store."""
+    if shards not in _digests:
+        _digests[shards] = _digest(shards, parts_of(shards))
+    return _digests[shards]
 
 
 def ratings_digest(ratings: Ratings | KeptShards) -> str:
@@ -68,14 +70,14 @@ def digest_of_any(data: Ratings | Shards) -> str:
     return digest_of_shards(data) if isinstance(data, Shards) else digest_of(data)
 
 
-def parts_of(ratings: Ratings | Shards | KeptShards) -> _Parts:
+def parts_of(ratings: Ratings | AnyShards) -> _Parts:
     """Return what opens the parts of a table, in order."""
     if isinstance(ratings, Ratings):
         return lambda: (ratings,)
     return lambda: (ratings.shard(i) for i in range(len(ratings)))
 
 
-def _digest(of: Ratings | Shards | KeptShards, parts: _Parts) -> str:
+def _digest(of: Ratings | AnyShards, parts: _Parts) -> str:
     """Go through parts of a table, in order, once for each of its columns."""
     digest = hashlib.sha256(f"starshade ratings 1\n{of.scale}\n".encode())
     _add_users(digest, parts)

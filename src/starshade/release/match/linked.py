@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from starshade.engine.job import Engine, Job, Tables
 from starshade.errors import ConfigError
-from starshade.ratings.shards.kept import KeptShards
+from starshade.ratings.shards.kept import AnyShards, KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import ratings_digest
@@ -44,7 +44,7 @@ class LinkedShards:
         The release has no receipt, or the link another number of records.
     """
 
-    shards: Shards
+    shards: AnyShards
     release: Release
 
     def __post_init__(self) -> None:
@@ -107,11 +107,12 @@ def people_of(store: LinkedShards, engine: Engine) -> People:
     refuse_strangers(release, shards.items, linked)
     private = release.private
     if private is not None and private.ratings:
-        items = shards.items.indices(release.items)
-        scale, levels = shards.scale, shards.levels
-        # of profiles nobody is left out
-        part = KeptShards(shards, items, scale, levels, None, raters, shards.n_ratings)
-        if ratings_digest(part) != private.ratings:
+        if isinstance(shards, Shards):
+            items = shards.items.indices(release.items)
+            scale, levels = shards.scale, shards.levels
+            # of profiles nobody is left out
+            shards = KeptShards(shards, items, scale, levels, None, raters, shards.n_ratings)
+        if ratings_digest(shards) != private.ratings:
             raise other_ratings()
     return People(sum(raters), linked)
 

@@ -71,7 +71,7 @@ def perform(order: Order) -> Done:
     """Make a release and everything that goes with it."""
     from starshade.anonymize.registry import DEFAULT, ENTRIES
     from starshade.audit.dossier.dossier import compile_dossier
-    from starshade.audit.evidence import knowable, numbers_to_try
+    from starshade.audit.evidence import numbers_to_try
     from starshade.audit.make import make_release
     from starshade.audit.verdict import Audit
     from starshade.ratings.select import parse_items
@@ -92,7 +92,8 @@ def perform(order: Order) -> Done:
     seed = resolve_seed(settings.get("seed"))
     ratings, probe = _set_aside(open_ratings(order), settings.get("held_out", 0.0), seed)
     # what the audit would refuse is refused before the long work
-    numbers_to_try(audit.known, knowable(ratings if items is None else items.apply(ratings)))
+    part = ratings if items is None else items.apply(ratings)
+    numbers_to_try(audit.known, int(part.user_support.max(initial=0)))
 
     folder = order.places.release(order.job)
     folder.mkdir(mode=0o700)

@@ -1,0 +1,1 @@
+"""What a release was made of, as an audit asks it: one table, or shards."""

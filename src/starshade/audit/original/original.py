@@ -1,0 +1,87 @@
+"""What an audit asks of the ratings that a release was made of, wherever they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.targets import Attack
+from starshade.ratings.levels import users_per_level
+from starshade.ratings.scale import Scale
+from starshade.ratings.table import Ratings
+from starshade.release.table import Release
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The ratings as they were given, of all users and items.
+
+    `inferred`: whether nobody declared the scale. `levels`, `givers` (n_levels,): the ratings, and
+    how many users gave each. `released`: the ratings that the released part has.
+    """
+
+    scale: Scale
+    inferred: bool
+    levels: NDArray[np.float64]
+    givers: NDArray[np.int64]
+    released: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, ratings: Ratings, part: Ratings) -> Given:
+        """Look at ratings; `part`: the released users on the released items."""
+        released = part.levels[np.unique(part.codes)]
+        inferred, givers = ratings.report.scale_inferred, users_per_level(ratings)
+        return cls(ratings.scale, inferred, ratings.levels, givers, released)
+
+    def shared(self, k: int) -> NDArray[np.float64]:
+        """Return the ratings that k users gave."""
+        return self.levels[self.givers >= k]
+
+
+class Original(Protocol):
+    """What a release was made of: the users who became its records, on the released items."""
+
+    @property
+    def release(self) -> Release:
+        """The release, with its private facts where the receipt is at hand."""
+
+    @property
+    def given(self) -> Given:
+        """The ratings as they were given, the rest included."""
+
+    @property
+    def n_users(self) -> int:
+        """Users who became records."""
+
+    @property
+    def part(self) -> Any:
+        """The released part, as attacks take it."""
+
+    def knowable(self, hidden: Sequence[str]) -> int:
+        """Return how many cells at most can be known of anybody; hidden items are not counted."""
+
+    def digest(self) -> str:
+        """Return the SHA-256 over the released part."""
+
+    def verified(self, folder: Path) -> dict[str, Any]:
+        """Count everything on the files again; with the receipt look up every original cell."""
+
+    def attack(self, attack: Attack[Any], knowledge: Knowledge, targets: int, seed: int) -> Any:
+        """Attack the released part."""
+
+    def attack_release(
+        self, attack: Attack[Any], knowledge: Knowledge | None, targets: int | None, seed: int
+    ) -> Any:
+        """Attack the release."""
+
+    def rows_of(self, users: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the released row of some users, -1 for none; None without a receipt."""
+
+    def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
+        """Measure what the release is good for."""

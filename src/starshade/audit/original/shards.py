@@ -1,0 +1,139 @@
+"""`InShards`: the original shard by shard, beside a release of profiles with its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.anonymize.sharded.prepare import Stays, what_stays
+from starshade.attack.knowledge import Knowledge
+from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.targets import Attack
+from starshade.audit.measure import measure_shards
+from starshade.audit.original.original import Given
+from starshade.audit.original.table import verified_against
+from starshade.engine.job import Engine, Job, Tables
+from starshade.errors import ConfigError
+from starshade.ratings.levels import translated
+from starshade.ratings.shards.counts import counts_of
+from starshade.ratings.shards.kept import KeptShards
+from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.folder.digest import digest_of_shards
+from starshade.release.match.match import LinkedShard, LinkedShards, not_made_of, people_of
+from starshade.release.table import Link, Part, Release
+
+
+@dataclass(frozen=True, eq=False)
+class InShards:
+    """`Original` in shards: `shards` as they were given, worked on by `engine`."""
+
+    shards: Shards
+    release: Release
+    engine: Engine
+
+    @cached_property
+    def _kept(self) -> NDArray[np.int64]:
+        """The released items, and a look at whether the release was made of these ratings."""
+        people = people_of(LinkedShards(self.shards, self.release), self.engine)
+        kept = self.shards.items.indices(self.release.items)
+        if (kept < 0).any() or not people.raters == people.linked == self.release.n_people:
+            raise not_made_of(
+                "the receipt's users are not those who rated the released items in these ratings"
+            )
+        return kept
+
+    @cached_property
+    def _stays(self) -> Stays:
+        return what_stays(self.shards, self._kept, self.engine)
+
+    @cached_property
+    def part(self) -> KeptShards:
+        """The users who became records, on the released items."""
+        return self._keeping(self._kept, self._stays)
+
+    def _keeping(self, items: NDArray[np.int64], stays: Stays) -> KeptShards:
+        shards, scale, codes = self.shards, self.release.scale, None
+        levels, used = shards.levels, np.flatnonzero(self._stays.levels)
+        if scale != shards.scale:
+            levels, codes = translated(levels, used, scale)
+        return KeptShards(shards, items, scale, levels, codes, stays.users, stays.n_ratings)
+
+    @cached_property
+    def given(self) -> Given:
+        """The ratings as they were given."""
+        shards, stays = self.shards, self._stays
+        released = shards.levels[stays.levels > 0]
+        inferred = shards.report.scale_inferred
+        return Given(shards.scale, inferred, shards.levels, stays.givers, released)
+
+    @property
+    def n_users(self) -> int:
+        """Users who became records."""
+        return self.part.n_users
+
+    def knowable(self, hidden: Sequence[str]) -> int:
+        """Return how many cells at most can be known of anybody."""
+        part = self.part
+        if hidden:
+            items = np.setdiff1d(self._kept, self.shards.items.indices(hidden))
+            part = self._keeping(items, what_stays(self.shards, items, self.engine))
+        return int(counts_of(part, self.engine).support.max(initial=0))
+
+    def digest(self) -> str:
+        """Return the SHA-256 over the released part."""
+        return digest_of_shards(self.part)
+
+    def verified(self, folder: Path) -> dict[str, Any]:
+        """Count everything on the files again, and look up every cell of each shard."""
+        nobody = Link(Vocabulary(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int64))
+        return verified_against(folder, self.release, divided=self._parts, link=nobody)
+
+    def _parts(self) -> Iterator[Part]:
+        assert self.release.private is not None
+        link, items = self.release.private.link, np.arange(self.part.n_items)
+        for number in range(len(self.part)):
+            ratings = self.part.shard(number)
+            place = link.users.indices(ratings.users)
+            yield Part(ratings, items, np.where(place < 0, -1, link.record[place]))
+
+    @cached_property
+    def _linked(self) -> LinkedShards:
+        return LinkedShards(self.part, self.release)
+
+    def attack(self, attack: Attack[Any], knowledge: Knowledge, targets: int, seed: int) -> Any:
+        """Attack the released part."""
+        part, engine = self.part, self.engine
+        return attack_shards(attack, part, knowledge, targets=targets, rng=seed, engine=engine)
+
+    def attack_release(
+        self, attack: Attack[Any], knowledge: Knowledge | None, targets: int | None, seed: int
+    ) -> Any:
+        """Attack the release."""
+        linked, engine = self._linked, self.engine
+        return attack_shards(attack, linked, knowledge, targets=targets, rng=seed, engine=engine)
+
+    def rows_of(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the released row of some users."""
+        asked, place = np.unique(users, return_inverse=True)
+        job = Job("finding the targets' rows", _rows)
+        parts = list(self.engine.run(job, self._linked, {"users": asked}))
+        return np.concatenate([part["rows"] for part in parts])[place]
+
+    def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
+        """Measure what the release is good for; nothing is trained."""
+        if probe is not None:
+            raise ConfigError("a probe takes one table", advice="Leave it out.")
+        return measure_shards(self.release, self.shards, self.engine)
+
+
+def _rows(part: LinkedShard, first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
+    start, stop = np.searchsorted(tables["users"], [first, first + part.ratings.n_users])
+    return {"rows": part.row_of_user[tables["users"][start:stop] - first]}

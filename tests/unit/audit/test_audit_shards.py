@@ -1,0 +1,107 @@
+"""An audit of ratings in shards finds what it finds of one table, but for being in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.audit.verdict import Audit
+from starshade.engine.journal import journal_in
+from starshade.engine.local import Local
+from starshade.errors import ConfigError
+from starshade.ratings.select import listed_items
+from starshade.ratings.shards.shards import open_shards
+from starshade.ratings.shards.write import write_shards
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.release.folder.read import read_release
+
+RATINGS = synthesize(n_users=60, n_items=25, n_ratings=500, rng=3)
+MEASURED = ("seconds", "postings_per_second", "read_seconds")
+
+
+def judged_both(
+    tmp_path: Path, ratings: Ratings, method: PredictiveAnonymizer, n: int, audit: Audit
+) -> tuple[dict, dict]:
+    folder, receipt = tmp_path / "release", tmp_path / "receipt.json"
+    method.anonymize(ratings, rng=1).save(folder, private=receipt)
+    write_shards(ratings, tmp_path / "shards", n)
+    released = read_release(folder, private=receipt)
+    whole = audit.judge_release(ratings, released, folder, seed=2)
+    with journal_in(tmp_path / "shards", resume=False) as journal:
+        cut = audit.judge_shards(
+            open_shards(tmp_path / "shards"), released, folder, engine=Local(journal), seed=2
+        )
+    return plain(cut.to_dict()), plain(whole.to_dict())
+
+
+def plain(said):
+    if isinstance(said, dict):
+        return {key: plain(value) for key, value in said.items() if key not in MEASURED}
+    if isinstance(said, (list, tuple)):
+        return [plain(value) for value in said]
+    return said
+
+
+@pytest.mark.parametrize("profile", ["padded", "simple", "pooled"])
+@pytest.mark.parametrize("n", [1, 4])
+def test_it_finds_what_one_table_tells(tmp_path: Path, profile: str, n: int) -> None:
+    method = PredictiveAnonymizer(k=4, profile=profile, factors=2)
+    cut, whole = judged_both(tmp_path, RATINGS, method, n, Audit(targets=20, rounds=0))
+    assert cut == whole
+
+
+def test_limits_and_who_knows_more_are_as_of_one_table(tmp_path: Path) -> None:
+    audit = Audit(known=[1, 3], targets=15, rounds=0, limit=["class=0.2", "record=0.5"])
+    method = PredictiveAnonymizer(k=4, factors=2)
+    cut, whole = judged_both(tmp_path, RATINGS, method, 3, audit)
+    assert cut == whole
+
+
+def test_items_and_people_who_were_left_out_are_not_attacked(tmp_path: Path) -> None:
+    rare = RATINGS.keep_items(np.argsort(-RATINGS.item_support)[:3])
+    assert rare.n_users < RATINGS.n_users
+    items = listed_items(list(rare.items))
+    method = PredictiveAnonymizer(k=4, profile="padded", factors=1, items=items)
+    cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, rounds=0))
+    assert whole["records"] == rare.n_users
+    assert cut == whole
+
+
+def test_a_scale_that_was_found_is_that_of_one_table(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    rows = [f"u{u},i{(u * 7 + j) % 12},{1 + (u + j) % 4}" for u in range(40) for j in range(5)]
+    file.write_text("\n".join(["user,item,rating", *rows, "u0,i11,5"]))
+    from starshade.ratings.read import read_ratings
+
+    ratings = read_ratings(file)
+    assert ratings.report.scale_inferred
+    method = PredictiveAnonymizer(k=4, profile="padded", factors=1)
+    cut, whole = judged_both(tmp_path, ratings, method, 3, Audit(targets=20, rounds=0))
+    assert cut == whole
+
+
+def test_rounds_are_said_not_to_be_measured(tmp_path: Path) -> None:
+    method = PredictiveAnonymizer(k=4, factors=2)
+    cut, _ = judged_both(tmp_path, RATINGS, method, 2, Audit(targets=10, rounds=1))
+    said = str(cut["questions"])
+    assert "no release is made again, without some of the people, of ratings in shards" in said
+
+
+def test_a_release_of_other_ratings_is_refused(tmp_path: Path) -> None:
+    method = PredictiveAnonymizer(k=4, factors=2)
+    method.anonymize(RATINGS, rng=1).save(tmp_path / "release", private=tmp_path / "receipt.json")
+    released = read_release(tmp_path / "release", private=tmp_path / "receipt.json")
+    other = synthesize(n_users=60, n_items=25, n_ratings=500, rng=4)
+    write_shards(other, tmp_path / "shards", 2)
+    with pytest.raises(ConfigError, match="other ratings than the release was made of"):
+        Audit(targets=10, rounds=0).judge_shards(
+            open_shards(tmp_path / "shards"),
+            released,
+            tmp_path / "release",
+            engine=Local(),
+            seed=0,
+        )
