@@ -111,7 +111,7 @@ def _audit(audit: Audit) -> Work:
     return Work(
         lambda ratings: judged(audit.judge_release, ratings),
         lambda shards, engine: judged(audit.judge_shards, shards, engine=engine),
-        parts=40,
+        parts=120,
     )
 
 
