@@ -241,7 +241,7 @@ class _Judge:
                 measured |= self._query_errors(release, self.attribute)
             if self.probe is not None:
                 measured |= self._recommender_errors(release, self.probe)
-            attacked = self._attacks(release)
+            attacked = self._attacks(None if made is None else release)
             predicates = predicates_of(release, self.ratings, self.seed)
         values |= {name: measured[name] for name in values if name in measured}
         values["smallest_group"] = measured["smallest_class"]
@@ -266,15 +266,12 @@ class _Judge:
             values |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
         return values, worst.attack
 
-    def _attacks(self, release: Release) -> list[AttackResult]:
+    def _attacks(self, release: Release | None) -> list[AttackResult]:
+        """Attack a release; None: the ratings themselves."""
+        data: Ratings | Release = self.ratings if release is None else release
+        original = None if release is None else self.ratings
         return [
-            attack.run(
-                release,
-                self.knowledge,
-                original=self.ratings,
-                targets=self.targets,
-                rng=self.seed,
-            )
+            attack.run(data, self.knowledge, original=original, targets=self.targets, rng=self.seed)
             for attack in (ScoreboardRH(), LabelAttack(), Likelihood())
         ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,21 @@ from starshade.release.folder.digest import ratings_digest
 from starshade.release.table import Link, Release
 
 
+# neither ever changes, and every attack on one beside the other asks
+_fitting: WeakKeyDictionary[Release, WeakSet[Ratings]] = WeakKeyDictionary()
+
+
 def refuse_unknown_users(release: Release, original: Ratings) -> None:
-    """Refuse ratings that a release cannot have been made of."""
+    """Refuse ratings that a release cannot have been made of; found out once of each two."""
     if release.manifest.layout == "profile":
         return  # means of ratings are nobody's
+    fitting = _fitting.setdefault(release, WeakSet())
+    if original not in fitting:
+        _refuse_unknown_users(release, original)
+        fitting.add(original)
+
+
+def _refuse_unknown_users(release: Release, original: Ratings) -> None:
     common = release.classes.items.indices(original.items)  # place of each item, or -1
     if not (common >= 0).any():
         raise not_made_of("the release and the ratings have no item in common")
