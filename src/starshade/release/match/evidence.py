@@ -17,7 +17,6 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.digest import ratings_digest
 from starshade.release.table import Link, Release
 
-
 # neither ever changes, and every attack on one beside the other asks
 _fitting: WeakKeyDictionary[Release, WeakSet[Ratings]] = WeakKeyDictionary()
 
