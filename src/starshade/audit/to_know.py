@@ -212,9 +212,7 @@ def judge_earlier(
     `most`: the share of people that may be in a joint class below k.
     """
     if not earlier:
-        if _gap([release]) is None:
-            return None
-        return _part_of_a_chain("This release", ())
+        return judge_alone(release)
     places = list(dict.fromkeys(map(str, earlier)))
     others = read_releases(places, private=private)
     chain = _of_chain(release, others)
@@ -249,6 +247,11 @@ def judge_earlier(
     below = found.counts.people_below_k
     held = below is not None and below <= most * found.counts.people + 1e-9
     return Earlier(Finding("earlier", held, " ".join([*sentences, _told(found)])), found)
+
+
+def judge_alone(release: Release) -> Earlier | None:
+    """Ask the same where no earlier release is named."""
+    return None if _gap([release]) is None else _part_of_a_chain("This release", ())
 
 
 def _part_of_a_chain(which: str, sentences: Sequence[str]) -> Earlier:

@@ -41,7 +41,7 @@ from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import AuditSettings
 from starshade.audit.shadows import BeingInIt, being_in_it
 from starshade.audit.shares import SHARES
-from starshade.audit.to_know import Earlier, judge_earlier, to_know
+from starshade.audit.to_know import Earlier, judge_alone, judge_earlier, to_know
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
@@ -50,25 +50,26 @@ from starshade.progress import announced, task
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.manifest import Manifest, sensitive_of
+from starshade.release.manifest import sensitive_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
 
 
-def takes_one_table(
-    manifest: Manifest, private: Any, earlier: Sequence[Any], probe: Any = None
-) -> str:
+def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None) -> str:
     """Say of which audit ratings are taken as one table even where they lie in shards; else "".
 
-    `private`, `earlier`, `probe`: what is given of them.
+    `earlier`, `probe`: what is given of them.
     """
+    manifest, private = release.manifest, release.private
     if manifest.layout != "profile" or manifest.attribute_columns:
         return "of a release that is not of profiles alone"
     if any(claim.model == "diversity" for claim in manifest.claims):
         return "of a release that claims diversity"
     if private is None:
         return "without the owner's receipt"
+    if private.nobodys:
+        return "of a release with records that are nobody's"
     return "with earlier releases" if earlier else "with a probe" if probe is not None else ""
 
 
@@ -173,8 +174,7 @@ class Audit(AuditSettings):
         """
         seed, released = resolve_seed(rng), read_release(release, private=private)
         if isinstance(ratings, Shards):
-            why = takes_one_table(released.manifest, private, earlier, probe)
-            if why:
+            if why := takes_one_table(released, earlier, probe):
                 raise ConfigError(
                     f"an audit {why} takes one table, and these ratings are in shards",
                     advice="Where memory holds them, read them as one (starshade.read_ratings).",
@@ -225,7 +225,8 @@ class Audit(AuditSettings):
         """
         original = InShards(shards, released, engine)
         _ = original.part
-        return self._judge_original(original, folder, None, limits_of(self.limit), seed, None)
+        limits, beside = limits_of(self.limit), judge_alone(released)
+        return self._judge_original(original, folder, beside, limits, seed, None)
 
     def _judge_original(
         self,

@@ -99,7 +99,6 @@ def audit(
     from starshade.audit.verdict import Audit, takes_one_table
     from starshade.release.folder.read import (
         is_release,
-        read_manifest,
         read_release,
         read_releases,
     )
@@ -109,14 +108,14 @@ def audit(
         if not is_release(folder):
             read_release(folder)  # says so, before the long work
     read_releases(earlier, private=earlier_private)
+    released = read_release(release, private=private)
     otherwise = (
-        takes_one_table(read_manifest(Path(release)), private, earlier)
+        takes_one_table(released, earlier)
         or "with --report" * bool(report)
         or _made_again(ratings, judge.rounds)
     )
     if works_by_shard(ratings, reading, otherwise=otherwise):
         refuse_unseeded(engine, run.given_seed)
-        released = read_release(release, private=private)
         with opened(ratings, engine) as (shards, working):
             result = judge.judge_shards(
                 shards, released, Path(release), engine=working, seed=run.seed
@@ -124,14 +123,14 @@ def audit(
     elif place is None:
         result = judge.judge_release(
             reading.read(ratings),
-            read_release(release, private=private),
+            released,
             Path(release),
             earlier=earlier,
             earlier_private=earlier_private,
             seed=run.seed,
         )
     else:
-        table, released = reading.read(ratings), read_release(release, private=private)
+        table = reading.read(ratings)
         from starshade.audit.dossier.dossier import gather
 
         dossier = gather(

@@ -84,6 +84,38 @@ def test_a_scale_that_was_found_is_that_of_one_table(tmp_path: Path) -> None:
     assert cut == whole
 
 
+def continued(tmp_path: Path, ratings: Ratings) -> tuple[Path, Path]:
+    """Save a release that continues one which nobody names."""
+    method = PredictiveAnonymizer(k=4, factors=2, slack=1)
+    first, folder, receipt = method.anonymize(ratings, rng=1), tmp_path / "second", tmp_path / "r"
+    first.save(tmp_path / "first", private=tmp_path / "first.json")
+    before = read_release(tmp_path / "first", private=tmp_path / "first.json")
+    method.anonymize(ratings, rng=2, after=before).save(folder, private=receipt)
+    return folder, receipt
+
+
+def test_a_release_that_continues_one_fails_as_beside_one_table(tmp_path: Path) -> None:
+    folder, receipt = continued(tmp_path, RATINGS)
+    write_shards(RATINGS, tmp_path / "shards", 3)
+    audit = Audit(targets=10, rounds=0)
+    whole = audit.run(RATINGS, folder, private=receipt, rng=1)
+    cut = audit.run(open_shards(tmp_path / "shards"), folder, private=receipt, rng=1)
+    assert not whole.passed
+    assert any("continues a release that is not named" in f.text for f in whole.findings)
+    assert plain(cut.to_dict()) == plain(whole.to_dict())
+
+
+def test_what_takes_one_table_says_so(tmp_path: Path) -> None:
+    method = PredictiveAnonymizer(k=4, factors=2)
+    method.anonymize(RATINGS, rng=1).save(tmp_path / "release", private=tmp_path / "receipt.json")
+    write_shards(RATINGS, tmp_path / "shards", 2)
+    shards, release = open_shards(tmp_path / "shards"), tmp_path / "release"
+    with pytest.raises(ConfigError, match="an audit without the owner's receipt takes one table"):
+        Audit(rounds=0).run(shards, release)
+    with pytest.raises(ConfigError, match="with earlier releases takes one table"):
+        Audit(rounds=0).run(shards, release, private=tmp_path / "receipt.json", earlier=[release])
+
+
 def test_rounds_are_said_not_to_be_measured(tmp_path: Path) -> None:
     method = PredictiveAnonymizer(k=4, factors=2)
     cut, _ = judged_both(tmp_path, RATINGS, method, 2, Audit(targets=10, rounds=1))

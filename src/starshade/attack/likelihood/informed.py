@@ -324,8 +324,8 @@ def spread_around(
 def _from_means(view: View) -> float:
     by_item, levels, squares = view.original.by_item, view.original.levels, 0.0
     for start, stop in pairwise(by_item.indptr.tolist()):
-        counts = np.bincount(by_item.codes[start:stop], minlength=len(levels))
-        squares += float(counts @ (levels - counts @ levels / max(1, stop - start)) ** 2)
+        given = levels[by_item.codes[start:stop]]
+        squares += float(np.sum((given - given.sum() / max(1, stop - start)) ** 2))
     return _root_mean(view.original.scale, squares, view.original.n_ratings)
 
 
