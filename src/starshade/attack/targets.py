@@ -112,9 +112,10 @@ class Request:
     rng: Rng
     link: Link | None
 
-    def refuse_targets(self, why: str, advice: str = "Leave targets out.") -> None:
+    def refuse_targets(self, why: str, advice: str = "") -> None:
         """Raise ConfigError where targets were chosen of an attack that has none."""
         if self.targets is not None:
+            advice = advice or f"Leave {named('targets')} out."
             raise ConfigError(f"{called('targets')} {self.targets}: {why}", advice=advice)
 
 

@@ -23,7 +23,7 @@ from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.attack.posterior import SAME, greatest
 from starshade.release.match.match import LinkedShard, LinkedShards
 
-_MASSES = 1 << 23  # of classes, times targets, in memory at once
+_MASSES = 1 << 24  # of classes, times targets, in memory at once
 
 
 def ceiling_over(

@@ -56,10 +56,6 @@ class Original(Protocol):
         """The ratings as they were given, the rest included."""
 
     @property
-    def n_users(self) -> int:
-        """Users who became records."""
-
-    @property
     def part(self) -> Any:
         """The released part, as attacks take it."""
 

@@ -74,11 +74,6 @@ class InShards:
         inferred = shards.report.scale_inferred
         return Given(shards.scale, inferred, shards.levels, stays.givers, released)
 
-    @property
-    def n_users(self) -> int:
-        """Users who became records."""
-        return self.part.n_users
-
     def knowable(self, hidden: Sequence[str]) -> int:
         """Return how many cells at most can be known of anybody."""
         part = self.part

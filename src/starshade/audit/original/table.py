@@ -49,11 +49,6 @@ class OneTable:
         """The ratings as they were given."""
         return Given.of(self.ratings, self.part)
 
-    @property
-    def n_users(self) -> int:
-        """Users who became records."""
-        return self.part.n_users
-
     def knowable(self, hidden: Sequence[str]) -> int:
         """Return how many cells at most can be known of anybody."""
         return int(without(self.part, hidden).user_support.max(initial=0))
