@@ -191,6 +191,7 @@ def test_a_run_that_stopped_goes_on_where_it_was(tmp_path, many, monkeypatch):
     assert not list(shards.path.glob(".journal-*"))
     resumed = len(opened)
     opened.clear()
+    shards = open_shards(shards.path)  # what was found of the one before is not known of it
     with journal_in(shards.path, resume=False) as journal:
         again = attack_shards(attack, shards, knowledge, targets=50, rng=4, engine=Local(journal))
     assert_same_result(again, whole)
