@@ -59,6 +59,15 @@ def test_a_release_has_the_bytes_of_this_machine(session: Any, store: Path, tmp_
         assert made("spark", Spark(session, journal)) == made("local", Local())
 
 
+def test_a_store_is_called_as_it_was_named(
+    session: Any, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(store.parent)
+    with starshade.spark.open(session, store.name) as (shards, _):
+        assert shards.path.is_absolute()
+        assert shards.report.source == open_shards(store.name).report.source == store.name
+
+
 def test_what_was_killed_here_goes_on_there(session: Any, store: Path) -> None:
     work = WORKS["scoreboard-rh"]
     deaths = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,8 @@ def open(  # noqa: A001 - it is always said with its module
         frame = data if store is None else session.read.parquet(str(data))
         store = Path(out)
         _write(frame, store, shards, reading)
-    opened = open_shards(store.absolute())
+    # workers are told a whole path, a receipt what it was called
+    opened = replace(open_shards(store.absolute()), named=str(store))
     with journal_in(opened.path, resume=resume) as journal:
         yield opened, Spark(session, journal)
 

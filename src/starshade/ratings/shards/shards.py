@@ -51,6 +51,8 @@ class Shards:
     item_names : tuple of str or None
     levels : ndarray of float64, shape (n_levels,)
         As in `Ratings`, the same in every shard.
+    named : str
+        What it is called where it is told what was read; empty: by its path.
     """
 
     path: Path
@@ -58,6 +60,7 @@ class Shards:
     items: Vocabulary
     item_names: tuple[str, ...] | None
     levels: NDArray[np.float64]
+    named: str = ""
     _checked: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -111,7 +114,7 @@ class Shards:
     @property
     def report(self) -> ReadReport:
         """What reading found and decided."""
-        return stored_report(self.manifest.report, str(self.path))
+        return stored_report(self.manifest.report, self.named or str(self.path))
 
     @property
     def first_users(self) -> list[int]:
