@@ -16,7 +16,7 @@ from starshade.arguments import numbers
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.link_result import LinkResult, Tally
 from starshade.attack.settings import LinkExistenceSettings
-from starshade.attack.targets import Attack, Request
+from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import (
     NO_DAYS,
     Groups,
@@ -106,7 +106,7 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
     def found(self, shown: Shown, started: float) -> LinkResult:
         """Count the edges of what is shown; `started`: when the attack began."""
         if not shown.linked or not shown.n_ratings:
-            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+            raise nobody_rated()
         if shown.linked < shown.records:
             note(
                 f"{shown.records - shown.linked:,} records belong to users whom the original "

@@ -226,6 +226,11 @@ def without_a_record(users: int) -> str:
     return f"{counted(users, 'user')} without a record in the release: ineligible"
 
 
+def nobody_rated() -> ConfigError:
+    """Return that nobody has a record and a rating."""
+    return ConfigError("nobody can be attacked: no user has a record and a rating")
+
+
 def nobody(knowledge: Knowledge) -> ConfigError:
     """Return the error that so much can be known of nobody."""
     return ConfigError(

@@ -97,11 +97,7 @@ def audit(
     limits_of(limits["limit"], earlier=bool(earlier))  # refused before what is slow is loaded
     place = None if report is None else place_for(report, "--report")
     from starshade.audit.verdict import Audit, takes_one_table
-    from starshade.release.folder.read import (
-        is_release,
-        read_release,
-        read_releases,
-    )
+    from starshade.release.folder.read import is_release, read_release, read_releases
 
     judge = Audit(**said(limits))
     for folder in (release, *earlier):

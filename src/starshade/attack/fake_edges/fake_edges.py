@@ -19,11 +19,10 @@ from starshade.attack.padding.padding import (
     DrawnGroups,
     Judged,
     PaddedCells,
-    nobody_rated,
     padded_cells,
 )
 from starshade.attack.settings import FakeEdgesAttackSettings
-from starshade.attack.targets import Attack, Request
+from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import Roles, roles_of, truth_on
 from starshade.errors import ConfigError
 from starshade.kernels.predictive.diversity_repair import bits_of_levels

@@ -15,7 +15,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
 from starshade.attack.padding.result import OfRank, PaddingResult
 from starshade.attack.settings import PaddingAttackSettings
-from starshade.attack.targets import Attack, Request
+from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import Roles, roles_of, shown_values, truth_on
 from starshade.errors import ConfigError
 from starshade.figure import Rate
@@ -295,11 +295,6 @@ def padded_cells(drawn: DrawnGroups, judged: Judged) -> PaddedCells:
         group=np.repeat(np.arange(shape[0]), shape[1]),
         item=np.tile(np.arange(shape[1]), shape[0]),
     )
-
-
-def nobody_rated() -> ConfigError:
-    """Return that there is nobody to attack."""
-    return ConfigError("nobody can be attacked: no user has a record and a rating")
 
 
 _GRID = 9  # decimals of a residual: what an exact low-rank part leaves is 0

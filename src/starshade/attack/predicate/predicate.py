@@ -21,7 +21,7 @@ from starshade.attack.predicate.result import (
     Tried,
 )
 from starshade.attack.settings import PredicateAttackSettings
-from starshade.attack.targets import Attack, Request
+from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import View, look, truth_on
 from starshade.errors import ConfigError
 from starshade.naming import aside, named
@@ -147,7 +147,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
         linked = int((view.row_of_user >= 0).sum())
         attacked = linked if view.credit == "linked" else view.cells.n_records
         if not attacked:
-            raise _nobody()
+            raise nobody_rated()
         assert isinstance(view.cells, Cells)  # profiles were refused
         classes = distinct(view.cells)
         tried = written(view, classes, promise_of(data), outsiders, most=self.classes, seed=seed)
@@ -184,10 +184,6 @@ def _refuse_means(data: Ratings | Release) -> None:
             advice="That nothing was tried proves nothing. What means give away: the attacks "
             "label, link-existence and padding.",
         )
-
-
-def _nobody() -> ConfigError:
-    return ConfigError("nobody can be attacked: no user has a record and a rating")
 
 
 def promise_of(data: Ratings | Release) -> str:
@@ -230,7 +226,7 @@ def written(
     """
     people, strangers = People(view.truth()), _strangers(outsiders, view)
     if not people.table.n_ratings:
-        raise _nobody()
+        raise nobody_rated()
     # what is laid out beside the cells: their kinds, numbered and sorted, and the true ratings
     needed = _BYTES * (view.cells.n_cells + people.table.n_ratings)
     refuse_large("predicate", needed, 0, f", or attack fewer items{aside('items', 'top:N')}")

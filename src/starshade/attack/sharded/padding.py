@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.padding.padding import Judged, PaddingAttack, nobody_rated, padded_cells
+from starshade.attack.padding.padding import Judged, PaddingAttack, padded_cells
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.sharded.truth import rows_of_targets
-from starshade.attack.targets import Request
+from starshade.attack.targets import Request, nobody_rated
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.counts import counts_of
 from starshade.release.folder.digest import digest_of_shards

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import TrackerAttackSettings
-from starshade.attack.targets import Attack, Request
+from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.tracker.background import verify
 from starshade.attack.tracker.result import Condition, TrackerResult
 from starshade.attack.view import View, look
@@ -104,7 +104,7 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
         started = perf_counter()
         view = look(data, request.original, request.link)
         if not view.original.n_ratings or not view.cells.n_records:
-            raise ConfigError("nobody can be attacked: no user has a record and a rating")
+            raise nobody_rated()
         floor, attributes = 1, None
         if isinstance(data, Release):
             floor, attributes = data.manifest.claimed_k or 1, data.attributes

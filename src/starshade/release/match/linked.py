@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,10 @@ class LinkedShards:
         return LinkedShard(ratings, np.where(place < 0, -1, rows), self.release)
 
 
+# a store never changes while it is open, and every attack on a release comes by here
+_matched: WeakKeyDictionary[AnyShards, set[str]] = WeakKeyDictionary()
+
+
 class People(NamedTuple):
     """How many users rated a released item, and how many have a record."""
 
@@ -105,16 +110,22 @@ def people_of(store: LinkedShards, engine: Engine) -> People:
     release, shards = store.release, store.shards
     linked = sum(int(answer["linked"][0]) for answer in answers)
     refuse_strangers(release, shards.items, linked)
-    private = release.private
-    if private is not None and private.ratings:
-        if isinstance(shards, Shards):
-            items = shards.items.indices(release.items)
-            scale, levels = shards.scale, shards.levels
-            # of profiles nobody is left out
-            shards = KeptShards(shards, items, scale, levels, None, raters, shards.n_ratings)
-        if ratings_digest(shards) != private.ratings:
-            raise other_ratings()
+    private, matched = release.private, _matched.setdefault(shards, set())
+    if private is not None and private.ratings and private.ratings not in matched:
+        _refuse_others(private.ratings, release, shards, raters)
+        matched.add(private.ratings)
     return People(sum(raters), linked)
+
+
+def _refuse_others(told: str, release: Release, shards: AnyShards, raters: tuple[int, ...]) -> None:
+    """Refuse other ratings than those that the receipt was written for."""
+    if isinstance(shards, Shards):
+        items = shards.items.indices(release.items)
+        scale, levels = shards.scale, shards.levels
+        # of profiles nobody is left out
+        shards = KeptShards(shards, items, scale, levels, None, raters, shards.n_ratings)
+    if ratings_digest(shards) != told:
+        raise other_ratings()
 
 
 def _count(shard: LinkedShard, _first: int, _settings: Mapping[str, Any], _: Tables) -> Tables:
