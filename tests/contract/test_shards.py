@@ -20,6 +20,7 @@ from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.sharded.attack import attack_shards
 from starshade.audit.measure import measure_all, measure_shards
 from starshade.audit.result import AuditResult
@@ -227,3 +228,19 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
     if len(open_shards(store)) == 1:
         METHOD.anonymize(ratings, rng=1).save(tmp_path / "whole", private=tmp_path / "whole.json")
         assert files_of(tmp_path / "whole") == once
+
+
+def made_again(shards: Shards, engine: Engine) -> Any:
+    attack = MembershipAttack(rounds=2, method=METHOD)
+    return _told(attack_shards(attack, LinkedShards(shards, RELEASE), rng=1, engine=engine))
+
+
+def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
+    once = made_again(open_shards(store), Local())
+    killed, deaths = going_on(store, made_again, 40)
+    assert deaths
+    assert killed == once
+    assert not list(store.glob(".journal-*"))
+    if len(open_shards(store)) == 1:
+        attack = MembershipAttack(rounds=2, method=METHOD)
+        assert once == _told(attack.run(RELEASE, original=RATINGS, rng=1))

@@ -21,7 +21,7 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.write import write_ratings
-from tests.contract.test_shards import METHOD, RATINGS, WORKS, files_of, going_on
+from tests.contract.test_shards import METHOD, RATINGS, WORKS, files_of, going_on, made_again
 from tests.unit.ratings.test_store import assert_same
 
 pytest.importorskip("pyspark", reason="needs pyspark and Java: make test-spark")
@@ -57,6 +57,13 @@ def test_a_release_has_the_bytes_of_this_machine(session: Any, store: Path, tmp_
 
     with journal_in(store, resume=False) as journal:
         assert made("spark", Spark(session, journal)) == made("local", Local())
+
+
+def test_releases_made_again_tell_the_same(session: Any, store: Path) -> None:
+    with journal_in(store, resume=False) as journal:
+        found = made_again(open_shards(store), Spark(session, journal))
+    assert found == made_again(open_shards(store), Local())
+    assert not list(store.glob(".journal-*"))
 
 
 def test_a_store_is_called_as_it_was_named(

@@ -111,6 +111,30 @@ def test_a_release_of_one_shard_is_that_of_one_table(file: Path, tmp_path: Path)
         assert (tmp_path / "f" / name).read_bytes() == (tmp_path / "w" / name).read_bytes()
 
 
+@pytest.mark.slow
+def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
+    file, whole, shards = (str(tmp_path / name) for name in ("r.parquet", "whole", "shards"))
+    write_ratings(synthesize(n_users=300, n_items=40, n_ratings=5_000, rng=1), Path(file))
+    said("data", "convert", file, "--out", whole)
+    said("data", "convert", file, "--out", shards, "--shards", "1")
+    release, few = tmp_path / "release", tmp_path / "few"
+    said(*anonymize(shards, release))
+    asked = ("--private", str(release.with_suffix(".json")), "--seed", "1")
+    attack = ("attack", str(release), *asked, "--attack", "membership", "--rounds", "1")
+    by_shard, _ = said(*attack, "--original", shards, "--engine", "local")
+    assert by_shard == said(*attack, "--original", whole)[0]
+    audit = (str(release), *asked, "--rounds", "1", "--targets", "50")
+    judged, _ = said("audit", shards, *audit, "--engine", "local")
+    of_one_table, _ = said("audit", whole, *audit)
+    assert all(judged[name] == of_one_table[name] for name in ("findings", "questions", "pass"))
+    said(*anonymize(whole, few, "--profile", "simple", "--min-raters", "2"))
+    asked = ("--original", shards, "--private", str(few.with_suffix(".json")), "--seed", "1")
+    attack = ("attack", str(few), *asked, "--attack", "membership", "--rounds", "1")
+    _, told = said(*attack, "--engine", "local", code=2)
+    assert "made again of one table alone (min_raters)" in told
+    assert said(*attack)[0]["attack"] == "membership"
+
+
 CHECK = ("--model", "k-eps", "--k", "4", "--eps", "1", "--nulls", "zero", "--full")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.registry import ENTRIES
+from starshade.anonymize.sharded.anonymize import takes_one_table
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.predicate.predicate import promise_of
 from starshade.attack.shadows.halves import Halves, HalvesAttack
@@ -18,15 +19,20 @@ from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.play import ShadowAttack, play
 from starshade.attack.shadows.predicates import PredicatesAttack, Weighed
+from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.targets import Request
 from starshade.audit.attempts import made_of
 from starshade.audit.make import Anonymizer
+from starshade.engine.job import Engine
+from starshade.engine.local import Local
 from starshade.errors import ConfigError, UserError
 from starshade.naming import aside, named
 from starshade.progress import note
-from starshade.ratings.select import ItemSelection, listed_items
+from starshade.ratings.select import ItemSelection, listed_items, top_items
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.registry import find
+from starshade.release.match.match import LinkedShards
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
@@ -48,7 +54,7 @@ class BeingInIt:
         return cls(why, why, why, why)
 
 
-def method_of(release: Release, original: Ratings) -> Anonymizer:
+def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
     """Return the method that made a release, with its settings, from the owner's private facts.
 
     The most rated items, where these were chosen, are those of `original`, the ratings that the
@@ -84,26 +90,34 @@ def method_of(release: Release, original: Ratings) -> Anonymizer:
         ) from None
 
 
+def made_again_whole(release: Release, original: Shards) -> str:
+    """Return the setting for which a release is made again of one table alone; empty: by shard."""
+    try:
+        return takes_one_table(method_of(release, original))
+    except UserError:  # that nobody says how is told where it is made
+        return ""
+
+
 def being_in_it(
     release: Release,
-    original: Ratings,
+    original: Ratings | Shards,
     *,
     rounds: int = ROUNDS,
     known: int = 8,
     halves: int | None = None,
     targets: int | None = None,
     except_items: Sequence[str] = (),
+    engine: Engine | None = None,
     seed: int,
 ) -> BeingInIt:
     """Ask who is in a release, and what it tells of them because of that.
 
     `known`: ratings known of each person, where the rest is asked about; `halves`: in each of two
-    halves, by default half as many. `except_items`: items
-    never known, such as sensitive ones. Where the release cannot be made of fewer people, or
-    nobody says how it was made, nothing was measured, for that reason.
+    halves, by default half as many. `except_items`: items never known, such as sensitive ones.
+    `engine`: who works on shards. Where the release cannot be made of fewer people, or nobody says
+    how it was made, nothing was measured, for that reason.
     """
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
-    request = Request(original, targets, seed, None)
     profiles = isinstance(release.classes, Profiles)
     try:
         method = method_of(release, original)
@@ -118,18 +132,26 @@ def being_in_it(
         ]
         if not profiles:
             attacks.append(PredicatesAttack(promise_of(release), rounds, method))
-        found = play(attacks, release, knowledge, request)
+        if isinstance(original, Shards):
+            beside = LinkedShards(original, release)
+            found = play_shards(attacks, beside, engine or Local(), knowledge, targets, seed)
+        else:
+            found = play(attacks, release, knowledge, Request(original, targets, seed, None))
     except UserError as error:
         return BeingInIt.unmeasured(error.message)
     told = [each.message if isinstance(each, ConfigError) else each for each in found]
     return BeingInIt(*told, *["its cells are means"] * profiles)
 
 
-def _items(said: str, keys: Sequence[str] | None, original: Ratings) -> ItemSelection | None:
+def _items(
+    said: str, keys: Sequence[str] | None, original: Ratings | Shards
+) -> ItemSelection | None:
     if keys:
         return listed_items(keys)
     top = said.removeprefix("top:")
     if top == said or not top.isdecimal():
         return None
+    if isinstance(original, Shards):
+        return top_items(int(top))  # which no method takes that works by shard
     most = original.most_rated(int(top))
     return listed_items([original.items[int(i)] for i in most])

@@ -48,7 +48,7 @@ def to_know(
 
 def _of_knowledge(original: Original, known: Sequence[int]) -> Iterator[str]:
     """Say that less was tried than usual, as nobody rated so many items."""
-    most = original.knowable(sensitive_of(original.release.manifest.claims))
+    most = original.knowable(sensitive_of(original.release.manifest.claims)).most
     left = [m for m in known if m > most]
     if left and tuple(known) == USUAL:
         rest = [m for m in known if m <= most] or [max(most, 1)]

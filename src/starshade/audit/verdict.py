@@ -142,7 +142,7 @@ class Audit(AuditSettings):
         ratings : Ratings or Shards
             What the release was made of, read as it was read then. In shards: beside a release of
             profiles, with its receipt; no earlier one is looked at then, nothing is trained, and
-            no release is made again, so nothing is said of being in it.
+            releases are made again shard by shard.
         release : path
             A release folder.
         private : path, optional
@@ -220,8 +220,7 @@ class Audit(AuditSettings):
     ) -> AuditResult:
         """Do the same with ratings in shards and a release of profiles that has its receipt.
 
-        No release is made again of fewer people, so nothing is said of being in it, and no earlier
-        release is looked at; all else is found as of one table.
+        No earlier release is looked at. Releases are made again shard by shard.
         """
         original = InShards(shards, released, engine)
         _ = original.part
@@ -239,7 +238,7 @@ class Audit(AuditSettings):
     ) -> AuditResult:
         started, released = perf_counter(), original.release
         claims = released.manifest.claims
-        most = original.knowable(sensitive_of(claims))
+        most = original.knowable(sensitive_of(claims)).most
         tries = knowledge_to_try(released.scale, most, self.known, claims)
         with task("verifying"):
             counted = original.verified(folder)
@@ -293,19 +292,17 @@ class Audit(AuditSettings):
     def _being_in_it(self, original: OneTable | InShards, seed: int) -> BeingInIt:
         if not self.rounds:
             return BeingInIt.unmeasured(f"not asked for ({called('rounds')} 0)")
-        if isinstance(original, InShards):
-            return BeingInIt.unmeasured(
-                "no release is made again, without some of the people, of ratings in shards"
-            )
         hidden = sensitive_of(original.release.manifest.claims)
+        knowable = original.knowable(hidden)
         return being_in_it(
             original.release,
             original.ratings,
             rounds=self.rounds,
-            known=enough_of(original.part, hidden, beside=1),
-            halves=enough_of(original.part, hidden, beside=0) // 2,
+            known=enough_of(knowable, beside=1),
+            halves=enough_of(knowable, beside=0) // 2,
             targets=self.targets,
             except_items=hidden,
+            engine=original.engine,
             seed=seed,
         )
 

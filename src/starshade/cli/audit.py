@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence
     from starshade.audit.questions.question import Question
     from starshade.audit.result import AuditResult
+    from starshade.release.table import Release
 
 
 @click.command(
@@ -108,7 +109,7 @@ def audit(
     otherwise = (
         takes_one_table(released, earlier)
         or "with --report" * bool(report)
-        or _made_again(ratings, judge.rounds)
+        or _made_again(ratings, released, judge.rounds)
     )
     if works_by_shard(ratings, reading, otherwise=otherwise):
         refuse_unseeded(engine, run.given_seed)
@@ -147,16 +148,18 @@ def audit(
     context.exit(0 if result.passed else 1)
 
 
-def _made_again(ratings: str, rounds: int) -> str:
-    """Say that releases are made again of one table, where memory holds the shards as one."""
+def _made_again(ratings: str, release: Release, rounds: int) -> str:
+    """Say that a release is made again of one table alone, where memory holds the shards as one."""
     from starshade import budget
+    from starshade.audit.shadows import made_again_whole
     from starshade.ratings.shards.shards import open_shards, table_bytes
 
     by_shard = given() & {setting.name for setting in settings_of(EngineSettings)}
     if not rounds or by_shard or not is_shards(ratings):
         return ""
-    fits = table_bytes(open_shards(ratings)) <= budget.memory()
-    return "with --rounds above 0" if fits else ""
+    shards = open_shards(ratings)
+    fits = table_bytes(shards) <= budget.memory()
+    return "with --rounds above 0" if fits and made_again_whole(release, shards) else ""
 
 
 _SETTING = (

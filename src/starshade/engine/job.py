@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -82,4 +83,11 @@ class Engine(Protocol):
 
     def run(self, job: Job, shards: Sharded, tables: Tables) -> Iterator[Tables]:
         """Do the job with every shard; yields what came of it in the order of the shards."""
+        raise NotImplementedError
+
+    def within(self, name: str, /) -> AbstractContextManager[Engine]:
+        """Do a part of a run, of which nothing is kept once it is done.
+
+        What its jobs leave lies by itself until then: it is found again by whoever resumes.
+        """
         raise NotImplementedError

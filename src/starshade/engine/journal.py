@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -93,6 +94,19 @@ def filling(folder: Path) -> Iterator[None]:
             f"({os.strerror(error.errno or 0)}); what was finished before is kept",
             advice=f"Free some space there, and go on with {named('resume', True)}.",
         ) from error
+
+
+@contextmanager
+def part_of(journal: Journal, name: str) -> Iterator[Journal]:
+    """Keep the answers of a part of a run in a folder within; gone when the part ends well."""
+    if journal.folder is None:
+        yield journal
+        return
+    folder = journal.folder / name
+    with filling(journal.folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    yield Journal(folder)
+    shutil.rmtree(folder, ignore_errors=True)  # what stays of it goes with the run
 
 
 @contextmanager

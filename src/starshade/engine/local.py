@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from starshade import budget
 from starshade.engine.job import Job, Sharded, Tables
-from starshade.engine.journal import Journal
+from starshade.engine.journal import Journal, part_of
 from starshade.progress import task
 
 
@@ -46,6 +47,12 @@ class Local:
             ):
                 step(1)
                 yield answer
+
+    @contextmanager
+    def within(self, name: str, /) -> Iterator[Local]:
+        """Do a part of a run; see `starshade.engine.job.Engine.within`."""
+        with part_of(self.journal, name) as journal:
+            yield Local(journal)
 
     def _part(self, job: Job, shards: Sharded, tables: Tables, number: int) -> Tables:
         key = job.key(shards.keys[number], tables)

@@ -13,7 +13,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
@@ -23,7 +23,7 @@ from starshade import budget, errors
 from starshade._version import __version__
 from starshade.engine.executor import HANDED_OVER, hand_over
 from starshade.engine.job import Job, Sharded, Tables
-from starshade.engine.journal import Journal
+from starshade.engine.journal import Journal, part_of
 from starshade.naming import spoken
 from starshade.progress import task
 
@@ -82,6 +82,12 @@ class Spark:
                 if not asked.done():
                     with suppress(Exception):  # it may be the session that is gone
                         self.session.interruptTag(tag)
+
+    @contextmanager
+    def within(self, name: str, /) -> Iterator[Spark]:
+        """Do a part of a run; see `starshade.engine.job.Engine.within`."""
+        with part_of(self.journal, name) as journal:
+            yield Spark(self.session, journal)
 
     def _await(self, key: str, asked: Future[None]) -> Tables:
         looks = 0

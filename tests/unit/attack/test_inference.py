@@ -41,7 +41,7 @@ tables = ratings_tables(min_users=6, max_users=12, with_days=False)
 def asked_of(ratings: Ratings, facts: Any, person: int, most: int = 20) -> Questions:
     user = int(facts.users[person])
     known = facts.items[facts.indptr[person] : facts.indptr[person + 1]]
-    return questions(ratings, np.arange(ratings.n_items, dtype=np.int32), user, known, most, 0)
+    return questions(told_of(ratings, Knowledge()), user, known, most)
 
 
 @at_least(60)

@@ -18,10 +18,11 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import spread_of
 from starshade.attack.shadows.facts import Told, of_use
+from starshade.attack.shadows.folds import FOLDS
 from starshade.attack.shadows.membership import MembershipAttack, membership_scores
 from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
 from starshade.attack.shadows.seen import Seen
-from starshade.attack.shadows.shadows import FOLDS, Method, Shadows
+from starshade.attack.shadows.shadows import Method, Shadows
 from starshade.errors import ConfigError, StarshadeError
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize

@@ -116,11 +116,26 @@ def test_what_takes_one_table_says_so(tmp_path: Path) -> None:
         Audit(rounds=0).run(shards, release, private=tmp_path / "receipt.json", earlier=[release])
 
 
-def test_rounds_are_said_not_to_be_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["padded", "simple", "pooled"])
+def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, profile: str) -> None:
+    method = PredictiveAnonymizer(k=4, profile=profile, factors=2)
+    cut, whole = judged_both(tmp_path, RATINGS, method, 1, Audit(targets=20, rounds=2))
+    assert "found" in str(whole["questions"])
+    assert cut == whole
+
+
+def test_of_several_shards_they_are_made_again_shard_by_shard(tmp_path: Path) -> None:
     method = PredictiveAnonymizer(k=4, factors=2)
-    cut, _ = judged_both(tmp_path, RATINGS, method, 2, Audit(targets=10, rounds=1))
-    said = str(cut["questions"])
-    assert "no release is made again, without some of the people, of ratings in shards" in said
+    cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, rounds=2))
+    found = {each["name"]: each["rate"] for q in cut["questions"] for each in q["measured"]}
+    assert all(found[name] for name in ("halves", "membership", "inference"))
+    # all else is that of one table; three shards are three buckets, in whatever is made again
+    asked = [said["questions"].pop() for said in (cut, whole)]
+    assert asked[0]["title"] == asked[1]["title"]
+    for said in (cut, whole):
+        for question in said["questions"]:
+            question["measured"] = [e for e in question["measured"] if e["name"] != "halves"]
+    assert cut["questions"] == whole["questions"]
 
 
 def test_a_release_of_other_ratings_is_refused(tmp_path: Path) -> None:

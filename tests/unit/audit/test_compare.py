@@ -29,6 +29,7 @@ from starshade.audit.compare.compare import compare
 from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, on_frontier
 from starshade.audit.compare.ways import grouping_methods
+from starshade.audit.original.table import knowable_of
 from starshade.audit.questions.inferred import enough_of
 from starshade.audit.shadows import method_of
 from starshade.errors import ConfigError, InternalError
@@ -381,7 +382,7 @@ def test_rounds_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> No
     found = compare(part, ["k-likeness"], [5], rounds=2, rng=7)
     KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "receipt")
     release = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    known = Knowledge(known=enough_of(part, (), beside=1), dates=False)
+    known = Knowledge(known=enough_of(knowable_of(part), beside=1), dates=False)
     of = {"rounds": 2, "method": method_of(release, part)}
     asked: dict[str, Any] = {"original": part, "targets": 1000, "rng": 7}
     (row,) = found.rows

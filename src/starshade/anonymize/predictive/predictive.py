@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -29,10 +30,12 @@ from starshade.anonymize.predictive.making import (
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.arguments import typed
+from starshade.engine.job import Engine
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import Ints
 from starshade.naming import aside, called, named
 from starshade.progress import announced, task
+from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
 from starshade.recommend.padded import Padded
@@ -271,6 +274,17 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             profile=self.profile,
             chain=chain,
         )
+
+    def anonymize_shards(
+        self, shards: AnyShards, rng: Rng = None, engine: Engine | None = None
+    ) -> AbstractContextManager[Release]:
+        """Make a release of a store of shards, to be saved as long as it is open.
+
+        See `starshade.anonymize.sharded.anonymize.anonymized_shards`.
+        """
+        from starshade.anonymize.sharded.anonymize import anonymized_shards
+
+        return anonymized_shards(self, shards, rng, engine)
 
     def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
         """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.

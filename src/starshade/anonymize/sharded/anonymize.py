@@ -24,7 +24,8 @@ from starshade.errors import ConfigError
 from starshade.naming import aside, called
 from starshade.plain import plain
 from starshade.progress import task
-from starshade.ratings.shards.shards import Shards
+from starshade.ratings.shards.kept import AnyShards
+from starshade.ratings.shards.manifest import PER_RATING
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.recommend.sharded import fit_over, sample_over
@@ -54,7 +55,10 @@ def settings_of_run(method: PredictiveAnonymizer) -> dict[str, Any]:
 
 @contextmanager
 def anonymized_shards(
-    method: PredictiveAnonymizer, shards: Shards, rng: Rng = None, engine: Engine | None = None
+    method: PredictiveAnonymizer,
+    shards: AnyShards,
+    rng: Rng = None,
+    engine: Engine | None = None,
 ) -> Iterator[Release]:
     """Make a release of a store of shards, to be saved as long as this lasts.
 
@@ -66,7 +70,8 @@ def anonymized_shards(
     ----------
     method : PredictiveAnonymizer
         One that `takes_one_table` lets pass.
-    shards : Shards
+    shards : Shards or KeptShards
+        A store, or some of its users with all items.
     rng : int, Generator or None
     engine : Engine, optional
         Who works on the shards; None: this process, without a journal.
@@ -141,9 +146,9 @@ def _counts_of(levels: NDArray[np.int64], codes: NDArray[Any] | None, n: int) ->
     return np.bincount(codes, levels, n).astype(np.int64)
 
 
-def _check_memory(shards: Shards) -> None:
+def _check_memory(shards: AnyShards) -> None:
     """Refuse shards of which one does not fit, before any work."""
-    largest = max((entry.ratings for entry in shards.manifest.shards), default=0)
+    largest = max(map(shards.bytes_of, range(len(shards))), default=0) // PER_RATING
     needs = _PER_RATING * largest
     if needs > budget.memory():
         raise ConfigError(

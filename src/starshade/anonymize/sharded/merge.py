@@ -21,8 +21,7 @@ from starshade.anonymize.sharded.records import RecordShards
 from starshade.engine.journal import filling
 from starshade.kernels.arrays import Bytes, Ints
 from starshade.progress import task
-from starshade.ratings.shards.kept import KeptShards
-from starshade.release.table import Part
+from starshade.release.match.match import RecordFiles
 from starshade.scratch import put_down, scratch_bytes
 
 _BUFFER = 1 << 22  # bytes of a bucket's profiles that are read together
@@ -86,7 +85,7 @@ def counted(grouped: Grouped, classes: Classes, asked: Mapping[str, Any]) -> Int
     return total
 
 
-def link(grouped: Grouped, classes: Classes, place: Path) -> _Linked:
+def link(grouped: Grouped, classes: Classes, place: Path) -> RecordFiles:
     """Find everybody's record, shard by shard, and keep it in files of `place`."""
     buckets = grouped.buckets
     records = buckets.records
@@ -107,7 +106,7 @@ def link(grouped: Grouped, classes: Classes, place: Path) -> _Linked:
             free += sizes
             np.save(file, _of_all(records, shard, record))
             step(1)
-    return _Linked(records.table, files)
+    return RecordFiles(records.table, files)
 
 
 def _of_all(records: RecordShards, shard: int, record: Ints) -> NDArray[np.int64]:
@@ -116,16 +115,3 @@ def _of_all(records: RecordShards, shard: int, record: Ints) -> NDArray[np.int64
     out = np.full(table.store.manifest.shards[shard].users, -1, dtype=np.int64)
     out[table.who_stays(shard)] = record
     return out
-
-
-@dataclass(frozen=True, eq=False)
-class _Linked:
-    """Opens the store's shards, each with its users' records."""
-
-    table: KeptShards
-    files: Sequence[Path]
-
-    def __call__(self) -> Iterator[Part]:
-        place = self.table.place
-        for number, file in enumerate(self.files):
-            yield Part(self.table.store.shard(number), place, np.load(file, mmap_mode="c"))

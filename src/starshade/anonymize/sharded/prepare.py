@@ -21,17 +21,18 @@ from starshade.kernels.attack.knowledge import tally
 from starshade.ratings.levels import translated, users_per_level
 from starshade.ratings.scale import Scale
 from starshade.ratings.shards.counts import Counts, counts_of
-from starshade.ratings.shards.kept import KeptShards
+from starshade.ratings.shards.kept import AnyShards, KeptShards
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 
 
 def prepare_shards(
-    shards: Shards, engine: Engine, k: int, rare_items: RareItems, slack: int
+    shards: AnyShards, engine: Engine, k: int, rare_items: RareItems, slack: int
 ) -> tuple[Prepared[KeptShards], Counts]:
     """Do what `starshade.anonymize.prepare.prepare` does, and return what is counted of all too.
 
-    The counts are of the store's items, and of the store's levels among the items that stay.
+    `shards`: a store, or some of its users with all items. The counts are of the store's items, and
+    of the store's levels among the items that stay.
     """
     counts = counts_of(shards, engine)
     rated = int(counts.users[counts.support > 0].sum())
@@ -44,7 +45,16 @@ def prepare_shards(
     if rare:
         note_left_out(rare, rated - left, k)
     scale, values, codes = _scale(shards, stays.levels, stays.givers, k)
-    table = KeptShards(shards, kept, scale, values, codes, stays.users, stays.n_ratings)
+    table = KeptShards(
+        shards if isinstance(shards, Shards) else shards.store,
+        kept,
+        scale,
+        values,
+        codes,
+        stays.users,
+        stays.n_ratings,
+        None if isinstance(shards, Shards) else shards.chosen,
+    )
     counted = Counts(counts.support, counts.users, counts.items, stays.levels, counts.days)
     return Prepared(table, rare, shards.n_users - left), counted
 
@@ -66,7 +76,7 @@ class Stays(NamedTuple):
         return int(self.levels.sum())
 
 
-def what_stays(shards: Shards, kept: Ints, engine: Engine) -> Stays:
+def what_stays(shards: AnyShards, kept: Ints, engine: Engine) -> Stays:
     """Count what stays of each shard, and who gave each rating in it."""
     marked = np.zeros(shards.n_items, dtype=np.bool_)
     marked[kept] = True
@@ -77,7 +87,7 @@ def what_stays(shards: Shards, kept: Ints, engine: Engine) -> Stays:
 
 
 def _scale(
-    shards: Shards, levels: Ints, givers: Ints, k: int
+    shards: AnyShards, levels: Ints, givers: Ints, k: int
 ) -> tuple[Scale, Floats, Array | None]:
     """Return the scale of a release, its levels, and the code of each of the store's."""
     if not shards.report.scale_inferred:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.seen import Facts
 from starshade.progress import note
-from starshade.ratings.table import Ratings
+from starshade.ratings.shards.counts import Counts
+from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,17 +20,35 @@ class Told:
     """Where facts come from.
 
     `truth`: the original on the released items. `item` (n_items,): where each of these is among
-    the items of the original. `knowledge`: what of them may be known; see `of_use`.
+    the items of the original. `knowledge`: what of them may be known; see `of_use`. `everybody`:
+    what is counted of the whole original, where `truth` has some of its users; None: all are there.
     """
 
     truth: Ratings
     item: NDArray[np.int32]
     knowledge: Knowledge
     seed: int
+    everybody: Counts | None = None
+
+    @property
+    def n_users(self) -> int:
+        """Users of the original."""
+        return self.truth.n_users if self.everybody is None else self.everybody.n_users
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """Users of the original who rated each released item."""
+        everybody = self.everybody
+        return self.truth.item_support if everybody is None else everybody.items[self.item]
+
+    @cached_property
+    def eligible(self) -> NDArray[np.bool_]:
+        """Released items that may be known."""
+        return self.knowledge.eligible_among(self.truth.items, lambda: self.support)
 
     def enough(self, known: int | None) -> NDArray[np.bool_]:
         """Mark the users of whom so much can be known; None: all that there is, at least one."""
-        return replace(self.knowledge, known=known or 1).eligible_users(self.truth)
+        return replace(self.knowledge, known=known or 1).with_enough(self.truth, self.eligible)
 
     def of(self, users: NDArray[np.int64], known: int | None) -> Facts:
         """Return what is known of these users, who have `enough`.
@@ -37,13 +57,17 @@ class Told:
         """
         if known is None:
             return self._everything(users)
-        drawn = replace(self.knowledge, known=known).draw(self.truth, users, self.seed)
+        # only what is wrong is drawn from everybody's ratings and days
+        levels, days = (np.zeros(n, np.int64) for n in (len(self.truth.levels), UNKNOWN_DAY + 1))
+        drawn = replace(self.knowledge, known=known).draw_of(
+            self.truth, users, self.seed, self.eligible, levels, days
+        )
         ends = np.arange(len(users) + 1) * known
         return Facts(users, ends, self.item[drawn.items.ravel()], drawn.ratings.ravel())
 
     def _everything(self, users: NDArray[np.int64]) -> Facts:
         rows = self.truth.keep_users(users)
-        may = self.knowledge.eligible_items(self.truth)[rows.columns]
+        may = self.eligible[rows.columns]
         ends = np.append(0, np.cumsum(may))[rows.indptr]
         ratings = rows.values()[may] if self.knowledge.ratings else np.full(ends[-1], np.nan)
         return Facts(users, ends, self.item[rows.columns[may]], ratings)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.settings import InferenceAttackSettings
+from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
 from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled
@@ -18,7 +19,6 @@ from starshade.attack.shadows.shadows import Method, Round
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.ratings.scale import Scale
-from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
@@ -131,7 +131,7 @@ class _Answered:
 
     def _questions(self, user: int, facts: Facts, place: int) -> Questions:
         told, own = self.asked.told, facts.items[facts.indptr[place] : facts.indptr[place + 1]]
-        return questions(told.truth, told.item, user, own, self.questions, told.seed)
+        return questions(told, user, own, self.questions)
 
     def found(self, facts: dict[str, Any]) -> InferenceResult:
         users, marks = np.concatenate(self.users), np.concatenate(self.marks)
@@ -152,36 +152,27 @@ class _Answered:
                 for w, by in enumerate(WAYS)
             ),
             targets=len(np.unique(users)),
-            ineligible=self.asked.told.truth.n_users - len(np.unique(users)),
+            ineligible=self.asked.told.n_users - len(np.unique(users)),
             **facts,
         )
 
 
-def questions(
-    truth: Ratings,
-    item: NDArray[np.int32],
-    user: int,
-    known: NDArray[np.int32],
-    most: int,
-    seed: int,
-) -> Questions:
-    """Choose what is asked about a user, of whom the ratings of some items are `known`.
-
-    `truth`: on the released items; `item`: where each of these is among those of the original.
-    """
+def questions(told: Told, user: int, known: NDArray[np.int32], most: int) -> Questions:
+    """Choose what is asked about a user, of whom the ratings of some items are `known`."""
+    truth, item = told.truth, told.item
     cells = slice(truth.indptr[user], truth.indptr[user + 1])
     columns, ratings = truth.columns[cells], truth.levels[truth.codes[cells]]
     rest = np.flatnonzero(~np.isin(item[columns], known))
     if len(rest) > most:
         own = int(truth.users.fingerprints[user])
-        key = np.uint64(stream_key(seed, f"questions {own}"))
+        key = np.uint64(stream_key(told.seed, f"questions {own}"))
         numbers = keyed_numbers(truth.items.fingerprints[columns[rest]], key)
         rest = np.sort(rest[np.argsort(numbers, kind="stable")[:most]])
     rated = columns[rest]
     others = np.setdiff1d(np.arange(truth.n_items), columns)
     nearest = np.full(len(rated), -1, dtype=np.int64)
     if len(others):
-        support = truth.item_support
+        support = told.support
         away = np.abs(support[others][None, :] - support[rated][:, None])
         nearest = item[others[away.argmin(axis=1)]].astype(np.int64)  # the first: the earlier key
     return Questions(item[rated].astype(np.int64), ratings[rest], nearest)

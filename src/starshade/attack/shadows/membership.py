@@ -108,7 +108,7 @@ class _Scored:
             rounds=self.asked.rounds,
             by_known=at,
             targets=len(asked),
-            ineligible=self.asked.told.truth.n_users - len(asked),
+            ineligible=self.asked.told.n_users - len(asked),
             **facts,
         )
 

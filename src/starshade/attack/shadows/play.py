@@ -15,7 +15,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.facts import Told, of_use
 from starshade.attack.shadows.shadows import Method, Round, Shadows
 from starshade.attack.shown import Found
-from starshade.attack.targets import Attack, Request
+from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import look
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import sample_users
@@ -93,12 +93,8 @@ def play(
         The releases cannot be made, or nobody can be asked about.
     """
     started, seed, first = perf_counter(), resolve_seed(request.rng), attacks[0]
-    if isinstance(data, Release) and first.method is None:
-        raise ConfigError(
-            f"{first.name}: releases without some of the people are to be made, and nobody says "
-            "how this one was made",
-            advice="Give the private receipt; in Python the method, with its settings.",
-        )
+    if isinstance(data, Release):
+        refuse_without_method(first)
     view = look(data, request.original, request.link)
     truth = view.truth()
     told = Told(
@@ -111,24 +107,59 @@ def play(
     asked = np.zeros(truth.n_users, dtype=np.bool_)
     asked[sample_users(truth, people, request.targets, seed)] = True
     if not len(people):
-        raise ConfigError("nobody can be attacked: no user rated what is released")
-    games = [attack.begin(Asked(told, asked, attack.rounds)) for attack in attacks]
+        raise nobody_rated()
+    games = Games.begin(attacks, Asked(told, asked, first.rounds))
     for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
-        for game in games:
-            game.add(one)
+        games.add(one)
         del one  # the next is made in its place
-    facts = {
-        "records": view.cells.n_records,
-        "credit": view.credit,
-        "seconds": perf_counter() - started,
-        "knowledge": {"name": told.knowledge.name} | asdict(told.knowledge),
-        "seed": seed,
-        "digest": digest_of(view.original),
-    }
-    return [
-        _summed_up(game, facts | {"attack": attack.name, "config": _config(attack, request)})
-        for attack, game in zip(attacks, games, strict=True)
-    ]
+    return games.found(
+        request.targets,
+        records=view.cells.n_records,
+        credit=view.credit,
+        seconds=perf_counter() - started,
+        digest=digest_of(view.original),
+    )
+
+
+def refuse_without_method(attack: ShadowAttack[Any]) -> None:
+    """Refuse to attack a release of which nobody says how it was made."""
+    if attack.method is None:
+        raise ConfigError(
+            f"{attack.name}: releases without some of the people are to be made, and nobody says "
+            "how this one was made",
+            advice="Give the private receipt; in Python the method, with its settings.",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Attacks that ask the same people about the same rounds."""
+
+    attacks: Sequence[ShadowAttack[Any]]
+    asked: Asked
+    collected: Sequence[Collected[Any]]
+
+    @classmethod
+    def begin(cls, attacks: Sequence[ShadowAttack[Any]], asked: Asked) -> Games:
+        """Begin each."""
+        return cls(attacks, asked, [attack.begin(asked) for attack in attacks])
+
+    def add(self, one: Round) -> None:
+        """Attack one round."""
+        for each in self.collected:
+            each.add(one)
+
+    def found(self, targets: int | None, **facts: Any) -> list[Any]:
+        """Sum up each, or say why nobody can be asked; `facts`: of what was attacked."""
+        told = self.asked.told
+        facts |= {
+            "knowledge": {"name": told.knowledge.name} | asdict(told.knowledge),
+            "seed": told.seed,
+        }
+        return [
+            _summed_up(each, facts | {"attack": attack.name, "config": _config(attack, targets)})
+            for attack, each in zip(self.attacks, self.collected, strict=True)
+        ]
 
 
 def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
@@ -138,7 +169,7 @@ def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
         return error
 
 
-def _config(attack: ShadowAttack[Any], request: Request) -> dict[str, Any]:
+def _config(attack: ShadowAttack[Any], targets: int | None) -> dict[str, Any]:
     declaration: type = attack.__class__
     own = {setting.name: getattr(attack, setting.name) for setting in settings_of(declaration)}
-    return own | {"targets": request.targets}
+    return own | {"targets": targets}

@@ -64,7 +64,9 @@ class _Written:
     def add(self, one: Round) -> None:
         view = one.release.view
         try:
-            assert isinstance(view.cells, Cells)  # means meet no conditions
+            # means meet no conditions, and of what lies in shards only means are made
+            assert isinstance(view.cells, Cells)
+            assert one.left_out is not None
             tried = written(view, distinct(view.cells), self.promise, one.left_out, seed=self.seed)
         except ConfigError as error:  # the other attacks go on
             self.error = error

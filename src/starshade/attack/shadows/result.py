@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from starshade.attack.shadows.shadows import FOLDS
+from starshade.attack.shadows.folds import FOLDS
 from starshade.attack.shown import NOT_ASKED, Found
 from starshade.figure import Figure
 

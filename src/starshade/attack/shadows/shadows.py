@@ -10,16 +10,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.shadows.folds import FOLDS, edges_of, fold_of, numbers_of
 from starshade.attack.shadows.seen import Seen
 from starshade.errors import ConfigError, UnmetError, UserError
-from starshade.kernels.fingerprint import keyed_numbers
 from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, stream_key
 from starshade.scratch import put_down
-
-FOLDS = 10
 
 
 class Method(Protocol):
@@ -34,15 +32,15 @@ class Round:
     """A release, its reference, and the people who tell them apart.
 
     `members`, `outsiders`: users of the original who have a record in `release` and none in
-    `reference`, and those who have none in either; `left_out`: the ratings of the latter.
-    `release`, `reference`: as an adversary sees them. `support` (n_items,): people of the reference
-    who rated each item of the original.
+    `reference`, and those who have none in either; `left_out`: the ratings of the latter, None
+    where they lie in shards. `release`, `reference`: as an adversary sees them. `support`
+    (n_items,): people of the reference who rated each item of the original.
     """
 
     number: int
     members: NDArray[np.int64]
     outsiders: NDArray[np.int64]
-    left_out: Ratings
+    left_out: Ratings | None
     release: Seen
     reference: Seen
     support: NDArray[np.int64]
@@ -64,10 +62,9 @@ class Shadows:
     @cached_property
     def fold(self) -> NDArray[np.int64]:
         """The fold of each user of the original, 0 to 9; -1: not among the people."""
-        key = np.uint64(stream_key(self.seed, "folds"))
-        numbers = keyed_numbers(self.original.users.fingerprints[self.people], key)
+        numbers = numbers_of(self.original.users.fingerprints[self.people], self.seed)
         fold = np.full(self.original.n_users, -1, dtype=np.int64)
-        fold[self.people[np.argsort(numbers, kind="stable")]] = np.arange(len(numbers)) % FOLDS
+        fold[self.people] = fold_of(numbers, edges_of(numbers))
         return fold
 
     def rounds(self, count: int) -> Iterator[Round]:
@@ -78,12 +75,6 @@ class Shadows:
         ConfigError
             There are too few people, or the method cannot make a release of those who are left.
         """
-        if len(self.people) < FOLDS:
-            raise ConfigError(
-                f"{len(self.people):,} people rated what is released: too few to leave a tenth "
-                "of them out",
-                advice=f"At least {FOLDS} are needed.",
-            )
         with task("making releases without some of the people", count) as step:
             for number in range(count):
                 yield self._round(number)
@@ -93,7 +84,7 @@ class Shadows:
         out, member = self.fold == number, self.fold == (number + 1) % FOLDS
         whole, part = self.original.keep_users(np.flatnonzero(~out)), ~(out | member)
         rest = self.original.keep_users(np.flatnonzero(part))
-        seed = stream_key(self.seed, f"shadow releases {number}") >> 1
+        seed = seed_of(self.seed, number)
         reference = Seen.of(self._made(rest, seed), rest)
         release = Seen.of(self._made(whole, seed), whole, reference.spread)
         inside = np.full(self.original.n_users, -1, dtype=np.int64)
@@ -116,7 +107,17 @@ class Shadows:
             with silence():
                 return self.method.anonymize(ratings, rng=seed)
         except (UserError, UnmetError) as error:
-            raise ConfigError(
-                f"a release without some of the people cannot be made: {error.message}",
-                advice="Whether somebody is in the release can then not be measured.",
-            ) from None
+            raise cannot_be_made(error) from None
+
+
+def seed_of(seed: int, number: int) -> int:
+    """Return the seed of both releases of a round."""
+    return stream_key(seed, f"shadow releases {number}") >> 1
+
+
+def cannot_be_made(error: UserError | UnmetError) -> ConfigError:
+    """Say that, and why, there is nothing to compare with."""
+    return ConfigError(
+        f"a release without some of the people cannot be made: {error.message}",
+        advice="Whether somebody is in the release can then not be measured.",
+    )

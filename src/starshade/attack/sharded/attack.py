@@ -11,6 +11,7 @@ from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.shadows.play import ShadowAttack
 from starshade.attack.sharded.candidates import by_candidates
 from starshade.attack.sharded.likelihood import by_likelihood
 from starshade.attack.sharded.link_existence import by_links_on_release
@@ -21,6 +22,7 @@ from starshade.attack.sharded.released import (
     by_score_on_release,
 )
 from starshade.attack.sharded.scoreboard import by_score
+from starshade.attack.sharded.shadows import by_rounds_on_release
 from starshade.attack.targets import Attack
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
@@ -92,6 +94,7 @@ _WORK: tuple[tuple[Any, Any, Any], ...] = (
     (Likelihood, by_likelihood, by_likelihood_on_release),
     (LinkExistence, None, by_links_on_release),
     (PaddingAttack, None, by_padding_on_release),
+    (ShadowAttack, None, by_rounds_on_release),
 )
 
 

@@ -60,7 +60,7 @@ def draw_over(
     counts = counts_of(shards, engine)
     eligible = knowledge.eligible_among(shards.items, lambda: counts.items)
     settings = {"knowledge": asdict(knowledge), "seed": seed, "targets": targets and int(targets)}
-    users, able = _chosen(store, engine, settings, eligible)
+    users, able = chosen_over(store, engine, settings, eligible)
     if not able:
         raise nobody(knowledge)
     tables = {"users": users, "eligible": eligible, "levels": counts.levels, "days": counts.days}
@@ -72,7 +72,7 @@ def draw_over(
     return AttackedShards(knowledge, known_of(joined), targets, ineligible, seed, started, *told)
 
 
-def _chosen(
+def chosen_over(
     store: AnyShards | LinkedShards,
     engine: Engine,
     settings: Mapping[str, Any],

@@ -26,9 +26,10 @@ from starshade.attack.sharded.truth import rows_of_targets
 from starshade.attack.targets import warn_of_counts
 from starshade.attack.view import View, released_cells, tolerance_of, view_of
 from starshade.engine.job import Engine, Job, Tables
+from starshade.ratings.shards.kept import AnyShards
 from starshade.release.columns import Columns
 from starshade.release.folder.digest import digest_of_shards
-from starshade.release.match.match import LinkedShard, LinkedShards, people_of
+from starshade.release.match.match import LinkedShard, LinkedShards, MadeShards, people_of
 
 
 def by_score_on_release(
@@ -80,7 +81,7 @@ def by_likelihood_on_release(
     """Attack a release by likelihood."""
     seen = _Seen.of(store, engine, knowledge, targets, seed)
     drawn, view = seen.drawn, seen.view
-    spread = _spread(store, engine, view)
+    spread = spread_over(store, engine, store.shards, cast(Columns, view.cells))
     model = Model(view, drawn.knowledge, spread, filled=True, everybody=drawn.counts)
     outcomes, looked_at = attack.judge(model, seen.known)
     outcomes = replace(outcomes, users=drawn.known.users)
@@ -89,9 +90,13 @@ def by_likelihood_on_release(
     return attack.result(outcomes, seed, facts, ceiling)
 
 
-def _spread(store: LinkedShards, engine: Engine, view: View) -> float:
-    """Return how far everybody's ratings lie from their profiles, as `spread_of` one table."""
-    shards, profiles = store.shards, cast(Columns, view.cells)
+def spread_over(
+    store: LinkedShards | MadeShards, engine: Engine, shards: AnyShards, profiles: Columns
+) -> float:
+    """Return how far everybody's ratings lie from their profiles, as `spread_of` one table.
+
+    `shards`: of which the scale and the levels are.
+    """
     job = Job("comparing with the profiles", _shown)
     counts = sum(answer["shown"] for answer in engine.run(job, store, {}))
     return spread_around(profiles, shards.scale, shards.levels, np.asarray(counts))

@@ -14,20 +14,26 @@ from starshade.kernels.attack.agreement import Truth
 from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.match.match import LinkedShard, LinkedShards
+from starshade.release.match.match import LinkedShard, LinkedShards, MadeShards
 
 
 def rows_of_targets(
     store: AnyShards | LinkedShards, engine: Engine, users: NDArray[np.int64]
 ) -> Ratings:
-    """Return the ratings of some users, ascending among all, as a table of its own."""
+    """Return the ratings of some users, ascending among all, as a table of its own.
+
+    They are numbered from 0 there, and what is drawn by their ids is drawn as everywhere.
+    """
     job = Job("fetching the targets' ratings", _fetch)
     parts = list(engine.run(job, store, {"users": users}))
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     shards = store.shards if isinstance(store, LinkedShards) else store
+    numbered = Vocabulary(np.arange(len(users)))
+    # what the cached property would compute, of their ids
+    numbered.__dict__["fingerprints"] = found["fingerprints"]
     return Ratings(
         scale=shards.scale,
-        users=Vocabulary(np.arange(len(users))),
+        users=numbered,
         items=shards.items,
         indptr=np.concatenate([[0], np.cumsum(found["lengths"])]),
         columns=found["columns"],
@@ -45,7 +51,7 @@ def _fetch(
     start, stop = np.searchsorted(tables["users"], [first, first + ratings.n_users])
     rows = ratings.keep_users(tables["users"][start:stop] - first)
     found: dict[str, NDArray[Any]] = {"lengths": rows.user_support, "columns": rows.columns}
-    found["codes"] = rows.codes
+    found |= {"codes": rows.codes, "fingerprints": rows.users.fingerprints}
     return found if rows.days is None else found | {"days": rows.days}
 
 
@@ -62,3 +68,16 @@ def told_of_targets(
 def truth_in(tables: Tables) -> Truth:
     """Read what `told_of_targets` laid out."""
     return Truth(*(tables[f"true.{name}"] for name in Truth._fields))
+
+
+def rows_of_users(
+    store: LinkedShards | MadeShards, engine: Engine, users: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the released row of some users, ascending among all; -1 of those who have none."""
+    job = Job("finding the targets' rows", _rows)
+    return np.concatenate([part["rows"] for part in engine.run(job, store, {"users": users})])
+
+
+def _rows(part: LinkedShard, first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
+    start, stop = np.searchsorted(tables["users"], [first, first + part.ratings.n_users])
+    return {"rows": part.row_of_user[tables["users"][start:stop] - first]}

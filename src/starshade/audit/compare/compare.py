@@ -32,6 +32,7 @@ from starshade.audit.compare.settings import CompareSettings
 from starshade.audit.compare.ways import Way, ways_of
 from starshade.audit.evidence import numbers_to_try
 from starshade.audit.measure import figures_of
+from starshade.audit.original.table import knowable_of
 from starshade.audit.questions.inferred import enough_of, most_gained
 from starshade.audit.questions.singled_out import predicates_of
 from starshade.audit.shadows import being_in_it
@@ -277,13 +278,14 @@ class _Judge:
 
     def _by_rounds(self, release: Release) -> dict[str, Value]:
         """Make it again without some of the people: what links, and what being in it tells."""
+        knowable = knowable_of(self.ratings)
         with silence():
             found = being_in_it(
                 release,
                 self.ratings,
                 rounds=self.rounds,
-                known=enough_of(self.ratings, (), beside=1),
-                halves=enough_of(self.ratings, (), beside=0) // 2,
+                known=enough_of(knowable, beside=1),
+                halves=enough_of(knowable, beside=0) // 2,
                 targets=self.targets,
                 seed=self.seed,
             )

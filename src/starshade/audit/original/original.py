@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,18 @@ class Given:
         return self.levels[self.givers >= k]
 
 
+class Knowable(NamedTuple):
+    """`cells`: numbers of cells that can be known of somebody; `people`: of how many each."""
+
+    cells: NDArray[np.int64]
+    people: NDArray[np.int64]
+
+    @property
+    def most(self) -> int:
+        """The most that can be known of anybody."""
+        return int(self.cells.max(initial=0))
+
+
 class Original(Protocol):
     """What a release was made of: the users who became its records, on the released items."""
 
@@ -59,8 +71,8 @@ class Original(Protocol):
     def part(self) -> Any:
         """The released part, as attacks take it."""
 
-    def knowable(self, hidden: Sequence[str]) -> int:
-        """Return how many cells at most can be known of anybody; hidden items are not counted."""
+    def knowable(self, hidden: Sequence[str]) -> Knowable:
+        """Return how many cells can be known of people; hidden items are not counted."""
 
     def digest(self) -> str:
         """Return the SHA-256 over the released part."""

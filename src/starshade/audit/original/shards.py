@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from starshade.anonymize.sharded.prepare import Stays, what_stays
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.sharded.truth import rows_of_users
 from starshade.attack.targets import Attack
 from starshade.audit.measure import measure_shards
-from starshade.audit.original.original import Given
+from starshade.audit.original.original import Given, Knowable
 from starshade.audit.original.table import verified_against
-from starshade.engine.job import Engine, Job, Tables
+from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.ratings.levels import translated
 from starshade.ratings.shards.counts import counts_of
@@ -27,23 +28,23 @@ from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.digest import digest_of_shards
-from starshade.release.match.match import LinkedShard, LinkedShards, not_made_of, people_of
+from starshade.release.match.match import LinkedShards, not_made_of, people_of
 from starshade.release.table import Link, Part, Release
 
 
 @dataclass(frozen=True, eq=False)
 class InShards:
-    """`Original` in shards: `shards` as they were given, worked on by `engine`."""
+    """`Original` in shards: `ratings` as they were given, worked on by `engine`."""
 
-    shards: Shards
+    ratings: Shards
     release: Release
     engine: Engine
 
     @cached_property
     def _kept(self) -> NDArray[np.int64]:
         """The released items, and a look at whether the release was made of these ratings."""
-        people = people_of(LinkedShards(self.shards, self.release), self.engine)
-        kept = self.shards.items.indices(self.release.items)
+        people = people_of(LinkedShards(self.ratings, self.release), self.engine)
+        kept = self.ratings.items.indices(self.release.items)
         if (kept < 0).any() or not people.raters == people.linked == self.release.n_people:
             raise not_made_of(
                 "the receipt's users are not those who rated the released items in these ratings"
@@ -52,7 +53,7 @@ class InShards:
 
     @cached_property
     def _stays(self) -> Stays:
-        return what_stays(self.shards, self._kept, self.engine)
+        return what_stays(self.ratings, self._kept, self.engine)
 
     @cached_property
     def part(self) -> KeptShards:
@@ -60,7 +61,7 @@ class InShards:
         return self._keeping(self._kept, self._stays)
 
     def _keeping(self, items: NDArray[np.int64], stays: Stays) -> KeptShards:
-        shards, scale, codes = self.shards, self.release.scale, None
+        shards, scale, codes = self.ratings, self.release.scale, None
         levels, used = shards.levels, np.flatnonzero(self._stays.levels)
         if scale != shards.scale:
             levels, codes = translated(levels, used, scale)
@@ -69,18 +70,19 @@ class InShards:
     @cached_property
     def given(self) -> Given:
         """The ratings as they were given."""
-        shards, stays = self.shards, self._stays
+        shards, stays = self.ratings, self._stays
         released = shards.levels[stays.levels > 0]
         inferred = shards.report.scale_inferred
         return Given(shards.scale, inferred, shards.levels, stays.givers, released)
 
-    def knowable(self, hidden: Sequence[str]) -> int:
-        """Return how many cells at most can be known of anybody."""
+    def knowable(self, hidden: Sequence[str]) -> Knowable:
+        """Return how many cells can be known of people."""
         part = self.part
         if hidden:
-            items = np.setdiff1d(self._kept, self.shards.items.indices(hidden))
-            part = self._keeping(items, what_stays(self.shards, items, self.engine))
-        return int(counts_of(part, self.engine).support.max(initial=0))
+            items = np.setdiff1d(self._kept, self.ratings.items.indices(hidden))
+            part = self._keeping(items, what_stays(self.ratings, items, self.engine))
+        counts = counts_of(part, self.engine)
+        return Knowable(counts.support, counts.users)
 
     def digest(self) -> str:
         """Return the SHA-256 over the released part."""
@@ -118,17 +120,10 @@ class InShards:
     def rows_of(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the released row of some users."""
         asked, place = np.unique(users, return_inverse=True)
-        job = Job("finding the targets' rows", _rows)
-        parts = list(self.engine.run(job, self._linked, {"users": asked}))
-        return np.concatenate([part["rows"] for part in parts])[place]
+        return rows_of_users(self._linked, self.engine, asked)[place]
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
         """Measure what the release is good for; nothing is trained."""
         if probe is not None:
             raise ConfigError("a probe takes one table", advice="Leave it out.")
-        return measure_shards(self.release, self.shards, self.engine)
-
-
-def _rows(part: LinkedShard, first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
-    start, stop = np.searchsorted(tables["users"], [first, first + part.ratings.n_users])
-    return {"rows": part.row_of_user[tables["users"][start:stop] - first]}
+        return measure_shards(self.release, self.ratings, self.engine)

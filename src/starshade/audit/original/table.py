@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.targets import Attack
 from starshade.audit.measure import measure_all
-from starshade.audit.original.original import Given
+from starshade.audit.original.original import Given, Knowable
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside
 from starshade.ratings.table import Ratings
@@ -28,6 +28,7 @@ from starshade.release.verify.verify import verify_folder
 class OneTable:
     """`Original` in memory, or mapped: `ratings` as they were given."""
 
+    engine: ClassVar[None] = None
     ratings: Ratings
     release: Release
 
@@ -49,9 +50,9 @@ class OneTable:
         """The ratings as they were given."""
         return Given.of(self.ratings, self.part)
 
-    def knowable(self, hidden: Sequence[str]) -> int:
-        """Return how many cells at most can be known of anybody."""
-        return int(without(self.part, hidden).user_support.max(initial=0))
+    def knowable(self, hidden: Sequence[str]) -> Knowable:
+        """Return how many cells can be known of people."""
+        return knowable_of(self.part, hidden)
 
     def digest(self) -> str:
         """Return the SHA-256 over the released part."""
@@ -84,12 +85,12 @@ class OneTable:
         return measure_all(self.release, self.ratings, probe=probe)
 
 
-def without(original: Ratings, hidden: Sequence[str]) -> Ratings:
-    """Return the ratings of items that may be known: all but those that are `hidden`."""
-    if not hidden:
-        return original
-    rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
-    return original.keep_items(rest)
+def knowable_of(original: Ratings, hidden: Sequence[str] = ()) -> Knowable:
+    """Return how many cells of the items that are not `hidden` can be known of people."""
+    if hidden:
+        rest = np.setdiff1d(np.arange(original.n_items), original.items.indices(hidden))
+        original = original.keep_items(rest)
+    return Knowable(*np.unique(original.user_support, return_counts=True))
 
 
 def verified_against(folder: Path, release: Release, **truth: Any) -> dict[str, Any]:

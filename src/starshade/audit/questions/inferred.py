@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
-from starshade.audit.original.table import without
+from starshade.audit.original.original import Knowable
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate
 from starshade.plain import percent
-from starshade.ratings.table import Ratings
 
 KNOWN = 8  # ratings of each person, where so many can be known
 _ENOUGH = 100  # people who gave so many and one more
 ALARMS = 0.01  # of people who are not in it, taken for people who are
 
 
-def enough_of(original: Ratings, hidden: Sequence[str], *, beside: int) -> int:
+def enough_of(knowable: Knowable, *, beside: int) -> int:
     """Return how many ratings are known of each person: 8, or fewer where too few gave so many.
 
-    `beside`: further ratings that each must have given. `original`: on the released items, of
-    which those that are `hidden` are not known.
+    `beside`: further ratings that each must have given.
     """
-    table = without(original, hidden)
     for known in (KNOWN, KNOWN // 2):
-        if int((table.user_support >= known + beside).sum()) >= _ENOUGH:
+        if int(knowable.people[knowable.cells >= known + beside].sum()) >= _ENOUGH:
             return known
     return KNOWN // 4
 

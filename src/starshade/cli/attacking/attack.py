@@ -16,6 +16,7 @@ import click
 from starshade.attack.registry import ENTRIES
 from starshade.attack.settings import KnowledgeSettings, RiskSettings
 from starshade.cli.attacking.public import attack_with, public
+from starshade.cli.attacking.whole import as_one_table, with_method
 from starshade.cli.options.declared import Choosing, declared_options, options_of
 from starshade.cli.options.help import OWNER, grouped
 from starshade.cli.options.shards import opened, over_shards, refuse_unseeded, works_by_shard
@@ -30,7 +31,7 @@ from starshade.cli.options.shared import (
     refuse_beside,
     said,
 )
-from starshade.cli.options.spelling import Whole, as_option
+from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe, describe_risk, page
 from starshade.errors import ConfigError
@@ -177,7 +178,7 @@ def attack(
         )
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
-    whole = _as_one_table(data, chosen, original, private, risk_list)
+    whole = as_one_table(data, chosen, original, private, risk_list)
     if sensitive and not whole:  # known by their ids as yet
         whole = "with --sensitive"
     if works_by_shard(original or data, reading, otherwise=whole):
@@ -190,10 +191,8 @@ def attack(
     if sensitive:
         rows = rows_of(sensitive, truth, show_values=reading.show_values)
         chosen = replace(chosen, sensitive=rows)
-    if isinstance(table, Release) and hasattr(chosen, "method"):
-        from starshade.audit.shadows import method_of
-
-        chosen = replace(chosen, method=method_of(table, truth))
+    if isinstance(table, Release):
+        chosen = with_method(chosen, table, truth)
     arguments = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
     at_risk = None if risk is None else risk.run(table, knowledge, **arguments)
     result = chosen.run(table, knowledge, **arguments)
@@ -207,28 +206,6 @@ def attack(
         listed = save_risk_list(at_risk, truth, risk_list)
         parts.append(describe_risk(at_risk, risk_list, listed))
     run.emit(payload, lambda: page(*parts))
-
-
-def _as_one_table(
-    data: str, chosen: Any, original: str | None, private: str | None, risk_list: str | None
-) -> str:
-    """Say why an attack takes all ratings as one table, where it does."""
-    from starshade.attack.sharded.attack import takes_one_table
-    from starshade.release.folder.read import is_release, read_manifest
-
-    released = original is not None and is_release(data)
-    setting = takes_one_table(chosen, released=released)
-    if setting == "attack":
-        return f"with the attack {chosen.name}" + (" on a release" if released else "")
-    if setting:
-        return f"with {as_option(setting, getattr(chosen, setting))}"
-    if risk_list is not None:
-        return "with --risk-list"
-    if released and private is None:
-        return "without --private"
-    if released and read_manifest(Path(data)).layout != "profile":
-        return "with a release that is not of profiles"
-    return "with --original or --private" if (original or private) and not released else ""
 
 
 def _attack_by_shard(
@@ -252,6 +229,7 @@ def _attack_by_shard(
         if original is not None:
             store = LinkedShards(shards, read_release(data, private=private))
             _say_what_is_known(chosen.name, store.release, shards.items)
+            chosen = with_method(chosen, store.release, shards)
         read_seconds = time.perf_counter() - started
         result = attack_shards(
             chosen, store, knowledge, targets=targets, rng=run.seed, engine=working

@@ -1,11 +1,12 @@
-"""Shards of ratings beside the release that was made of them."""
+"""Shards of ratings beside the release that was made of them, or is being made."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,7 @@ from starshade.release.match.evidence import (
     refuse_foreign_link,
     refuse_strangers,
 )
-from starshade.release.table import Link, Release
+from starshade.release.table import Link, Part, Release
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,54 @@ class LinkedShards:
         place = self._link.users.indices(ratings.users)
         rows = self.release.class_of_record[self._link.record[place]]
         return LinkedShard(ratings, np.where(place < 0, -1, rows), self.release)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordFiles:
+    """Opens a store's shards, each with its users' records, which lie in a file for each."""
+
+    table: KeptShards
+    files: Sequence[Path]
+
+    def __call__(self) -> Iterator[Part]:
+        """Open one after the other."""
+        return map(self.part, range(len(self.files)))
+
+    def part(self, number: int) -> Part:
+        """Open one."""
+        record = np.load(self.files[number], mmap_mode="c")
+        return Part(self.table.store.shard(number), self.table.place, record)
+
+
+@dataclass(frozen=True, eq=False)
+class MadeShards:
+    """A store of shards, and a release just made of some of its users, whose link lies in files."""
+
+    release: Release
+    records: RecordFiles
+
+    def __len__(self) -> int:
+        return len(self.records.table)
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """Of each shard, with what the release was made of: how is told by the folder."""
+        return self.records.table.keys
+
+    @property
+    def first_users(self) -> list[int]:
+        """The number of each shard's first user among all of the store."""
+        return self.records.table.store.first_users
+
+    def bytes_of(self, number: int, /) -> int:
+        """Return the bytes of memory that work on a shard takes, at most."""
+        return self.records.table.bytes_of(number)
+
+    def shard(self, number: int, /) -> LinkedShard:
+        """Open a shard."""
+        ratings, _, record = self.records.part(number)
+        rows = np.where(record < 0, -1, self.release.class_of_record[record])
+        return LinkedShard(ratings, rows, self.release)
 
 
 # a store never changes while it is open, and every attack on a release comes by here

@@ -23,14 +23,22 @@ from starshade.release.match.evidence import (
     refuse_strangers,
     refuse_unknown_users,
 )
-from starshade.release.match.linked import LinkedShard, LinkedShards, people_of
+from starshade.release.match.linked import (
+    LinkedShard,
+    LinkedShards,
+    MadeShards,
+    RecordFiles,
+    people_of,
+)
 from starshade.release.table import Link, Release
 
 __all__ = [
     "Changes",
     "LinkedShard",
     "LinkedShards",
+    "MadeShards",
     "Match",
+    "RecordFiles",
     "never_moved",
     "not_made_of",
     "people_of",
