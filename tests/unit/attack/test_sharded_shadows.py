@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows.folds import edges_of, numbers_of
 from starshade.attack.shadows.halves import HalvesAttack
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.play import play
+from starshade.attack.shadows.shadows import Shadows
+from starshade.attack.sharded import shadows
+from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.targets import Request
 from starshade.engine.local import Local
@@ -111,3 +119,56 @@ def test_what_being_in_it_tells_is_that_of_the_same_releases_beside_one_table(
     linked = LinkedShards(shards, release)
     cut = play_shards(attacks(method, 2), linked, Local(), knowledge, targets, seed)
     assert [told(each) for each in cut] == [told(each) for each in whole]
+
+
+@pytest.mark.parametrize("bits", [1, 3, 16])
+def test_folds_are_those_of_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    ratings = synthesize(n_users=60, n_items=15, n_ratings=330, rng=1)
+    released = np.arange(15) < 3
+    rated = [released[ratings.columns[a:b]].any() for a, b in pairwise(ratings.indptr)]
+    people = np.flatnonzero(rated)
+    assert len(people) < 60
+    write_shards(ratings, tmp_path / "s", 3)
+    monkeypatch.setattr(shadows, "_BITS", bits)
+    edges = shadows._edges_over(open_shards(tmp_path / "s"), Local(), 5, released)
+    assert edges.tolist() == edges_of(numbers_of(ratings.users.fingerprints[people], 5)).tolist()
+    fold = shadows._People(released, 5, edges).fold(ratings)
+    assert fold.tolist() == Shadows(ratings, people, None, 5).fold.tolist()
+    sizes = np.bincount(fold[people])
+    assert len(sizes) == 10
+    assert sizes.max() - sizes.min() <= 1
+
+
+def asked_in_shards(tmp_path: Path, n_users: int, attack: Any, **given: Any) -> Any:
+    ratings = synthesize(n_users=n_users, n_items=8, n_ratings=5 * n_users, rng=1)
+    release = PredictiveAnonymizer(k=2, factors=1, sweeps=1).anonymize(ratings, rng=0)
+    write_shards(ratings, tmp_path / "s", 2)
+    return attack_shards(attack, LinkedShards(open_shards(tmp_path / "s"), release), **given)
+
+
+@pytest.mark.parametrize(
+    ("n_users", "method", "message"),
+    [
+        (30, None, "nobody says how this one was made"),
+        (30, KLikeness(k=2), "the method makes no releases of ratings in shards"),
+        (8, PredictiveAnonymizer(k=2, factors=1), "8 people rated what is released: too few"),
+        (30, PredictiveAnonymizer(k=25, factors=1), "some of the people cannot be made: k = 25"),
+        (30, PredictiveAnonymizer(k=2, profile="simple", min_raters=2), "min_raters 2: does not"),
+    ],
+)
+def test_what_cannot_be_made_again_says_so(
+    tmp_path: Path, n_users: int, method: Any, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        asked_in_shards(tmp_path, n_users, MembershipAttack(rounds=1, method=method), rng=1)
+
+
+def test_targets_are_some(tmp_path: Path) -> None:
+    attack = MembershipAttack(rounds=10, method=PredictiveAnonymizer(k=2, factors=1, sweeps=1))
+    result = asked_in_shards(tmp_path, 40, attack, targets=12, rng=1)
+    assert (result.targets, result.ineligible) == (12, 28)
+    (tmp_path / "again").mkdir()
+    with pytest.raises(ConfigError, match="targets 0"):
+        asked_in_shards(tmp_path / "again", 40, attack, targets=0)
