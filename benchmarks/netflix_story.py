@@ -7,6 +7,7 @@ that it held. The steps are made in a scratch folder that is removed at the end:
     python benchmarks/netflix_story.py                    # 480,189 x 17,770, about 100 million
     python benchmarks/netflix_story.py --users 60000 --items 4000 --ratings 6000000
     python benchmarks/netflix_story.py --steps draw release audit --rounds 0
+    python benchmarks/netflix_story.py --shards auto --steps draw convert release audit
     python benchmarks/netflix_story.py --keep FOLDER      # what is there already is not made again
 
 Nothing else attacks, releases and judges such data, so there is no rival; what single steps cost
@@ -42,10 +43,11 @@ def steps_of(options: argparse.Namespace) -> dict[str, Step]:
     drawn = ["data", "synth", "--like", "netflix", *size, "--out", "drawn.parquet", *seed]
     release = ["anonymize", "nf", "--method", "predictive", "--profile", "pooled", *seed]
     known = ["--known", 8, *targets, *seed]
+    shards = [] if options.shards is None else ["--shards", options.shards]
     on_release = ["attack", "release", "--original", "nf", "--private", "receipt", *known]
     return {
         "draw": Step(drawn, "drawn.parquet"),
-        "convert": Step(["data", "convert", "drawn.parquet", "--out", "nf"], "nf"),
+        "convert": Step(["data", "convert", "drawn.parquet", "--out", "nf", *shards], "nf"),
         "attack": Step(["attack", "nf", *known]),
         "release": Step(
             [*release, "--k", options.k, "--out", "release", "--private", "receipt"], "release"
@@ -87,6 +89,7 @@ def main() -> None:
     options.add_argument("--targets", type=int, default=1000)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--memory", default="8G")
+    options.add_argument("--shards", help="how many, or auto; left out: one table")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--steps", nargs="*", help="some steps only; what they need is there")
     options.add_argument("--keep", type=Path, help="work here, and leave everything")
