@@ -302,18 +302,30 @@ def test_ratings_are_added_to_shards(file: Path, tmp_path: Path) -> None:
     assert "line 2: the user rated this item before, at a rating in the store" in told
 
 
+def test_sensitive_items_are_named_by_their_ids(file: Path, tmp_path: Path) -> None:
+    shards, asked = str(tmp_path / "shards"), ("--attack", "homogeneity", "--sensitive")
+    said("data", "convert", str(file), "--out", shards, "--shards", "2")
+    run = ("--known", "2", "--targets", "50", "--seed", "1")
+    by_shard, _ = said("attack", shards, *asked, "7", *run)
+    as_one, _ = said("attack", str(file), *asked, "7", *run)
+    assert by_shard["sensitive"]
+    assert by_shard == as_one
+    _, told = said("attack", shards, *asked, "no such", *run, code=2)
+    assert "item 1 of those given is not in the ratings" in told
+
+
 def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     shards = str(tmp_path / "shards")
     said("data", "convert", str(file), "--out", shards, "--shards", "2")
     _, told = said("attack", shards, "--known", "4", "--resume", code=2)
     assert "--seed" in told
-    _, told = said("attack", shards, "--attack", "homogeneity", "--resume", code=2)
-    assert "--resume: of no use with the attack homogeneity" in told
+    _, told = said("attack", shards, "--attack", "predicate", "--resume", code=2)
+    assert "--resume: of no use with the attack predicate" in told
     _, told = said("data", "describe", str(file), "--resume", code=2)
     assert "of no use on what is no store of shards" in told
     _, told = said("data", "convert", str(file), "--out", "x.csv", "--shards", "2", code=2)
     assert "shards are those of a store" in told
-    _, told = said("attack", shards, "--attack", "homogeneity", "--memory", "1k", code=2)
+    _, told = said("attack", shards, "--attack", "predicate", "--memory", "1k", code=2)
     assert "take" in told
     assert "Shard by shard work" in told
     _, told = said(*anonymize(shards, tmp_path / "r", "--resume")[:-4], "--out", "x", code=2)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from starshade.attack.candidates.homogeneity import (
     HomogeneityAttack,
     HomogeneityResult,
-    _alike,
     _shared,
 )
+from starshade.attack.candidates.sensitive import Alike, SensitiveItem
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.view import groups_of, look
+from starshade.attack.view import Groups, groups_of, look
 from starshade.errors import ConfigError
 from starshade.kernels.attack.homogeneity import SHARED
 from starshade.ratings.scale import Scale
@@ -69,6 +69,11 @@ def test_releases_share_what_the_twin_says(
     check_against_twin(released, original, data.draw(knowledge_of(original)), within)
 
 
+def given_away(original: Ratings, item: int, groups: Groups) -> SensitiveItem:
+    (found,) = Alike.of(original, [item], groups).given_away([item], groups.sizes)
+    return found
+
+
 @given(releases(linked=True), st.integers(0, 3))
 def test_groups_give_an_item_away_as_the_twin_says(
     case: tuple[Ratings, Release], item: int
@@ -79,7 +84,7 @@ def test_groups_give_an_item_away_as_the_twin_says(
     truths = records_of.records_of_table(original)
     members = [[truths[u] for u in np.flatnonzero(groups.of_user == g)] for g in range(len(groups))]
     expected = naive.profile_disclosure(members, item)
-    found = _alike(original, item, groups)
+    found = given_away(original, item, groups)
     assert found.groups == pytest.approx(np.mean(expected))
     in_them = sum(len(group) for group, away in zip(members, expected, strict=True) if away)
     assert found.users == pytest.approx(in_them / released.n_records)
@@ -161,8 +166,8 @@ def test_a_group_with_a_null_gives_nothing_away() -> None:
     contents = Symbols.sets(FIVE, [np.array([5.0])], np.array([True]))
     released = release([{0: 0}, {0: 0}, {}], [2, 2, 2], contents, original.items, link)
     groups = groups_of(released, look(released, original, None))
-    assert _alike(original, 0, groups).groups == pytest.approx(1 / 3)
-    assert _alike(original, 1, groups).groups == pytest.approx(1 / 3)
+    assert given_away(original, 0, groups).groups == pytest.approx(1 / 3)
+    assert given_away(original, 1, groups).groups == pytest.approx(1 / 3)
 
 
 def test_equal_rows_share_everything_but_what_was_known() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
+from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -58,6 +59,9 @@ AGREES = {"theta": st.sampled_from([0.4, 1.0]), "absent": st.booleans()}
 ATTACKS |= st.builds(Scoreboard, rating_error=st.sampled_from([None, 1.0]), **AGREES)
 ATTACKS |= st.builds(LabelAttack, tolerance=st.sampled_from([None, 1.0]), **AGREES)
 ATTACKS |= st.builds(StructureAttack, **AGREES)
+SHARED = {"sensitive": st.lists(st.integers(0, 5), max_size=2, unique=True), **AGREES}
+HOMOGENEITY = st.builds(HomogeneityAttack, tolerance=st.sampled_from([None, 1.0]), **SHARED)
+HOMOGENEITY |= st.builds(HomogeneityAttack, by=st.just("structure"), **SHARED)
 #: what is measured of the run, not of the data
 MEASURED = {"seconds", "read_seconds", "postings_per_second"}
 
@@ -95,7 +99,26 @@ def assert_same_result(found, whole):
     st.integers(0, 9),
 )
 def test_shards_change_no_answer(tmp_path_factory, ratings, knowledge, attack, n, targets, seed):
-    path = tmp_path_factory.mktemp("store") / "s"
+    assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    ratings_tables(max_users=16, max_items=4),  # so few that several candidates have much in common
+    KNOWLEDGE,
+    HOMOGENEITY,
+    st.integers(1, 5),
+    st.sampled_from([None, 5]),
+    st.integers(0, 9),
+)
+def test_what_candidates_share_is_found_over_any_cut(
+    tmp_path_factory, ratings, knowledge, attack, n, targets, seed
+):
+    assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
+
+
+def assert_shards_change_nothing(factory, ratings, knowledge, attack, n, targets, seed):
+    path = factory.mktemp("store") / "s"
     write_shards(ratings, path, n)
     whole = tried(lambda: attack.run(ratings, knowledge, targets=targets, rng=seed))
     found = tried(
@@ -105,6 +128,16 @@ def test_shards_change_no_answer(tmp_path_factory, ratings, knowledge, attack, n
         assert found == whole
     else:
         assert_same_result(found, whole)
+
+
+def test_candidates_that_differ_in_what_is_known_alone_are_not_identical(tmp_path):
+    ratings = Ratings.from_arrays(list("abab"), list("xxyy"), [3, 4, 1, 1], scale="1:5:1")
+    write_shards(ratings, tmp_path / "s", 2)
+    attack, knowledge = HomogeneityAttack(by="structure"), Knowledge(known=1)
+    whole = attack.run(ratings, knowledge, rng=0)
+    found = attack_shards(attack, open_shards(tmp_path / "s"), knowledge, rng=0)
+    assert found.profile_disclosed.rate == 0
+    assert_same_result(found, whole)
 
 
 def test_a_class_may_begin_in_another_shard_than_the_target(tmp_path):
@@ -123,7 +156,10 @@ def many():
 
 @pytest.mark.parametrize("n", [1, 7])
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("attack", [ScoreboardRH(absent=True), Likelihood(), LabelAttack()])
+@pytest.mark.parametrize(
+    "attack",
+    [ScoreboardRH(absent=True), Likelihood(), LabelAttack(), HomogeneityAttack(sensitive=[0, 7])],
+)
 def test_long_tails_and_many_people(tmp_path, many, n, threads, attack):
     write_shards(many, tmp_path / "s", n)
     knowledge = Knowledge(known=4, wrong=1, day_error=14)
@@ -149,7 +185,7 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
 
 @pytest.mark.parametrize(
     "attack",
-    [Likelihood(absent=True), HomogeneityAttack()],
+    [Likelihood(absent=True), FakeEdgesAttack()],
 )
 def test_what_takes_one_table_says_so(tmp_path, many, attack):
     write_shards(many, tmp_path / "s", 2)
@@ -209,13 +245,14 @@ def test_the_digest_is_that_of_one_table(tmp_path, many, monkeypatch, block):
 
 INTERPRETED = """
 import sys
+from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
 from starshade.ratings.shards.shards import open_shards
 
-for attack in (ScoreboardRH(absent=True), Likelihood()):
+for attack in (ScoreboardRH(absent=True), Likelihood(), HomogeneityAttack()):
     attack_shards(attack, open_shards(sys.argv[1]), Knowledge(known=2, wrong=1), rng=0)
 """
 

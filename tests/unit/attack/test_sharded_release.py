@@ -141,5 +141,33 @@ def test_what_takes_one_table_says_so(tmp_path):
     linked = LinkedShards(open_shards(tmp_path / "s"), release)
     with pytest.raises(ConfigError, match="fake-edges: does not work shard by shard"):
         attack_shards(FakeEdgesAttack(), linked)
-    with pytest.raises(ConfigError, match=r"sensitive \(1,\): does not work shard by shard"):
-        attack_shards(HomogeneityAttack(sensitive=[1]), linked)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 9),
+    st.sampled_from(["padded", "simple", "pooled"]),
+    st.sampled_from([1, 2, 7]),
+    st.sampled_from(["label", "structure"]),
+    st.lists(st.integers(0, 15), min_size=1, max_size=3, unique=True),
+)
+def test_sensitive_items_are_looked_up_of_everybody(
+    tmp_path_factory, seed, profile, shards, by, sensitive
+):
+    ratings = synthesize(n_users=40, n_items=15, n_ratings=500, rng=seed)
+    release = PredictiveAnonymizer(k=2, profile=profile, factors=2).anonymize(ratings, rng=seed)
+    path = tmp_path_factory.mktemp("shards") / "s"
+    write_shards(ratings, path, shards)
+    attack, knowledge = HomogeneityAttack(by=by, sensitive=sensitive), Knowledge(known=3)
+
+    def tried(work):
+        try:
+            return told(work())
+        except ConfigError as error:
+            return str(error)
+
+    whole = tried(lambda: attack.run(release, knowledge, original=ratings, targets=9, rng=seed))
+    linked = LinkedShards(open_shards(path), release)
+    cut = tried(lambda: attack_shards(attack, linked, knowledge, targets=9, rng=seed))
+    assert cut == whole
+    assert isinstance(whole, str) == (15 in sensitive)

@@ -16,6 +16,7 @@ from starshade.attack.candidates.candidates import (
     StructureAttack,
 )
 from starshade.attack.candidates.result import CandidateResult
+from starshade.attack.candidates.sensitive import Alike, SensitiveItem
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.attack.targets import Request
@@ -55,19 +56,6 @@ class SharedCells:
     single_rated: float | None
     single_near: float | None
     learnt: float | None
-
-
-@dataclass(frozen=True)
-class SensitiveItem:
-    """How often a group gives away one item: each of its users rated it, and all alike.
-
-    `item`: position in the original. `groups`, `users`: share of the groups, and of the records in
-    them.
-    """
-
-    item: int
-    groups: float
-    users: float
 
 
 _SAME = Figure(
@@ -296,26 +284,28 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
     ) -> HomogeneityResult:
         original = data if isinstance(data, Ratings) else request.original
         if original is not None:  # else the attack refuses
-            last = original.n_items - 1
-            beyond = [i for i in self.sensitive if not 0 <= i <= last]
-            if beyond:
-                raise ConfigError(
-                    f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {last}"
-                )
+            self.refuse_beyond(original.n_items)
         return super()._run(data, knowledge, request)
+
+    def refuse_beyond(self, n_items: int) -> None:
+        """Refuse sensitive items that are none of so many."""
+        beyond = [i for i in self.sensitive if not 0 <= i < n_items]
+        if beyond:
+            raise ConfigError(
+                f"{called('sensitive')} {beyond[0]}: the original's items are 0 to {n_items - 1}"
+            )
 
     def result(
         self, figures: dict[str, Any], hunt: Hunt, data: Ratings | Release
     ) -> HomogeneityResult:
         """See `CandidateAttack.result`."""
-        shared = _shared(hunt)
+        released = int((hunt.view.item_of[hunt.known.items] >= 0).sum())
+        further = len(hunt.known) * hunt.view.cells.n_items - released
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
             **figures,
+            **summed_up(figures, _shared(hunt), further),
             groups=len(groups),
-            profile_disclosed=share(shared["identical"]),
-            profile_found=share(shared["identical"] & (figures["per_target"].credit > 0)),
-            cells_disclosed=_counted(hunt, shared),
             averaged=averaged(data),
             sensitive=self._sensitive(hunt, groups),
         )
@@ -323,7 +313,8 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
     def _sensitive(self, hunt: Hunt, groups: Groups) -> tuple[SensitiveItem, ...] | None:
         if hunt.view.credit == "compatible":
             return None
-        return tuple(_alike(hunt.view.original, item, groups) for item in self.sensitive)
+        told = Alike.of(hunt.view.original, self.sensitive, groups)
+        return told.given_away(self.sensitive, groups.sizes)
 
 
 def _shared(hunt: Hunt) -> NDArray[Any]:
@@ -338,9 +329,20 @@ def _shared(hunt: Hunt) -> NDArray[Any]:
     )
 
 
-def _counted(hunt: Hunt, shared: NDArray[Any]) -> SharedCells:
-    released = (hunt.view.item_of[hunt.known.items] >= 0).sum(axis=1)
-    further = int((hunt.view.cells.n_items - released).sum())
+def summed_up(figures: dict[str, Any], shared: NDArray[Any], further: int) -> dict[str, Any]:
+    """Sum up what candidates have in common.
+
+    `shared` (targets,): see `starshade.kernels.attack.homogeneity.SHARED`. `further`: released
+    items beyond the known ones, over all targets.
+    """
+    return {
+        "profile_disclosed": share(shared["identical"]),
+        "profile_found": share(shared["identical"] & (figures["per_target"].credit > 0)),
+        "cells_disclosed": _cells_disclosed(shared, further),
+    }
+
+
+def _cells_disclosed(shared: NDArray[Any], further: int) -> SharedCells:
     cells, single = int(shared["cells"].sum()), int(shared["single"].sum())
     single_true, rated = int(shared["single_true"].sum()), int(shared["single_rated"].sum())
     return SharedCells(
@@ -357,22 +359,3 @@ def _counted(hunt: Hunt, shared: NDArray[Any]) -> SharedCells:
 
 def _ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def _alike(original: Ratings, item: int, groups: Groups) -> SensitiveItem:
-    by_item = original.by_item
-    cells = slice(by_item.indptr[item], by_item.indptr[item + 1])
-    group = groups.of_user[by_item.users[cells]]
-    code = by_item.codes[cells][group >= 0].astype(np.int64)
-    group = group[group >= 0]
-    low = np.full(len(groups), np.iinfo(np.int64).max)
-    high = np.full(len(groups), -1)
-    np.minimum.at(low, group, code)
-    np.maximum.at(high, group, code)
-    raters = np.bincount(group, minlength=len(groups))
-    alike = (raters == groups.sizes) & (low == high)
-    return SensitiveItem(
-        item=item,
-        groups=float(alike.mean()),
-        users=float(groups.sizes[alike].sum() / groups.sizes.sum()),
-    )

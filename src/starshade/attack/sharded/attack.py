@@ -13,6 +13,7 @@ from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.shadows.play import ShadowAttack
 from starshade.attack.sharded.candidates import by_candidates
+from starshade.attack.sharded.homogeneity import by_homogeneity, by_homogeneity_on_release
 from starshade.attack.sharded.likelihood import by_likelihood
 from starshade.attack.sharded.link_existence import by_links_on_release
 from starshade.attack.sharded.padding import by_padding_on_release
@@ -47,9 +48,8 @@ def attack_shards(
 
     Parameters
     ----------
-    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack or StructureAttack
-        Likelihood on ratings without `absent`. On a release HomogeneityAttack too, without
-        `sensitive`, LinkExistence and PaddingAttack.
+    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack or HomogeneityAttack
+        Likelihood on ratings without `absent`. On a release LinkExistence and PaddingAttack too.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -68,9 +68,8 @@ def attack_shards(
         raise ConfigError(
             f"{called(setting)} {found}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label, structure and likelihood, this on ratings without "
-            "absence; on releases also link-existence, padding and, without sensitive items, "
-            "homogeneity.",
+            "scoreboard-rh, scoreboard, label, structure, homogeneity and likelihood, this on "
+            "ratings without absence; on releases also link-existence and padding.",
             setting=setting,
         )
     work = _work_of(attack, released=released)
@@ -88,7 +87,7 @@ def _work_of(attack: Any, *, released: bool) -> Any:
 
 #: what works on ratings in shards, and on a release beside them; None: it takes one table
 _WORK: tuple[tuple[Any, Any, Any], ...] = (
-    (HomogeneityAttack, None, by_candidates_on_release),
+    (HomogeneityAttack, by_homogeneity, by_homogeneity_on_release),
     (CandidateAttack, by_candidates, by_candidates_on_release),
     (ScoreboardRH, by_score, by_score_on_release),
     (Likelihood, by_likelihood, by_likelihood_on_release),
@@ -105,8 +104,6 @@ def takes_one_table(attack: Any, *, released: bool = False) -> str:
     """
     if _work_of(attack, released=released) is None:
         return "attack"
-    if isinstance(attack, HomogeneityAttack) and attack.sensitive:
-        return "sensitive"  # what all candidates have in common is not found by adding up
     if isinstance(attack, Likelihood) and attack.absent and not released:
         return "absent"  # how likely a stranger is, is reckoned over all rows at once
     return ""

@@ -12,8 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from starshade.attack.candidates.candidates import CandidateAttack, Hunt, judge
-from starshade.attack.candidates.result import CandidateResult
+from starshade.attack.candidates.candidates import CandidateAttack, Hunt, Result, judge
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model, shown_of, spread_around
 from starshade.attack.likelihood.likelihood import Likelihood
@@ -50,13 +49,13 @@ def by_score_on_release(
 
 
 def by_candidates_on_release(
-    attack: CandidateAttack[CandidateResult],
+    attack: CandidateAttack[Result],
     store: LinkedShards,
     engine: Engine,
     knowledge: Knowledge,
     targets: int | None,
     seed: int,
-) -> CandidateResult:
+) -> Result:
     """Attack a release by counting who fits everything known."""
     plan = attack.plan(knowledge, tolerance_of(store.release))
     seen = _Seen.of(store, engine, plan.knowledge, targets, seed)
@@ -64,9 +63,7 @@ def by_candidates_on_release(
     outcomes, looked_at = judge(hunt)
     outcomes = replace(outcomes, users=seen.drawn.known.users)
     facts = seen.facts(outcomes, attack.config | plan.used, looked_at)
-    found: CandidateResult = attack.result(
-        attack.figures(outcomes, seed, facts, hunt), hunt, store.release
-    )
+    found: Result = attack.result(attack.figures(outcomes, seed, facts, hunt), hunt, store.release)
     return found
 
 

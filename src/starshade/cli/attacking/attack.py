@@ -65,9 +65,9 @@ def knowledge_of(known: Mapping[str, Any]) -> Knowledge:
     return Knowledge(**said(known))
 
 
-def rows_of(items: tuple[str, ...], ratings: Ratings, *, show_values: bool) -> tuple[int, ...]:
+def rows_of(items: tuple[str, ...], among: Vocabulary, *, show_values: bool) -> tuple[int, ...]:
     """Return where items given by id are among those of the ratings."""
-    places = [ratings.items.index(item) for item in items]
+    places = [among.index(item) for item in items]
     if -1 in places:
         position = places.index(-1)
         named = f" ({items[position]!r})" if show_values else ""
@@ -179,17 +179,16 @@ def attack(
     knowledge = knowledge_of(known)
     risk = _risk(chosen, risk_list, drawn["risk_draws"])
     whole = as_one_table(data, chosen, original, private, risk_list)
-    if sensitive and not whole:  # known by their ids as yet
-        whole = "with --sensitive"
     if works_by_shard(original or data, reading, otherwise=whole):
-        _attack_by_shard(data, original, private, chosen, knowledge, targets, engine, run)
+        asked = chosen, sensitive, knowledge, targets
+        _attack_by_shard(data, original, private, *asked, engine, run)
         return
     started = time.perf_counter()
     table, truth = _read(data, original, private, reading, settings["earlier"], name)
     _say_what_is_known(name, table, truth.items)
     read_seconds = time.perf_counter() - started
     if sensitive:
-        rows = rows_of(sensitive, truth, show_values=reading.show_values)
+        rows = rows_of(sensitive, truth.items, show_values=reading.show_values)
         chosen = replace(chosen, sensitive=rows)
     if isinstance(table, Release):
         chosen = with_method(chosen, table, truth)
@@ -213,6 +212,7 @@ def _attack_by_shard(
     original: str | None,
     private: str | None,
     chosen: Any,
+    sensitive: tuple[str, ...],
     knowledge: Knowledge,
     targets: int | None,
     engine: Mapping[str, Any],
@@ -230,6 +230,9 @@ def _attack_by_shard(
             store = LinkedShards(shards, read_release(data, private=private))
             _say_what_is_known(chosen.name, store.release, shards.items)
             chosen = with_method(chosen, store.release, shards)
+        if sensitive:
+            rows = rows_of(sensitive, shards.items, show_values=False)
+            chosen = replace(chosen, sensitive=rows)
         read_seconds = time.perf_counter() - started
         result = attack_shards(
             chosen, store, knowledge, targets=targets, rng=run.seed, engine=working

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bools, inner, place_of, run
-from starshade.kernels.attack.agreement import Truth, content_of, is_member
+from starshade.kernels.arrays import Array, Bools, Int32s, Ints, fixed, inner, place_of, run
+from starshade.kernels.attack.agreement import Contents, Truth, content_of, is_member
 from starshade.kernels.attack.candidates import (
     CHUNK,
     Clues,
@@ -43,6 +44,24 @@ SHARED = np.dtype(
 )
 
 
+class Agreed(NamedTuple):
+    """What all candidates of each target say alike.
+
+    some : whether there are candidates, shape (targets,)
+    identical : whether they have the same review graph
+    known : what the first of them says about each known item, -1: nothing; shape (targets, known)
+    lengths : cells with a rating that all have alike, the known items apart; shape (targets,)
+    items, codes : these cells, target after target, items ascending
+    """
+
+    some: Bools
+    identical: Bools
+    known: Ints
+    lengths: Ints
+    items: Ints
+    codes: Ints
+
+
 def shared_cells(
     seen: Seen, clues: Clues, within: Thresholds, truth: Truth, single: Bools
 ) -> Array:
@@ -54,31 +73,109 @@ def shared_cells(
     return out
 
 
+def list_agreed(seen: Seen, clues: Clues, within: Thresholds) -> Agreed:
+    """Intersect each target's candidates among some of the rows; see `compare_agreed`."""
+    announce("the homogeneity attack", _list_all)
+    n, known = clues.item.shape
+    some, identical = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    first, lengths = np.full((n, known), -1, np.int64), np.zeros(n, np.int64)
+    cells: list[list[Ints]] = [[np.empty(0, np.int64)] * 2] * math.ceil(n / CHUNK)
+
+    def work(chunk: int) -> None:
+        told = seen, clues, within, some, identical, first, lengths
+        cells[chunk] = _list_all(chunk * CHUNK, *told)
+
+    run(work, len(cells))
+    items, codes = (np.concatenate(column) for column in zip(*cells, strict=True))
+    return Agreed(some, identical, first, lengths, items, codes)
+
+
+def compare_agreed(
+    agreed: Agreed,
+    known: Int32s,
+    within: Thresholds,
+    truth: Truth,
+    contents: Contents,
+    single: Bools,
+    n_items: int,
+) -> Array:
+    """Compare what all candidates say alike with the truth, as `shared_cells` does.
+
+    known : items, shape (targets, known). Target t is row t of the truth.
+    """
+    out = np.zeros(len(agreed.some), dtype=SHARED)
+    out["identical"] = agreed.identical
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(agreed.lengths)])
+    cells = fixed(ends), fixed(agreed.items), fixed(agreed.codes)
+    error, is_known = within.rating + _SLACK, np.zeros(n_items, np.bool_)
+    _compare_all(cells, fixed(known), error, truth, contents, single, is_known, out)
+    return out
+
+
 @njit(cache=True, nogil=True)
 def _intersect_all(start, seen, clues, within, truth, single, out):  # type: ignore[no-untyped-def]
-    room = make_room(seen, clues)
-    by_row = seen.by_row
+    room, error = make_room(seen, clues), within.rating + _SLACK
     is_known = np.zeros(len(seen.postings.indptr) - 1, np.bool_)
     items, codes = np.empty(len(is_known), np.int64), np.empty(len(is_known), np.int64)
     for t in range(start, min(start + CHUNK, len(out))):
-        for item in clues.item[t]:
-            if item >= 0:
-                is_known[item] = True
+        _mark(clues.item[t], True, is_known)
         n, _ = list_fitting(t, seen, clues, within, room)
-        kept = 0
+        kept, rows, rated = 0, room.rows[:n], seen.contents.has_rating
         if n > 0:
-            kept, out[t]["identical"] = _intersect(
-                room.rows[:n], by_row, seen.contents.has_rating, is_known, items, codes
-            )
-        error = within.rating + _SLACK
+            kept, out[t]["identical"] = _intersect(rows, seen.by_row, rated, is_known, items, codes)
         cells = (items[:kept], codes[:kept])
-        _compare(cells, clues.user[t], truth, seen.contents, single, error, out[t])
-        user = clues.user[t]
-        for p in range(truth.indptr[user], truth.indptr[user + 1]):
-            out[t]["hidden"] += not is_known[truth.columns[p]]
-        for item in clues.item[t]:
-            if item >= 0:
-                is_known[item] = False
+        _compare(cells, clues.user[t], truth, seen.contents, single, error, is_known, out[t])
+        _mark(clues.item[t], False, is_known)
+
+
+@njit(cache=True, nogil=True)
+def _list_all(start, seen, clues, within, some, identical, known, lengths):  # type: ignore[no-untyped-def]
+    """Return the items and the codes that the candidates of each target have alike."""
+    room = make_room(seen, clues)
+    is_known = np.zeros(len(seen.postings.indptr) - 1, np.bool_)
+    items, codes = np.empty(len(is_known), np.int64), np.empty(len(is_known), np.int64)
+    all_items, all_codes, used = np.empty(0, np.int64), np.empty(0, np.int64), 0
+    for t in range(start, min(start + CHUNK, len(some))):
+        n, _ = list_fitting(t, seen, clues, within, room)
+        if n == 0:
+            continue
+        _mark(clues.item[t], True, is_known)
+        rows, rated = room.rows[:n], seen.contents.has_rating
+        kept, identical[t] = _intersect(rows, seen.by_row, rated, is_known, items, codes)
+        _mark(clues.item[t], False, is_known)
+        some[t], lengths[t] = True, kept
+        for j in range(known.shape[1]):
+            known[t, j] = content_of(np.int64(rows[0]), clues.item[t, j], seen.by_row)
+        if used + kept > len(all_items):
+            all_items = _longer(all_items, used, 2 * (used + kept))
+            all_codes = _longer(all_codes, used, 2 * (used + kept))
+        all_items[used : used + kept], all_codes[used : used + kept] = items[:kept], codes[:kept]
+        used += kept
+    return all_items[:used].copy(), all_codes[:used].copy()
+
+
+@inner
+def _longer(values, used, length):  # type: ignore[no-untyped-def]
+    out = np.empty(length, values.dtype)
+    out[:used] = values[:used]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _compare_all(cells, known, error, truth, contents, single, is_known, out):  # type: ignore[no-untyped-def]
+    ends, items, codes = cells
+    for t in range(len(out)):
+        _mark(known[t], True, is_known)
+        own = (items[ends[t] : ends[t + 1]], codes[ends[t] : ends[t + 1]])
+        _compare(own, t, truth, contents, single, error, is_known, out[t])
+        _mark(known[t], False, is_known)
+
+
+@inner
+def _mark(items, mark, is_known):  # type: ignore[no-untyped-def]
+    for item in items:
+        if item >= 0:
+            is_known[item] = mark
 
 
 @inner
@@ -154,8 +251,10 @@ def _same_graph(a, b, by_row):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _compare(cells, user, truth, contents, single, error, out):  # type: ignore[no-untyped-def]
+def _compare(cells, user, truth, contents, single, error, is_known, out):  # type: ignore[no-untyped-def]
     start, stop = truth.indptr[user], truth.indptr[user + 1]
+    for p in range(start, stop):
+        out["hidden"] += not is_known[truth.columns[p]]
     for i in range(len(cells[0])):
         item, symbol = cells[0][i], cells[1][i]
         place = place_of(truth.columns, start, stop, item)
