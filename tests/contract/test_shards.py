@@ -15,6 +15,7 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
+from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
@@ -39,11 +40,13 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.match.match import LinkedShards
+from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 
 RATINGS = synthesize(n_users=120, n_items=25, n_ratings=900, rng=3)
 METHOD = PredictiveAnonymizer(k=4, profile="pooled", factors=2)
 RELEASE = METHOD.anonymize(RATINGS, rng=1)
+SIMPLE = PredictiveAnonymizer(k=4, profile="simple", factors=2, b=2, l=3).anonymize(RATINGS, rng=1)
 KNOWLEDGE = Knowledge(known=3, wrong=1)
 _of_a_run = ("seconds", "postings_per_second")
 
@@ -92,11 +95,11 @@ def _check(model: Any) -> Work:
     )
 
 
-def _on_release(attack: Any) -> Work:
+def _on_release(attack: Any, release: Release = RELEASE) -> Work:
     return Work(
-        lambda ratings: _told(attack.run(RELEASE, KNOWLEDGE, original=ratings, rng=1)),
+        lambda ratings: _told(attack.run(release, KNOWLEDGE, original=ratings, rng=1)),
         lambda shards, engine: _told(
-            attack_shards(attack, LinkedShards(shards, RELEASE), KNOWLEDGE, rng=1, engine=engine)
+            attack_shards(attack, LinkedShards(shards, release), KNOWLEDGE, rng=1, engine=engine)
         ),
     )
 
@@ -145,6 +148,7 @@ WORKS = {
     "likelihood on a release": _on_release(Likelihood(absent=True)),
     "link existence": _on_release(LinkExistence()),
     "padding": _on_release(PaddingAttack(groups=10)),
+    "fake edges": _on_release(FakeEdgesAttack(), SIMPLE),
     "homogeneity on a release": _on_release(HomogeneityAttack(by="structure", theta=0.4)),
     "homogeneity with a sensitive item": _on_release(HomogeneityAttack(sensitive=[2])),
     "label on a release": _on_release(LabelAttack(theta=0.5)),

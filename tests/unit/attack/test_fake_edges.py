@@ -18,6 +18,7 @@ from starshade.attack.fake_edges.rankings import by_hindsight, fitting, places
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
 from starshade.release.build import Provenance
 from starshade.release.manifest import Claim
 from starshade.release.profile_release import profile_release
@@ -77,10 +78,8 @@ def test_hindsight_knows_other_items_alone() -> None:
     assert np.corrcoef(found[item == 0], score[:50])[0, 1] < -0.99
 
 
-@st.composite
-def invented(draw: st.DrawFn) -> tuple[Any, Release, np.ndarray[Any, Any], int]:
-    """A table, its simple profiles with cells invented at will, what shows, and l."""
-    ratings = draw(ratings_tables(scales=(FIVE, HALF), min_users=2, max_users=8, with_days=False))
+def with_invented(draw: st.DrawFn, ratings: Ratings, b: int) -> tuple[Release, int]:
+    """Simple profiles of a table with cells invented at will, which claim (b, l); and l."""
     n = ratings.n_users
     label = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     groups = np.unique(label, return_inverse=True)[1]
@@ -95,10 +94,17 @@ def invented(draw: st.DrawFn) -> tuple[Any, Release, np.ndarray[Any, Any], int]:
     made = Provenance(
         method="by hand",
         seed=0,
-        claims=(Claim(model="diversity", parameters={"b": 2, "l": l}),),
+        claims=(Claim(model="diversity", parameters={"b": b, "l": l}),),
         rare_items="keep",
     )
-    return ratings, profile_release(ratings, rows, groups, made, step=0.25, profile="simple"), l
+    return profile_release(ratings, rows, groups, made, step=0.25, profile="simple"), l
+
+
+@st.composite
+def invented(draw: st.DrawFn) -> tuple[Any, Release, int]:
+    """A table, its simple profiles with cells invented at will, and l."""
+    ratings = draw(ratings_tables(scales=(FIVE, HALF), min_users=2, max_users=8, with_days=False))
+    return ratings, *with_invented(draw, ratings, 2)
 
 
 @settings(max_examples=60)

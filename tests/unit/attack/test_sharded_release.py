@@ -10,11 +10,11 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack import link_existence
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
-from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
+from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded import ceiling
 from starshade.attack.sharded.attack import attack_shards
@@ -139,8 +139,8 @@ def test_what_takes_one_table_says_so(tmp_path):
     release = PredictiveAnonymizer(k=3, factors=2).anonymize(ratings, rng=0)
     write_shards(ratings, tmp_path / "s", 2)
     linked = LinkedShards(open_shards(tmp_path / "s"), release)
-    with pytest.raises(ConfigError, match="fake-edges: does not work shard by shard"):
-        attack_shards(FakeEdgesAttack(), linked)
+    with pytest.raises(ConfigError, match="predicate: does not work shard by shard"):
+        attack_shards(PredicateAttack(), linked)
 
 
 @settings(max_examples=25, deadline=None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import comb
 from time import perf_counter
 from typing import Any, ClassVar
@@ -15,21 +16,18 @@ from starshade.attack.fake_edges.rankings import by_hindsight, fitting, places, 
 from starshade.attack.fake_edges.result import FakeEdgesResult, OfRanking, SetsLeft
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.padding.auc import among_top, auc, auc_interval
-from starshade.attack.padding.padding import (
-    DrawnGroups,
-    Judged,
-    PaddedCells,
-    padded_cells,
-)
+from starshade.attack.padding.padding import DrawnGroups, Judged, padded_cells
 from starshade.attack.settings import FakeEdgesAttackSettings
 from starshade.attack.targets import Attack, Request, nobody_rated
-from starshade.attack.view import Roles, roles_of, truth_on
+from starshade.attack.view import roles_of, truth_on
 from starshade.errors import ConfigError
+from starshade.kernels.arrays import Words
 from starshade.kernels.predictive.diversity_repair import bits_of_levels
 from starshade.kernels.predictive.rated_sets import count_sets, rated_table
 from starshade.naming import named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles, refuse_large
 from starshade.release.table import Release
@@ -78,11 +76,9 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
     def _run(
         self, data: Ratings | Release, knowledge: Knowledge, request: Request
     ) -> FakeEdgesResult:
-        request.refuse_targets(
-            "fake edges are of groups, not of single users", f"Leave {named('targets')} out."
-        )
+        self.refuse(request)
         started, seed = perf_counter(), resolve_seed(request.rng)
-        profiles = _simple(data)
+        drawn = every_group(data)
         assert isinstance(data, Release)
         roles = roles_of(data, request.original, request.link)
         if roles.credit == "compatible":
@@ -90,28 +86,97 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
                 "fake edges: without a link nobody can say whose group rated what",
                 advice="Give the private receipt.",
             )
-        linked = int((roles.row_of_user >= 0).sum())
-        if not linked or not roles.original.n_ratings:
+        linked, original = int((roles.row_of_user >= 0).sum()), roles.original
+        if not linked or not original.n_ratings:
             raise nobody_rated()
-        n_groups, n_items = profiles.levels.shape
-        needed = 8 * (_ARRAYS * n_groups * n_items + n_items**2)
-        refuse_large(f"fake edges of {n_groups:,} groups x {n_items:,} items", needed, 0)
-        found = _Found(data, profiles, roles, seed)
+        rated = Rated(
+            Judged.of(roles, drawn),
+            *np.unique(original.user_support, return_counts=True),
+            partial(_sets_left, original),
+        )
+        ineligible, digest = original.n_users - linked, digest_of(original)
+        facts = {"targets": linked, "ineligible": ineligible, "digest": digest}
+        return self.found(data, drawn, rated, facts, seed, started)
+
+    @staticmethod
+    def refuse(request: Request) -> None:
+        """Raise ConfigError where targets were chosen."""
+        request.refuse_targets(
+            "fake edges are of groups, not of single users", f"Leave {named('targets')} out."
+        )
+
+    def found(
+        self,
+        release: Release,
+        drawn: DrawnGroups,
+        rated: Rated,
+        facts: Mapping[str, Any],
+        seed: int,
+        started: float,
+    ) -> FakeEdgesResult:
+        """Strike and rank cells, wherever the ratings lie.
+
+        `facts`: of the original, the fields of a result that tell of it; `started`: when the
+        attack began.
+        """
+        found = _Found(release, drawn, rated, seed)
         with task("looking for fake edges") as step:
             figures = found.figures(step)
         return FakeEdgesResult(
             attack=self.name,
-            records=profiles.n_records,
-            groups=n_groups,
-            targets=linked,
-            ineligible=roles.original.n_users - linked,
+            records=found.profiles.n_records,
+            groups=len(drawn.rows),
+            **facts,
             **figures,
             seconds=perf_counter() - started,
             postings_per_second=found.cells.shown.size / max(perf_counter() - started, 1e-9),
             config=asdict(self),
             seed=seed,
-            digest=digest_of(roles.original),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """What is asked of the original.
+
+    `judged`: who rated what, group by group. `support`, `users` (n,): numbers of ratings that users
+    have, and how many have so many. `sets_left`: of some items (those judged), and of what groups
+    show of them, once or more often, packed as `bits_of_levels` does, with b and l: for each, the
+    sets of up to b of these items that somebody rated together.
+    """
+
+    judged: Judged
+    support: NDArray[np.int64]
+    users: NDArray[np.int64]
+    sets_left: Callable[[Vocabulary, Sequence[Words], int, int], list[SetsLeft]]
+
+
+def _sets_left(
+    original: Ratings,
+    items: Vocabulary,
+    shown: Sequence[Words],
+    b: int,
+    l: int,  # noqa: E741
+) -> list[SetsLeft]:
+    item_of = items.indices(original.items).astype(np.int32)
+    truth = truth_on(original, items, item_of)
+    counted = [count_sets(rated_table(truth.indptr, truth.columns, bits), b, l) for bits in shown]
+    return [SetsLeft(int(each.sets.sum()), int(each.short.sum())) for each in counted]
+
+
+def every_group(data: Ratings | Release) -> DrawnGroups:
+    """Return all groups of a release of simple profiles.
+
+    Raises
+    ------
+    ConfigError
+        It is none, or there is too little memory.
+    """
+    profiles = _simple(data)
+    n_groups, n_items = profiles.levels.shape
+    needed = 8 * (_ARRAYS * n_groups * n_items + n_items**2)
+    refuse_large(f"fake edges of {n_groups:,} groups x {n_items:,} items", needed, 0)
+    return DrawnGroups(profiles, np.arange(n_groups), profiles.sizes)
 
 
 def _simple(data: Ratings | Release) -> Profiles:
@@ -133,16 +198,16 @@ def _simple(data: Ratings | Release) -> Profiles:
 class _Found:
     """What is found out, and what of it is right."""
 
-    def __init__(self, release: Release, profiles: Profiles, roles: Roles, seed: int) -> None:
-        self.profiles, self.roles, self.seed = profiles, roles, seed
+    def __init__(self, release: Release, drawn: DrawnGroups, rated: Rated, seed: int) -> None:
+        assert isinstance(drawn.shown, Profiles)
+        self.profiles, self.rated, self.seed = drawn.shown, rated, seed
         self.least = max(1, int(release.manifest.config.get("min_raters", 1)))
         self.asked = (0, 0)  # b and l
         for claim in release.manifest.claims:
             if claim.model == "diversity":
                 self.asked = int(str(claim.parameters["b"])), int(str(claim.parameters["l"]))
-        drawn = DrawnGroups(profiles, np.arange(profiles.n_groups), profiles.sizes)
-        self.cells: PaddedCells = padded_cells(drawn, Judged.of(roles, drawn))
-        judged = profiles.levels[:, self.cells.known] > 0
+        self.cells = padded_cells(drawn, rated.judged)
+        judged = self.profiles.levels[:, self.cells.known] > 0
         self.filled = judged.ravel()
         self.fake = (self.cells.raters < self.least)[self.filled]
         self.item, self.group = self.cells.item[self.filled], self.cells.group[self.filled]
@@ -227,20 +292,19 @@ class _Found:
 
     def again(self, certain: Bools) -> dict[str, Any]:
         """Count sets without the cells that were struck, and without all that are fake."""
-        ratings, (b, l) = self.roles.original, self.asked  # noqa: E741
-        work = sum(comb(int(n), size) for n in ratings.user_support for size in range(1, b + 1))
+        (b, l), rated = self.asked, self.rated  # noqa: E741
+        counts = zip(rated.support.tolist(), rated.users.tolist(), strict=True)
+        work = sum(many * comb(n, size) for n, many in counts for size in range(1, b + 1))
         if not b or work > _SETS:
             return {"left_certain": None, "left_all": None}
-        return {"left_certain": self.left(certain, b, l), "left_all": self.left(self.fake, b, l)}
+        items = self.profiles.items.take(np.flatnonzero(self.cells.known))
+        shown = [self.without(certain), self.without(self.fake)]
+        longest = int(rated.support.max(initial=0))  # no set is larger
+        left_certain, left_all = rated.sets_left(items, shown, min(b, longest), l)
+        return {"left_certain": left_certain, "left_all": left_all}
 
-    def left(self, struck: Bools, b: int, l: int) -> SetsLeft:  # noqa: E741
-        """Count sets that fewer than l of the profiles show, equal ones being one."""
+    def without(self, struck: Bools) -> Words:
+        """Pack what profiles show besides the cells that were struck, equal ones being one."""
         levels = self.profiles.levels[:, self.cells.known].copy()
-        cells = np.flatnonzero(self.filled)[struck]
-        levels.ravel()[cells] = 0
-        known = self.profiles.items.take(np.flatnonzero(self.cells.known))
-        item_of = known.indices(self.roles.original.items).astype(np.int32)
-        truth = truth_on(self.roles.original, known, item_of)
-        table = rated_table(truth.indptr, truth.columns, bits_of_levels(np.unique(levels, axis=0)))
-        counted = count_sets(table, b, l)
-        return SetsLeft(int(counted.sets.sum()), int(counted.short.sum()))
+        levels.ravel()[np.flatnonzero(self.filled)[struck]] = 0
+        return bits_of_levels(np.unique(levels, axis=0))

@@ -22,6 +22,7 @@ from starshade.figure import Rate
 from starshade.naming import aside, named
 from starshade.progress import task
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
@@ -258,38 +259,49 @@ class DrawnGroups:
 class Judged:
     """What the people of the drawn groups really rated.
 
-    `ratings`: theirs, on all items of the original. `row` (n_users,): the group of each. `support`
-    (n_items,): people of the original, whatever their group, who rated each item.
+    `raters` (groups, shown items): members of each who rated each item; whole numbers, which add up
+    over parts of the people. `items`, `support` (n_items,): those of the original, and how many of
+    its people, whatever their group, rated each.
     """
 
-    ratings: Ratings
-    row: NDArray[np.int64]
+    raters: NDArray[np.int64]
+    items: Vocabulary
     support: NDArray[np.int64]
 
     @classmethod
     def of(cls, roles: Roles, drawn: DrawnGroups) -> Judged:
-        """Take the people of the drawn groups."""
-        original, row = roles.original, roles.row_of_user
-        there = np.flatnonzero(drawn.place[row] >= 0)
-        return cls(original.keep_users(there), row[there], original.item_support)
+        """Look into one table."""
+        original, shape = roles.original, (len(drawn.rows), len(drawn.shown.items))
+        cells = rated_cells(original, roles.row_of_user, drawn.shown.items, drawn.place)
+        raters = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+        return cls(raters, original.items, original.item_support)
+
+
+def rated_cells(
+    ratings: Ratings, row: NDArray[np.int64], items: Vocabulary, place: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the cell, counted row by row, of each rating by the people of the drawn groups.
+
+    `row` (n_users,): the group of each; `items`: those that are shown; `place` as of `DrawnGroups`.
+    """
+    there = np.flatnonzero(place[row] >= 0)
+    item_of = items.indices(ratings.items).astype(np.int32)
+    theirs = truth_on(ratings.keep_users(there), items, item_of)
+    return np.repeat(place[row[there]], theirs.user_support) * len(items) + theirs.columns
 
 
 def padded_cells(drawn: DrawnGroups, judged: Judged) -> PaddedCells:
-    """Count who rated what in these groups."""
-    items, n_rows = drawn.shown.items, len(drawn.rows)
-    item_of = items.indices(judged.ratings.items).astype(np.int32)
+    """Lay out the cells of these groups beside who rated what."""
+    items = drawn.shown.items
+    item_of = items.indices(judged.items)
     here = item_of >= 0
-    theirs = truth_on(judged.ratings, items, item_of)
     known = np.zeros(len(items), dtype=np.bool_)
     known[item_of[here]] = True
-    of_cell = np.repeat(drawn.place[judged.row], theirs.user_support)
-    flat = of_cell * len(items) + theirs.columns
-    raters = np.bincount(flat, minlength=n_rows * len(items)).reshape(n_rows, -1)
-    shape = (n_rows, int(known.sum()))
+    shape = (len(drawn.rows), int(known.sum()))
     return PaddedCells(
         shown=shown_values(drawn.shown, drawn.rows),
         known=known,
-        raters=raters[:, known].ravel().astype(float),
+        raters=judged.raters[:, known].ravel().astype(float),
         sizes=np.repeat(drawn.sizes[drawn.rows], shape[1]).astype(float),
         popularity=np.tile(judged.support[here], shape[0]).astype(float),
         group=np.repeat(np.arange(shape[0]), shape[1]),

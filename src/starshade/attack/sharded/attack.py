@@ -6,6 +6,7 @@ from typing import Any
 
 from starshade.attack.candidates.candidates import CandidateAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
+from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import LinkExistence
@@ -13,6 +14,7 @@ from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.shadows.play import ShadowAttack
 from starshade.attack.sharded.candidates import by_candidates
+from starshade.attack.sharded.fake_edges import by_fake_edges_on_release
 from starshade.attack.sharded.homogeneity import by_homogeneity, by_homogeneity_on_release
 from starshade.attack.sharded.likelihood import by_likelihood
 from starshade.attack.sharded.link_existence import by_links_on_release
@@ -49,7 +51,8 @@ def attack_shards(
     Parameters
     ----------
     attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack or HomogeneityAttack
-        Likelihood on ratings without `absent`. On a release LinkExistence and PaddingAttack too.
+        Likelihood on ratings without `absent`. On a release also LinkExistence, PaddingAttack,
+        FakeEdgesAttack, MembershipAttack and InferenceAttack.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -69,7 +72,8 @@ def attack_shards(
             f"{called(setting)} {found}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
             "scoreboard-rh, scoreboard, label, structure, homogeneity and likelihood, this on "
-            "ratings without absence; on releases also link-existence and padding.",
+            "ratings without absence; on releases also link-existence, padding, fake-edges, "
+            "membership and inference.",
             setting=setting,
         )
     work = _work_of(attack, released=released)
@@ -93,6 +97,7 @@ _WORK: tuple[tuple[Any, Any, Any], ...] = (
     (Likelihood, by_likelihood, by_likelihood_on_release),
     (LinkExistence, None, by_links_on_release),
     (PaddingAttack, None, by_padding_on_release),
+    (FakeEdgesAttack, None, by_fake_edges_on_release),
     (ShadowAttack, None, by_rounds_on_release),
 )
 

@@ -1,4 +1,4 @@
-"""Padding on a release of profiles whose ratings lie in shards: the drawn groups are fetched."""
+"""Padding on a release of profiles whose ratings lie in shards: who rated what is added up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.padding.padding import Judged, PaddingAttack, padded_cells
+from starshade.attack.padding.padding import (
+    DrawnGroups,
+    Judged,
+    PaddingAttack,
+    padded_cells,
+    rated_cells,
+)
 from starshade.attack.padding.result import PaddingResult
-from starshade.attack.sharded.truth import rows_of_targets
 from starshade.attack.targets import Request, nobody_rated
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.counts import counts_of
@@ -35,15 +41,24 @@ def by_padding_on_release(
     if not linked or not shards.n_ratings:
         raise nobody_rated()
     drawn = attack.draw(cast(Profiles, store.release.classes), seed)
-    parts = list(engine.run(Job("choosing groups", _choose), store, {"place": drawn.place}))
-    users, row = (np.concatenate([part[name] for part in parts]) for name in ("users", "row"))
-    judged = Judged(rows_of_targets(store, engine, users), row, support)
+    cells = padded_cells(drawn, judged_over(store, engine, drawn, support))
     ineligible, digest = shards.n_users - linked, digest_of_shards(shards)
     facts = {"targets": linked, "ineligible": ineligible, "digest": digest}
-    return attack.found(padded_cells(drawn, judged), drawn, facts, seed, started)
+    return attack.found(cells, drawn, facts, seed, started)
 
 
-def _choose(part: LinkedShard, first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
-    """Take the users of a shard who are in the drawn groups."""
-    users = np.flatnonzero(tables["place"][part.row_of_user] >= 0)
-    return {"users": users + first, "row": part.row_of_user[users]}
+def judged_over(
+    store: LinkedShards, engine: Engine, drawn: DrawnGroups, support: NDArray[np.int64]
+) -> Judged:
+    """Count who of the drawn groups rated what, as `Judged.of` one table."""
+    raters = np.zeros((len(drawn.rows), len(drawn.shown.items)), dtype=np.int64)
+    for part in engine.run(Job("looking into groups", _count), store, {"place": drawn.place}):
+        raters.ravel()[part["cells"]] += part["raters"]
+    return Judged(raters, store.shards.items, support)
+
+
+def _count(part: LinkedShard, _first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
+    items = cast(Profiles, part.release.classes).items
+    rated = rated_cells(part.ratings, part.row_of_user, items, tables["place"])
+    cells, raters = np.unique(rated, return_counts=True)
+    return {"cells": cells, "raters": raters}
