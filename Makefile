@@ -29,9 +29,11 @@ test: $(VENV)/.dev  ## the whole test suite
 
 # what cannot be had here is said, with how to get it
 test-spark:  ## the engine spark on real clusters of this machine; pyspark stays in an environment of its own
-	@command -v java > /dev/null || { command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] && \
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	command -v "$$java" > /dev/null || { [ -z "$$JAVA_HOME" ] && command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] && \
 		{ apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -qq -y openjdk-17-jre-headless; }; } > /dev/null 2>&1; \
-	if ! command -v java > /dev/null; then echo "skipped: Spark needs Java (Debian: apt-get install openjdk-17-jre-headless)"; \
+	version=$$("$$java" -version 2>&1 | sed -nE 's/.*version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
+	if [ "$${version:-0}" -lt 17 ]; then echo "skipped: Spark needs Java 17 or later, and $$java is $${version:+version }$${version:-not there} (Debian: apt-get install openjdk-17-jre-headless)"; \
 	elif ! $(MAKE) $(SPARK)/.ready; then echo "skipped: pyspark could not be installed (pip install 'starshade[spark]')"; \
 	else $(SPARK)/bin/python -m pytest -p no:cacheprovider tests/contract/test_spark.py tests/system/test_spark.py; fi
 

@@ -336,3 +336,17 @@ def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     _, told = said(*anonymize(shards, tmp_path / "taken"), code=2)
     assert "exists already" in told
+
+
+def test_where_the_receipt_is_what_is_missing_it_is_said(file: Path, tmp_path: Path) -> None:
+    shards, release = str(tmp_path / "shards"), str(tmp_path / "release")
+    said("data", "convert", str(file), "--out", shards, "--shards", "2")
+    said(*anonymize(shards, Path(release)))
+    for asked in (
+        ("audit", shards, release),
+        ("measure", shards, release),
+        ("attack", release, "--original", shards),
+    ):
+        _, told = said(*asked, "--engine", "spark", code=2)
+        assert "--engine: of no use without the owner's receipt" in " ".join(told.split())
+        assert "Add the receipt: --private RECEIPT." in told

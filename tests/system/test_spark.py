@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -282,3 +285,48 @@ def test_executors_that_cannot_work_are_told_in_a_sentence(
     # the daemon of Spark's own Python may say how its worker ended
     assert "Traceback" not in done.stderr or what == "is killed"
     assert not list(store.glob(".journal-*"))
+
+
+#: what Java is asked first, and then for a session
+JAVA = """#!/bin/sh
+[ "$1" = -version ] || touch {begun}
+exec {java} "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("sign", "send", "number"),
+    [
+        ("begun", os.killpg, signal.SIGINT),  # as a terminal does
+        ("s/.journal-*/*.pickle", os.kill, signal.SIGTERM),
+    ],
+    ids=["Ctrl-C while Java starts", "SIGTERM while a job runs"],
+)
+def test_an_interruption_is_one_line(
+    store: Path, tmp_path: Path, sign: str, send: Callable[[int, int], None], number: int
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(JAVA.format(begun=tmp_path / "begun", java=shutil.which("java")))
+    java.chmod(0o755)
+    shutil.copytree(store, tmp_path / "s")
+    command = ["attack", str(tmp_path / "s"), *KNOWN, "--engine", "spark", "--master", "local[2]"]
+    process = subprocess.Popen(
+        [*STARSHADE, *command],
+        env=os.environ | {"JAVA_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while process.poll() is None and not list(tmp_path.glob(sign)):
+        time.sleep(0.05)
+    send(process.pid, number)
+    try:
+        _, err = process.communicate(timeout=60)  # Java, too, holds the other end
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 128 + number
+    assert err.splitlines()[-1].startswith("Interrupted; ")
+    assert not re.search(r"Traceback|Exception|ERROR|\tat ", err), err

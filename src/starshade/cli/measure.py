@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.project import OfRatings
-from starshade.cli.options.shards import opened, over_shards, works_by_shard
+from starshade.cli.options.shards import WITHOUT_RECEIPT, opened, over_shards, works_by_shard
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page, useful, words
@@ -79,7 +79,7 @@ def _as_one_table(release: Release, probe: str | None) -> str:
         return "with a probe"
     if release.manifest.layout != "profile":
         return "with a release that is not of profiles"
-    return "without the owner's receipt" if release.private is None else ""
+    return WITHOUT_RECEIPT if release.private is None else ""
 
 
 def _known(

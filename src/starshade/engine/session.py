@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from socket import create_connection
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,28 +55,55 @@ def session_at(master: str | None) -> Iterator[Any]:
         _refuse_other_java()
     if here:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    try:
-        from pyspark.sql import SparkSession
+    ours = {} if remote else _OF_THIS_MACHINE if here else _OF_A_CLUSTER
+    where = {} if master is None else {"spark.remote" if remote else "spark.master": master}
+    with _py4j_unheard():
+        try:
+            session = _begin({"spark.app.name": "starshade", **where, **ours})
+        except ImportError as error:
+            raise ConfigError(f"the engine spark needs {error.name}", advice=_INSTALL) from None
+        except Exception as error:
+            raise ConfigError(
+                f"{called('master')} {_shown(url) or 'as configured'}: Spark did not begin: "
+                f"{_said(error, url)}",
+                advice=_RUNNING,
+                setting="master",
+            ) from error
+        try:
+            yield session
+        finally:
+            session.stop()
 
-        builder = SparkSession.builder.appName("starshade")
-        if master is not None:
-            builder = builder.remote(master) if remote else builder.master(master)
-        ours = {} if remote else _OF_THIS_MACHINE if here else _OF_A_CLUSTER
-        session = builder.config(map=ours).getOrCreate()
-        session.range(1).collect()
-    except ImportError as error:
-        raise ConfigError(f"the engine spark needs {error.name}", advice=_INSTALL) from None
-    except Exception as error:
-        raise ConfigError(
-            f"{called('master')} {_shown(url) or 'as configured'}: Spark did not begin: "
-            f"{str(error).strip().partition(chr(10))[0]}",
-            advice=_RUNNING,
-            setting="master",
-        ) from error
+
+def _begin(configured: dict[str, str]) -> Any:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    if "spark.remote" not in configured and "SPARK_REMOTE" not in os.environ:
+        conf = SparkConf(loadDefaults=False).setAll(list(configured.items()))
+        # a thread is not interrupted: Java that is left alone while it starts stays for ever
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(SparkContext._ensure_initialized, conf=conf).result()
+    session = SparkSession.builder.config(map=configured).getOrCreate()
+    session.range(1).collect()
+    return session
+
+
+@contextmanager
+def _py4j_unheard() -> Iterator[None]:
+    """Let the way to Java log nothing: what goes wrong there we say, in a sentence."""
+    py4j, root = logging.getLogger("py4j"), logging.getLogger()
+    heard, py4j.propagate = py4j.propagate, False
+    root.addFilter(_not_of_py4j)  # it logs interruptions as if they were nobody's
     try:
-        yield session
+        yield
     finally:
-        session.stop()
+        root.removeFilter(_not_of_py4j)
+        py4j.propagate = heard
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _refuse_other_packages() -> None:
@@ -116,8 +146,18 @@ def _refuse_other_masters(url: str) -> None:
 
 
 def _shown(url: str) -> str:
-    """Leave out what a Connect server is told beside its address: that may be a token."""
-    return url.partition("/;")[0]
+    """Leave out what a server is told beside its address: that may be a token, or a password."""
+    address = re.split(r"[/,&]*(?:[;?#]|token\b)", url)[0]
+    return re.sub(r"(?<=//)[^/]*@", "", address)
+
+
+def _said(error: Exception, url: str) -> str:
+    """Quote what Spark said, unless it quotes what is left out of the address."""
+    said = str(error).strip().partition("\n")[0]
+    secret = [part for part in re.split(r"\W+", url) if part and part not in _shown(url)]
+    if any(part in said for part in secret):
+        return f"{type(error).__name__}, in words that quote what stands beside the address"
+    return said
 
 
 def _refuse_other_java() -> None:

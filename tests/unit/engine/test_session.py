@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import re
 import shutil
+import socket
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +70,92 @@ def test_no_token_is_told(installed, url):
     assert "secret" not in str(caught.value)
 
 
+BESIDE = ["/;token=secret", ";token=secret", "/token=secret", "?token=secret", "/p;use_ssl;secret"]
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("user", ["", "me:secret@"])
+def test_no_token_is_told_where_nobody_listens(installed, user, beside):
+    with pytest.raises(ConfigError) as caught, session_at(f"sc://{user}127.0.0.1:9{beside}"):
+        pass
+    assert "sc://127.0.0.1:9" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("quoted", "told"),
+    [
+        ("[INVALID] got 'token=secret'", "ValueError, in words that quote what stands beside"),
+        ("no answer\nsecret", "Spark did not begin: no answer\n"),
+    ],
+)
+def test_what_spark_says_is_told_without_the_token(installed, monkeypatch, quoted, told):
+    def begin(_):
+        raise ValueError(quoted)
+
+    monkeypatch.setattr(session, "_begin", begin)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"sc://127.0.0.1:{server.getsockname()[1]}/;token=secret"
+        with pytest.raises(ConfigError, match=re.escape(told)) as caught, session_at(url):
+            pass
+    assert "secret" not in str(caught.value)
+
+
+class Begun:
+    """A session that only ends."""
+
+    def stop(self):
+        """End."""
+
+
+def test_what_py4j_logs_is_not_heard_while_spark_is_there(installed, monkeypatch, caplog):
+    monkeypatch.setattr(session, "_begin", lambda _: Begun())
+    monkeypatch.setattr(session, "_refuse_other_java", lambda: None)
+    root = logging.getLogger()
+
+    def say():
+        for name, file in (("root", "/p/py4j/java_gateway.py"), ("root", "/p/ours.py")):
+            root.handle(logging.LogRecord(name, logging.ERROR, file, 1, file, (), None))
+        logging.getLogger("py4j.clientserver").error("gone")
+
+    with session_at("local[2]"):
+        say()
+    assert caplog.messages == ["/p/ours.py"]
+    caplog.clear()
+    say()
+    assert caplog.messages == ["/p/py4j/java_gateway.py", "/p/ours.py", "gone"]
+
+
+def fake_java(home, says):
+    """Put a Java there that tells of its version."""
+    java = home / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    java.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ('java version "1.8.0_402"', "skipped: Spark needs Java 17 or later.*version 8 "),
+        ('openjdk version "11.0.2" 2018-10-16', "skipped: Spark needs Java 17.*version 11 "),
+        ("no such thing", "skipped: Spark needs Java 17 or later.*not there"),
+        ('openjdk version "17.0.9" 2023-10-17', "skipped: pyspark could not be installed"),
+    ],
+)
+def test_the_tests_on_spark_skip_without_its_java(tmp_path, says, told):
+    fake_java(tmp_path, says)
+    done = subprocess.run(
+        ["make", "test-spark", "SPARK=/dev/null/nowhere"],
+        cwd=Path(__file__).parents[3],
+        env=os.environ | {"JAVA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert re.search(told, done.stdout)
+
+
 @pytest.mark.parametrize(
     ("says", "found"),
     [
@@ -73,10 +165,7 @@ def test_no_token_is_told(installed, url):
     ],
 )
 def test_an_older_java_is_refused(installed, tmp_path, monkeypatch, says, found):
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
-    java.chmod(0o755)
+    fake_java(tmp_path, says)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ConfigError, match=f"{found}.*Spark needs 17") as caught, session_at(None):
         pass

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starshade.cli.options.shards import is_shards
+from starshade.cli.options.shards import WITHOUT_RECEIPT, is_shards
 from starshade.cli.options.spelling import as_option
 from starshade.naming import called
 
@@ -33,7 +33,7 @@ def as_one_table(
     if risk_list is not None:
         return "with --risk-list"
     if released and private is None:
-        return "without --private"
+        return WITHOUT_RECEIPT
     if released and read_manifest(Path(data)).layout != "profile":
         return "with a release that is not of profiles"
     if original and released and hasattr(chosen, "method") and is_shards(original):

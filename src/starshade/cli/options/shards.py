@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from starshade.engine.job import Engine
     from starshade.ratings.shards.shards import Shards
 
+#: why a release and shards are not worked on by shard; what the owner can mend
+WITHOUT_RECEIPT = "without the owner's receipt"
+
 #: gives a command the options of work over shards, and passes it ``engine``
 over_shards = partial(
     gathered, options=options_of(EngineSettings), name="engine", title="A store of shards"
@@ -40,11 +43,12 @@ def works_by_shard(source: str, reading: Reading, *, otherwise: str = "") -> boo
         return True
     names = {setting.name for setting in settings_of(EngineSettings)}
     why = otherwise or "where options choose what is read"
-    refuse_beside(
-        why if is_there else "on what is no store of shards",
-        names,
-        "Leave it out: all is worked on as one table.",
-    )
+    if not is_there:
+        why = "on what is no store of shards"
+    advice = "Leave it out: all is worked on as one table."
+    if why == WITHOUT_RECEIPT:
+        advice = "Add the receipt: --private RECEIPT."
+    refuse_beside(why, names, advice)
     return False
 
 
