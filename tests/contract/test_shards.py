@@ -137,6 +137,8 @@ WORKS = {
     "scoreboard-rh": _attack(ScoreboardRH(absent=True)),
     "likelihood": _attack(Likelihood()),
     "likelihood, plain": _attack(Likelihood(adversary="plain")),
+    "likelihood, absent": _attack(Likelihood(absent=True, sure=0.4)),
+    "likelihood, plain and absent": _attack(Likelihood(adversary="plain", absent=True)),
     "scoreboard-rh, alike": _attack(ScoreboardRH(theta=0.4)),
     "scoreboard": _attack(Scoreboard(absent=True)),
     "scoreboard, alike": _attack(Scoreboard(rating_error=2, theta=0.4)),

@@ -18,9 +18,14 @@ from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, Stru
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.likelihood.sought import Sought
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.sharded.drawing import draw_over
+from starshade.attack.sharded.likelihood import _Weighed
+from starshade.attack.view import look
 from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, StarshadeError
@@ -54,6 +59,7 @@ ATTACKS = st.builds(
     Likelihood,
     adversary=st.sampled_from(["informed", "plain"]),
     sure=st.sampled_from([0.0001, 0.5, 1.0]),
+    absent=st.booleans(),
 )
 AGREES = {"theta": st.sampled_from([0.4, 1.0]), "absent": st.booleans()}
 ATTACKS |= st.builds(Scoreboard, rating_error=st.sampled_from([None, 1.0]), **AGREES)
@@ -117,6 +123,57 @@ def test_what_candidates_share_is_found_over_any_cut(
     assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    ratings_tables(max_users=16, max_items=5),
+    KNOWLEDGE,
+    st.builds(
+        Likelihood,
+        adversary=st.sampled_from(["informed", "informed", "plain"]),
+        sure=st.sampled_from([0.0001, 0.3, 0.5]),
+        absent=st.just(True),
+    ),
+    st.integers(1, 5),
+    st.sampled_from([None, 5]),
+    st.integers(0, 9),
+)
+def test_strangers_are_weighed_over_any_cut(
+    tmp_path_factory, ratings, knowledge, attack, n, targets, seed
+):
+    assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    ratings_tables(max_users=16, max_items=5),
+    KNOWLEDGE,
+    st.booleans(),
+    st.integers(1, 5),
+    st.integers(0, 9),
+)
+def test_how_likely_a_stranger_is_is_the_same_to_the_bit(
+    tmp_path_factory, ratings, knowledge, absent, n, seed
+):
+    """Figures rarely tell: somebody must be named for it who else is not."""
+    path = tmp_path_factory.mktemp("store") / "s"
+    write_shards(ratings, path, n)
+    view = look(ratings, None, None)
+    users = np.flatnonzero(knowledge.eligible_users(ratings))
+    if not ratings.has_days:
+        knowledge = replace(knowledge, dates=False)
+    if not len(users):
+        return
+    known = knowledge.draw(ratings, users, seed)
+    goal = Sought(view, absent=absent, strangers=True)
+    whole = Model(view, knowledge).weigh(known, goal)
+    shards, attack = open_shards(path), Likelihood(absent=True)
+    drawn = draw_over(shards, Local(), knowledge, None, seed)
+    alike = equal_rows(shards, Local())
+    found = _Weighed(attack, shards, Local(), drawn, alike).found(absent=absent)
+    for name in ("tied", "mass", "right", "stranger"):
+        assert np.array_equal(found[name], whole[name]), name
+
+
 def assert_shards_change_nothing(factory, ratings, knowledge, attack, n, targets, seed):
     path = factory.mktemp("store") / "s"
     write_shards(ratings, path, n)
@@ -149,6 +206,17 @@ def test_a_class_may_begin_in_another_shard_than_the_target(tmp_path):
     assert_same_result(found, whole)
 
 
+def test_whoever_is_far_behind_the_absent_is_weighed_all_the_same(tmp_path):
+    users, rated = ["a"] * 40 + ["b"] * 160 + ["c"], [*range(200), 0]
+    ratings = Ratings.from_arrays(users, rated, [5] * 201, scale="1:5:1")
+    write_shards(ratings, tmp_path / "s", 3)
+    attack, knowledge = Likelihood(adversary="plain", absent=True, sure=0.5), Knowledge(known=40)
+    whole = attack.run(ratings, knowledge, rng=0)
+    found = attack_shards(attack, open_shards(tmp_path / "s"), knowledge, rng=0)
+    assert found.false_match_absent.rate == 1
+    assert_same_result(found, whole)
+
+
 @pytest.fixture(scope="module")
 def many():
     return synthesize(n_users=600, n_items=80, n_ratings=12_000, rng=1)
@@ -158,7 +226,12 @@ def many():
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     "attack",
-    [ScoreboardRH(absent=True), Likelihood(), LabelAttack(), HomogeneityAttack(sensitive=[0, 7])],
+    [
+        ScoreboardRH(absent=True),
+        Likelihood(absent=True),
+        LabelAttack(),
+        HomogeneityAttack(sensitive=[0, 7]),
+    ],
 )
 def test_long_tails_and_many_people(tmp_path, many, n, threads, attack):
     write_shards(many, tmp_path / "s", n)
@@ -183,14 +256,10 @@ def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratin
     assert found["copies"].tolist() == copies[copies > 1].tolist()
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [Likelihood(absent=True), FakeEdgesAttack()],
-)
-def test_what_takes_one_table_says_so(tmp_path, many, attack):
+def test_what_takes_one_table_says_so(tmp_path, many):
     write_shards(many, tmp_path / "s", 2)
-    with pytest.raises(ConfigError, match="does not work shard by shard"):
-        attack_shards(attack, open_shards(tmp_path / "s"), rng=1)
+    with pytest.raises(ConfigError, match="fake-edges: does not work shard by shard"):
+        attack_shards(FakeEdgesAttack(), open_shards(tmp_path / "s"), rng=1)
 
 
 class Killed(Exception):  # noqa: N818 - it is no fault
@@ -252,7 +321,7 @@ from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
 from starshade.ratings.shards.shards import open_shards
 
-for attack in (ScoreboardRH(absent=True), Likelihood(), HomogeneityAttack()):
+for attack in (ScoreboardRH(absent=True), Likelihood(absent=True), HomogeneityAttack()):
     attack_shards(attack, open_shards(sys.argv[1]), Knowledge(known=2, wrong=1), rng=0)
 """
 

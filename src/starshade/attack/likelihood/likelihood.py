@@ -142,13 +142,11 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         records, alike = view.cells.n_records, None
         if view.credit == "linked":
             alike = view.copies[view.row_of_user[known.users]]
-        outcomes = outcomes_of(known.users, found, self.sure, records, alike)
-        if not self.absent:
-            return outcomes, int(found["touched"].sum())
-        without = weigh(Sought(view, absent=True, strangers=True))
-        matched = _named(without, self.sure, records)
-        touched = int(found["touched"].sum() + without["touched"].sum())
-        return replace(outcomes, matched_absent=matched), touched
+        touched, without = int(found["touched"].sum()), None
+        if self.absent:
+            without = weigh(Sought(view, absent=True, strangers=True))
+            touched += int(without["touched"].sum())
+        return outcomes_of(known.users, found, without, self.sure, records, alike), touched
 
 
 def _informed(data: Ratings | Release, drawn: Drawn) -> Model:
@@ -159,14 +157,16 @@ def _informed(data: Ratings | Release, drawn: Drawn) -> Model:
 def outcomes_of(
     users: NDArray[np.int64],
     found: Array,
+    without: Array | None,
     sure: float,
     records: int,
     copies: NDArray[np.int64] | None,
 ) -> LikelihoodOutcomes:
     """Judge what was found of every target.
 
-    `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`. `records`: how many there
-    are. `copies` (targets,): how many equal the target's own, where that is known.
+    `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`. `without`: the same when the
+    target's record was taken out; None: not asked. `records`: how many there are. `copies`
+    (targets,): how many equal the target's own, where that is known.
     """
     unit, prior = mass_unit(records), np.log2(records)
     some, right = found["tied"] > 0, found["right"] > -np.inf
@@ -189,6 +189,7 @@ def outcomes_of(
         impossible=~some,
         entropy_bits=np.maximum(bits, 0.0),
         entropy_bits_profile=np.where(right, np.maximum(np.log2(mass) - alike, 0.0), prior),
+        matched_absent=None if without is None else _named(without, sure, records),
     )
 
 

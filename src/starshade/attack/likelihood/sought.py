@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from starshade.attack.view import View, contents_of, postings_of, rows_of, truth_of
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.candidates import Postings
-from starshade.kernels.attack.posterior import Goal
+from starshade.kernels.attack.posterior import Goal, Sums
 from starshade.kernels.attack.summary import mass_unit
 from starshade.release.cells import Cells
 from starshade.release.columns import Columns
+
+_NO_SUMS = Sums.of_nobody(0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,9 @@ class Sought:
     `class_of` (n_rows,): classes whose masses are summed; None: equal rows. `absent`: a target's
     record is not there, and they may be a stranger. `start`, `stop`: rows that are looked at.
     `greatest`: of each target the greatest chance in all blocks, and its exponent. `masses`
-    (targets, classes): zeros, to be filled with the masses of classes.
+    (targets, classes): zeros, to be filled with the masses of classes. `sums`: what the chance of a
+    stranger is found of; with `greatest` over all blocks, else to be filled; None: these rows are
+    all.
     """
 
     view: View
@@ -36,6 +40,7 @@ class Sought:
     stop: int | None = None
     greatest: tuple[NDArray[Any], NDArray[Any]] | None = None
     masses: NDArray[np.int64] | None = None
+    sums: Sums | None = None
 
     @cached_property
     def cells(self) -> Cells | Columns:
@@ -76,6 +81,7 @@ class Sought:
             own_only,
             self.absent,
             self.strangers,
+            _NO_SUMS if self.sums is None else Sums(*(each[targets] for each in self.sums)),
             fixed(chance[targets] if len(chance) else chance),
             fixed(power[targets] if len(power) else power),
             self.start,

@@ -51,8 +51,8 @@ def attack_shards(
     Parameters
     ----------
     attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack or HomogeneityAttack
-        Likelihood on ratings without `absent`. On a release also LinkExistence, PaddingAttack,
-        FakeEdgesAttack, MembershipAttack and InferenceAttack.
+        On a release also LinkExistence, PaddingAttack, FakeEdgesAttack and, on releases made again
+        shard by shard, MembershipAttack and InferenceAttack.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -71,9 +71,8 @@ def attack_shards(
         raise ConfigError(
             f"{called(setting)} {found}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label, structure, homogeneity and likelihood, this on "
-            "ratings without absence; on releases also link-existence, padding, fake-edges, "
-            "membership and inference.",
+            "scoreboard-rh, scoreboard, label, structure, homogeneity and likelihood; on releases "
+            "also link-existence, padding, fake-edges, membership and inference.",
             setting=setting,
         )
     work = _work_of(attack, released=released)
@@ -107,8 +106,4 @@ def takes_one_table(attack: Any, *, released: bool = False) -> str:
 
     `released`: on a release of the ratings in shards.
     """
-    if _work_of(attack, released=released) is None:
-        return "attack"
-    if isinstance(attack, Likelihood) and attack.absent and not released:
-        return "absent"  # how likely a stranger is, is reckoned over all rows at once
-    return ""
+    return "attack" if _work_of(attack, released=released) is None else ""

@@ -1,7 +1,8 @@
 """The attack by likelihood on a store of shards.
 
 Chances are added up beside the greatest of all, so shards are gone through twice: once for it, and
-once for what is shared out beside it, in whole numbers.
+once for what is shared out beside it, in whole numbers. What the chance of a stranger is found of
+is added up the first time, in whole numbers too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of
 from starshade.attack.sharded.view import view_of_shard
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import Array, fixed
-from starshade.kernels.attack.posterior import Goal, greatest, merge
+from starshade.kernels.attack.posterior import Goal, Sums, greatest, merge
 from starshade.kernels.attack.summary import mass_unit
 from starshade.ratings.shards.counts import Counts
 from starshade.ratings.shards.equal import equal_rows
@@ -42,7 +43,7 @@ def by_likelihood(
     targets: int | None,
     seed: int,
 ) -> LikelihoodResult:
-    """Attack by likelihood, with every target's record there."""
+    """Attack by likelihood."""
     drawn = draw_over(shards, engine, knowledge, targets, seed)
     since = perf_counter()
     alike = equal_rows(shards, engine)
@@ -52,10 +53,13 @@ def by_likelihood(
     there = place < len(alike["alike"])
     there[there] = alike["alike"][place[there]] == users[there]
     copies[there] = alike["copies"][place[there]]
-    weighed = _Weighed(attack.adversary, shards, engine, drawn, alike)
-    found = weighed.found()
-    outcomes = outcomes_of(users, found, attack.sure, records, copies)
+    weighed = _Weighed(attack, shards, engine, drawn, alike)
+    found, without = weighed.found(absent=False), None
     touched = int(found["touched"].sum())
+    if attack.absent:
+        without = weighed.found(absent=True)
+        touched += int(without["touched"].sum())
+    outcomes = outcomes_of(users, found, without, attack.sure, records, copies)
     facts = drawn.facts_with(
         outcomes,
         asdict(attack) | {"spread": None},
@@ -74,7 +78,7 @@ class _Weighed:
 
     def __init__(
         self,
-        adversary: str,
+        attack: Likelihood,
         shards: AnyShards,
         engine: Engine,
         drawn: AttackedShards,
@@ -82,33 +86,59 @@ class _Weighed:
     ) -> None:
         self.shards, self.engine = shards, engine
         self.tables = {**tables_of(drawn.known), **alike, **tables_of_counts(drawn.counts)}
-        self.settings = {"adversary": adversary, "knowledge": asdict(drawn.knowledge)}
+        self.settings = {
+            "adversary": attack.adversary,
+            "knowledge": asdict(drawn.knowledge),
+            "strangers": attack.absent,
+        }
 
-    def found(self) -> Array:
+    def found(self, *, absent: bool) -> Array:
         """Weigh every row for every target."""
-        job = Job("attacking", _weigh, self.settings, threaded=True)
-        parts = [part["found"] for part in self.engine.run(job, self.shards, self.tables)]
+        settings, how = self.settings | {"absent": absent}, " without the target" * absent
+        job = Job(f"attacking{how}", _weigh, settings, threaded=True)
+        parts, sums = [], None
+        for part in self.engine.run(job, self.shards, self.tables):
+            parts.append(part["found"])
+            here = _sums_in(part)
+            sums = here if sums is None else Sums(*map(np.add, sums, here))
+        assert sums is not None
         chance, power = greatest(parts)
-        job = replace(job, name="weighing")
-        tables = {**self.tables, "chance": chance, "power": power}
+        job = replace(job, name=f"weighing{how}")
+        tables = {**self.tables, "chance": chance, "power": power, **_tables_of_sums(sums)}
         return reduce(merge, (part["found"] for part in self.engine.run(job, self.shards, tables)))
 
 
 def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
-    counted = counts_in(tables)
+    counted, known = counts_in(tables), known_of(tables)
     view = view_of_shard(shard, first, tables)
     view.__dict__["support"] = counted.items  # what the cached property would count, of all shards
-    known = known_of(tables)
+    again, informed = "chance" in tables, settings["adversary"] == "informed"
+    strangers = settings["strangers"] and informed  # to the plain there are none
+    nobody = Sums.of_nobody(len(known) if strangers else 0, known.items.shape[1])
     sought = SoughtInShard(
         view,
-        greatest=(tables["chance"], tables["power"]) if "chance" in tables else None,
+        absent=settings["absent"],
+        strangers=strangers,
+        greatest=(tables["chance"], tables["power"]) if again else None,
+        sums=_sums_in(tables) if again else nobody,
         first=first,
         records=counted.n_users,
     )
-    if settings["adversary"] == "plain":
-        return {"found": weigh_plainly(view, known, sought, counted)}
-    model = Model(view, Knowledge(**settings["knowledge"]), everybody=counted)
-    return {"found": model.weigh(known, sought)}
+    if informed:
+        model = Model(view, Knowledge(**settings["knowledge"]), everybody=counted)
+        found = model.weigh(known, sought)
+    else:
+        found = weigh_plainly(view, known, sought, counted)
+    return {"found": found} if again else {"found": found, **_tables_of_sums(nobody)}
+
+
+def _tables_of_sums(sums: Sums) -> dict[str, NDArray[Any]]:
+    return {f"summed.{name}": column for name, column in sums._asdict().items()}
+
+
+def _sums_in(tables: Tables) -> Sums:
+    # kernels take them as they take those that are yet to be filled
+    return Sums(*(np.array(tables[f"summed.{name}"]) for name in Sums._fields))
 
 
 def tables_of_counts(counts: Counts) -> dict[str, NDArray[Any]]:

@@ -20,7 +20,7 @@ from numba import njit
 from starshade.kernels.arrays import Array, Bools, Floats, Int32s, Ints, in_chunks, inner
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.attack.possible import Listed, list_possible, of_cell, of_day, take
-from starshade.kernels.attack.posterior import FOUND, Goal, sum_up
+from starshade.kernels.attack.posterior import DIGITS, FOUND, Goal, Sums, add, sum_of, sum_up
 from starshade.kernels.rated import chance_told, owed
 from starshade.kernels.warm import announce
 
@@ -95,6 +95,8 @@ def weigh(held: Postings, counts: Counts, law: Law, facts: Facts, goal: Goal) ->
     """Weigh every row for every target; an array of FOUND, shape (targets,)."""
     announce("the attack", _chunk)
     found = np.zeros(len(facts.item), dtype=FOUND)
+    if goal.strangers and not len(goal.sums.records):
+        goal = goal._replace(sums=Sums.of_nobody(*facts.item.shape))
     in_chunks(_chunk, len(found), goal.rows, held, counts, law, facts, goal, found)
     return found
 
@@ -105,7 +107,9 @@ def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: i
     room = _listed(n_rows, ways), _listed(n_rows, ways)
     listed, chance = np.empty(n_rows, np.int32), np.empty(n_rows, np.float64)
     weighed = listed, chance, np.empty(n_rows, np.int64)
-    order, sums = np.empty(known, np.int64), np.empty((1, ways))
+    order, chances = np.empty(known, np.int64), np.empty((1, ways))
+    summed = not goal.strangers or len(goal.chance) > 0
+    everybody = _of_all_rows(counts, goal.sizes[:0] if summed else goal.sizes)
     memo = np.empty((_kinds(rows, counts), ways))
     beside = np.empty(counts.items + 1 if len(counts.rated) == 0 else 1)
     masses = np.zeros(goal.class_of.max() + 1 if len(goal.class_of) > 0 else 0, np.int64)
@@ -120,7 +124,9 @@ def _chunk(start, stop, rows, held, counts, law, facts, goal, found):  # type: i
         n = _weigh(t, n, some, rows, counts, law, facts, order[:m], memo, beside, *weighed)
         stranger = (0.0, 0)
         if goal.strangers:
-            stranger = _stranger(t, held, counts, law, facts, goal, order[:m], sums, out)
+            if not summed:
+                _add_up(t, held, counts, law, facts, goal, *everybody)
+            stranger = _stranger(t, held, counts, law, facts, goal.sums, order[:m], chances, out)
         sum_up(t, listed[:n], chance, weighed[2], stranger, goal, masses, out)
 
 
@@ -207,56 +213,85 @@ def _weigh(t, n, some, rows, counts, law, facts, order, memo, beside, listed, ch
 
 
 @inner
-def _stranger(t, held, counts, law, facts, goal, order, sums, out):  # type: ignore[no-untyped-def]
+def _of_all_rows(counts, sizes):  # type: ignore[no-untyped-def]
+    """Return the cells of rows, and how many records have each length."""
+    cells, longest = np.zeros(DIGITS, np.int64), 0
+    for row in range(len(sizes)):
+        add(counts.expected[row], sizes[row], cells)
+        longest = max(longest, counts.lengths[row])
+    lengths = np.zeros(longest + 1, np.int64)
+    for row in range(len(sizes)):
+        lengths[counts.lengths[row]] += sizes[row]
+    return cells, lengths
+
+
+@inner
+def _add_up(t, held, counts, law, facts, goal, cells, lengths):  # type: ignore[no-untyped-def]
+    """Add up over the rows what `_stranger` reads; cells, lengths : see `_of_all_rows`."""
+    own, sums = goal.own[t] - goal.first if goal.absent else -1, goal.sums
+    sums.records[t] += lengths.sum()
+    sums.cells[t] += cells
+    said, told = facts.told[t], sums.told[t]
+    for n in range(1, len(lengths) if said >= 0 else 1):
+        add(chance_told(said, n), lengths[n], told)
+    if 0 <= own < len(goal.sizes):
+        sums.records[t] -= 1
+        add(counts.expected[own], -1, sums.cells[t])
+        if said >= 0 and counts.lengths[own] > 0:
+            add(chance_told(said, counts.lengths[own]), -1, told)
+    for j in range(facts.item.shape[1]):
+        if facts.item[t, j] >= 0:
+            both = sums.right[t, j], sums.wrong[t, j]
+            _add_holders(t, j, held, counts, law, facts, goal.sizes, own, both)
+
+
+@inner
+def _add_holders(t, j, held, counts, law, facts, sizes, own, both):  # type: ignore[no-untyped-def]
+    """Add up how likely a fact is from those who hold its item."""
+    item, kind, dated = facts.item[t, j], facts.kind[t, j], law.day_error >= 0
+    known, popular, blind = np.int64(facts.day[t, j]), counts.popular[item], facts.blind[t, j]
+    rights, wrongs, wrong_items = law.right[kind], law.wrong[kind], law.wrong_items
+    sum_of_right, sum_of_wrong = both
+    for p in range(held.indptr[item], held.indptr[item + 1]):
+        size = sizes[held.rows[p]] - (held.rows[p] == own)
+        code = np.int64(held.codes[p])
+        share = counts.share[code]
+        right, wrong = of_cell(rights[code], wrongs[code], share, popular, blind, wrong_items)
+        if dated:
+            days = of_day(np.int64(held.days[p]), known, law.day_error, law.days_below)
+            right *= days[0]
+            wrong *= days[1]
+        add(right, size, sum_of_right)
+        add(share * popular if wrong_items else wrong, size, sum_of_wrong)
+
+
+@inner
+def _stranger(t, held, counts, law, facts, sums, order, chances, out):  # type: ignore[no-untyped-def]
     """Chance of the facts from somebody who is in no row, as `_chance` has it.
 
     Each is drawn from all cells, with half a cell that says what the data say on the whole.
     """
-    own = goal.own[t] if goal.absent else -1
-    records, cells = 0, 0.0
-    for row in range(len(goal.sizes)):
-        size = goal.sizes[row] - (row == own)
-        records += size
-        cells += size * counts.expected[row]
+    records, cells = sums.records[t], sum_of(sums.cells[t])
     no_cells = records * counts.items - cells + counts.items / 2
     cells += counts.items / 2
-    sums[:] = 0.0
-    sums[0, 0] = 1.0
-    power, dated = 0, law.day_error >= 0
+    chances[:] = 0.0
+    chances[0, 0] = 1.0
+    power = 0
     for k in range(len(order)):
         j = order[k]
-        item, right, wrong, rated = facts.item[t, j], 0.0, 0.0, 0.0
-        known, popular, blind = np.int64(facts.day[t, j]), counts.popular[item], facts.blind[t, j]
-        rights, wrongs = law.right[facts.kind[t, j]], law.wrong[facts.kind[t, j]]
-        for p in range(held.indptr[item], held.indptr[item + 1]):
-            size = goal.sizes[held.rows[p]] - (held.rows[p] == own)
-            code = np.int64(held.codes[p])
-            here, not_here = of_cell(
-                rights[code], wrongs[code], counts.share[code], popular, blind, law.wrong_items
-            )
-            if dated:
-                days = of_day(np.int64(held.days[p]), known, law.day_error, law.days_below)
-                here *= days[0]
-                not_here *= 1.0 if law.wrong_items else days[1]
-            right += size * here
-            wrong += size * not_here
-            rated += size * counts.share[code] * popular
+        item, blind = facts.item[t, j], facts.blind[t, j]
+        right, wrong = sum_of(sums.right[t, j]), sum_of(sums.wrong[t, j])
         out["touched"] += held.indptr[item + 1] - held.indptr[item]
         right = (right + blind / 2) / cells
         if law.wrong_items:
-            wrong = (records - rated + 0.5) * blind / no_cells
+            wrong = (records - wrong + 0.5) * blind / no_cells
         else:
             wrong = (wrong + blind / 2) / cells
-        power += take(sums, 0, right, wrong, sums, 0)
+        power += take(chances, 0, right, wrong, chances, 0)
     chance = 0.0
-    for w in range(sums.shape[1]):
-        chance += sums[0, w] * facts.share[t, w]
+    for w in range(chances.shape[1]):
+        chance += chances[0, w] * facts.share[t, w]
     if facts.told[t] >= 0:
-        told = 0.0
-        for row in range(len(goal.sizes)):
-            if counts.lengths[row] > 0:
-                size = goal.sizes[row] - (row == own)
-                told += size * chance_told(facts.told[t], counts.lengths[row])
-        chance *= told / max(1, records)
+        chance *= sum_of(sums.told[t]) / max(1, records)
     x, e = math.frexp(chance)
     return x, power + e

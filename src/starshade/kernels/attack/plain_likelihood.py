@@ -78,8 +78,8 @@ def _chunk(start, stop, held, weights, facts, goal, found):  # type: ignore[no-u
     for t in range(start, stop):
         _add_up(t, held, weights, facts, spare, score, found[t])
         least = -math.inf
-        if goal.own[t] >= 0 and n_rows > 0:
-            least = score.max() - _NOTHING
+        if goal.own[t] >= 0:
+            least = _greatest(t, score, goal) - _NOTHING
         n = 0
         for row in range(n_rows):
             if score[row] >= least or row + goal.first == goal.own[t]:
@@ -88,6 +88,16 @@ def _chunk(start, stop, held, weights, facts, goal, found):  # type: ignore[no-u
                 score[n] = 2.0 ** (bits - power[n])
                 n += 1
         sum_up(t, listed[:n], score, power, (0.0, 0), goal, masses, found[t])
+
+
+@inner
+def _greatest(t, score, goal):  # type: ignore[no-untyped-def]
+    """Return the greatest score of the rows that are there."""
+    out = -math.inf
+    for row in range(len(score)):
+        if goal.sizes[row] - (goal.absent and row + goal.first == goal.own[t]) > 0:
+            out = max(out, score[row])
+    return out
 
 
 @inner

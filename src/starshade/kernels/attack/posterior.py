@@ -19,6 +19,7 @@ from starshade.kernels.arrays import Array, Bools, Floats, Ints, inner
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 
 SAME = 1e-9  # posteriors are equal when they differ by less than this share
+DIGITS, _BASE = 5, 2.0**31  # of a sum: ones, then four in whole 2**31sts of the one before
 _HALVED = np.ldexp(1.0, -np.arange(1001))  # a product with it is what ldexp gives, and faster
 
 #: of each target: greatest chance, as ``chance * 2 ** power``; records that have it; whether one of
@@ -49,6 +50,30 @@ FOUND = np.dtype(
 )
 
 
+class Sums(NamedTuple):
+    """What is added up over all rows for the chance of a stranger, in the digits of `add`.
+
+    records : that somebody else may be, shape (targets,)
+    cells : items that they rated, on average, shape (targets, DIGITS)
+    told : chance of the number of ratings that is known, likewise
+    right, wrong : chances of each fact, shape (targets, known, DIGITS); where items may be wrong,
+        `wrong` is how many rated the item
+    """
+
+    records: Ints
+    cells: Ints
+    told: Ints
+    right: Ints
+    wrong: Ints
+
+    @classmethod
+    def of_nobody(cls, targets: int, known: int) -> Sums:
+        """Return sums over no row."""
+        each, fact = (targets, DIGITS), (targets, known, DIGITS)
+        shapes = (targets,), each, each, fact, fact
+        return cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
+
+
 class Goal(NamedTuple):
     """Whose record is right, and which records are alike.
 
@@ -62,6 +87,8 @@ class Goal(NamedTuple):
     own_only : only the target's own row, and those that equal it, agree with the truth
     absent : one record of the target's row is not there
     strangers : whether the target may be a stranger
+    sums : over all rows, where `chance` is that of all blocks; else of nobody, to be filled; or of
+        no target
     chance, power : of each target the greatest chance of all blocks, shape (targets,); or empty
     first : number of the first row
     unit : of masses
@@ -81,6 +108,7 @@ class Goal(NamedTuple):
     own_only: bool
     absent: bool
     strangers: bool
+    sums: Sums
     chance: Floats
     power: Ints
     first: int
@@ -124,6 +152,32 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
             out["right"] = max(out["right"], math.log2(exactly) + above)
             out["right_mass"] += mass
     _sum_up_classes(t, listed, chance, goal, masses, out)
+
+
+@inner
+def add(x, times, digits):  # type: ignore[no-untyped-def]
+    """Add a product of x, from 0 on, to a sum; nothing is carried, so any order gives the same.
+
+    times : whole, may be negative
+    """
+    start = 0
+    if x < 1.0:  # as nearly all are
+        start, x = 1, x * _BASE
+    for i in range(start, DIGITS):
+        if x == 0.0:
+            break
+        whole = np.int64(x)
+        digits[i] += times * whole
+        x = (x - whole) * _BASE
+
+
+@inner
+def sum_of(digits):  # type: ignore[no-untyped-def]
+    """Return what was added up."""
+    out = 0.0
+    for i in range(len(digits) - 1, -1, -1):
+        out = out / _BASE + digits[i]
+    return out
 
 
 @inner
