@@ -66,16 +66,15 @@ def attack_shards(
         Settings out of range, nobody to attack, or an attack that takes one table.
     """
     released = isinstance(shards, LinkedShards)
-    if setting := takes_one_table(attack, released=released):
-        found = getattr(attack, setting, attack.name)
+    work = _work_of(attack, released=released)
+    if work is None:
         raise ConfigError(
-            f"{called(setting)} {found}: does not work shard by shard",
+            f"{called('attack')} {attack.name}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
             "scoreboard-rh, scoreboard, label, structure, homogeneity and likelihood; on releases "
             "also link-existence, padding, fake-edges, membership and inference.",
-            setting=setting,
+            setting="attack",
         )
-    work = _work_of(attack, released=released)
     with task(f"attacking: {attack.name}"):
         seed = resolve_seed(rng)
         return work(attack, shards, engine or Local(), knowledge or Knowledge(), targets, seed)
@@ -101,9 +100,9 @@ _WORK: tuple[tuple[Any, Any, Any], ...] = (
 )
 
 
-def takes_one_table(attack: Any, *, released: bool = False) -> str:
-    """Return the setting for which an attack does not work shard by shard; empty: it does.
+def takes_one_table(attack: Any, *, released: bool = False) -> bool:
+    """Tell whether an attack does not work shard by shard.
 
     `released`: on a release of the ratings in shards.
     """
-    return "attack" if _work_of(attack, released=released) is None else ""
+    return _work_of(attack, released=released) is None

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starshade.cli.options.shards import WITHOUT_RECEIPT, is_shards
-from starshade.cli.options.spelling import as_option
 from starshade.naming import called
 
 if TYPE_CHECKING:
@@ -25,11 +24,8 @@ def as_one_table(
     from starshade.release.folder.read import is_release, read_manifest, read_release
 
     released = original is not None and is_release(data)
-    setting = takes_one_table(chosen, released=released)
-    if setting == "attack":
+    if takes_one_table(chosen, released=released):
         return f"with the attack {chosen.name}" + (" on a release" if released else "")
-    if setting:
-        return f"with {as_option(setting, getattr(chosen, setting))}"
     if risk_list is not None:
         return "with --risk-list"
     if released and private is None:
