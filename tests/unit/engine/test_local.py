@@ -62,6 +62,9 @@ def times(shard, first, settings, tables):
     return {"all": np.array(shard) * settings["by"] + tables["add"] + 100 * first}
 
 
+JOB, TABLES = Job("multiplying", times, {"by": 2}, threaded=True), {"add": np.array([1])}
+
+
 def many():
     return Shards([1, 2], [3], [], [4, 5, 6], [7])
 
@@ -193,6 +196,33 @@ def test_a_full_disk_says_how_to_go_on(tmp_path, monkeypatch):
             some(tmp_path, resume=True)
     assert "resume=True" in caught.value.advice
     assert some(tmp_path, resume=True)[1] == [2, 3, 4]
+
+
+def test_of_a_part_that_is_done_nothing_is_kept(tmp_path):
+    with journal_in(tmp_path, resume=False) as journal, Local(journal).within("part") as engine:
+        assert engine.folder == journal.folder / "part"
+        assert list(engine.run(JOB, many(), TABLES))
+        assert list(engine.folder.iterdir())
+        assert os.stat(engine.folder).st_mode & 0o777 == 0o700
+        within = engine.folder
+    assert not within.exists()
+    with Local().within("part") as engine:
+        assert engine.folder is None
+
+
+def test_a_part_goes_on_where_it_stopped(tmp_path):
+    def part(*, resume, stop=None):
+        shards = many()
+        with journal_in(tmp_path, resume=resume) as journal, Local(journal).within("part") as it:
+            for number, _ in enumerate(it.run(JOB, shards, TABLES)):
+                if number == stop:
+                    raise Stopped
+        return shards.opened
+
+    with pytest.raises(Stopped):
+        part(resume=False, stop=1)
+    assert part(resume=True) == [2, 3, 4]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_nothing_can_be_kept_the_run_is_done_all_the_same(tmp_path, monkeypatch):

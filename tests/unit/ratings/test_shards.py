@@ -16,10 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade import budget
+from starshade.engine.local import Local
 from starshade.errors import ConfigError, InputError, OutputError, StarshadeError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.shards import runs
 from starshade.ratings.shards.convert import convert_to_shards
+from starshade.ratings.shards.kept import those_of
 from starshade.ratings.shards.manifest import MANIFEST, is_sharded
 from starshade.ratings.shards.shards import gather, open_shards
 from starshade.ratings.shards.write import edges_of, write_shards
@@ -165,6 +167,47 @@ def said(path):
     assert str(path) in caught.value.message
     assert caught.value.advice
     return caught.value.message
+
+
+class Odd:
+    """Every other user, by their number in the shard."""
+
+    key = "odd"
+
+    def __call__(self, shard):
+        return np.arange(shard.n_users) % 2 == 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(ratings_tables(min_users=1), st.integers(1, 4))
+def test_some_users_are_a_table_of_their_own(tmp_path_factory, ratings, n):
+    path = tmp_path_factory.mktemp("some") / "s"
+    write_shards(ratings, path, n)
+    store = open_shards(path)
+    kept = those_of(store, Odd(), Local())
+    chosen = []
+    for number in range(len(store)):
+        whole, part = store.shard(number), kept.shard(number)
+        odd = whole.keep_users(np.arange(1, whole.n_users, 2)).drop_empty_users()
+        assert_same(part, odd)
+        stays = kept.who_stays(number)
+        assert [whole.users[int(user)] for user in stays] == list(odd.users)
+        assert kept.users[number] == odd.n_users
+        assert kept.first_users[number] == sum(chosen)
+        chosen.append(odd.n_users)
+    assert (kept.n_users, kept.n_items) == (sum(chosen), ratings.n_items)
+    assert kept.n_ratings == sum(kept.shard(number).n_ratings for number in range(len(store)))
+    some = np.arange(0, ratings.n_items, 2)
+    few = replace(kept, kept=some)
+    for number in range(len(store)):
+        left = kept.shard(number).keep_items(some)
+        assert_same(few.shard(number), left)
+        whole = store.shard(number)
+        stays = few.who_stays(number)
+        assert [whole.users[int(user)] for user in stays] == list(left.users)
+    assert not {*kept.keys} & {*store.keys}
+    if ratings.n_items > 1:
+        assert not {*kept.keys} & {*few.keys}
 
 
 def test_a_shard_that_is_missing_is_named(tmp_path):
