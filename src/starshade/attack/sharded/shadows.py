@@ -30,7 +30,7 @@ from starshade.attack.sharded.drawing import chosen_over
 from starshade.attack.sharded.released import spread_over
 from starshade.attack.sharded.truth import rows_of_targets, rows_of_users
 from starshade.attack.targets import nobody_rated
-from starshade.attack.view import released_cells, truth_on, view_of
+from starshade.attack.view import known_items, released_cells, truth_on, view_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.engine.journal import Journal
 from starshade.errors import ConfigError, UnmetError, UserError
@@ -45,6 +45,7 @@ from starshade.ratings.table import Ratings
 from starshade.release.columns import Columns
 from starshade.release.folder.digest import digest_of_shards
 from starshade.release.match.match import LinkedShards, MadeShards, RecordFiles, people_of
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
 from starshade.scratch import put_down
@@ -95,15 +96,20 @@ def play_shards(
     check_targets(targets)
     people_of(store, engine)
     release, everybody = store.release, counts_of(shards, engine)
-    item = shards.items.indices(release.items).astype(np.int32)
+    items = known_items(cast(Profiles, release.classes), shards.items).items
+    item = shards.items.indices(items).astype(np.int32)
     released = np.zeros(shards.n_items, dtype=np.bool_)
     released[item] = True
-    settings = {"knowledge": asdict(Knowledge(known=1)), "seed": seed, "targets": targets}
+    settings = {
+        "knowledge": asdict(Knowledge(known=1)),
+        "seed": seed,
+        "targets": targets and int(targets),
+    }
     users, able = chosen_over(shards, engine, settings, released)
     if not able:
         raise nobody_rated()
     rows = rows_of_targets(shards, engine, users)
-    truth = truth_on(rows, release.items, release.items.indices(shards.items).astype(np.int32))
+    truth = truth_on(rows, items, items.indices(shards.items).astype(np.int32))
     told = Told(truth, item, of_use(knowledge, first.name), seed, everybody)
     asked = Asked(told, np.ones(len(users), dtype=np.bool_), first.rounds)
     kept = _Kept.of(engine, f"{attacks} {knowledge} {targets} {seed} {store.keys}")
@@ -205,6 +211,7 @@ class _Shadows:
             for number in range(first, count):
                 with self._round(number) as one:
                     yield one
+                    del one  # the next is made in its place
                 step(1)
 
     @contextmanager
