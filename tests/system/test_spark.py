@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,11 @@ class Cluster:
         here = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g"]
         work = ["--work-dir", str(self.folder / "work")]
         self.workers.append(self._start("worker.Worker", *here, *work, self.url))
+
+    def has_registered(self) -> bool:
+        """Tell whether the master knows of whoever asks."""
+        logs = self.folder.glob("master.Master-*.log")
+        return any("Registered app" in log.read_text() for log in logs)
 
     def kill_worker(self) -> None:
         """Kill the oldest one; its executor sees that, and ends."""
@@ -287,6 +292,18 @@ def test_executors_that_cannot_work_are_told_in_a_sentence(
     assert not list(store.glob(".journal-*"))
 
 
+def ends_in_one_line(process: Any, number: int) -> None:
+    """See that a signal was told in our one line, and that Java went too."""
+    try:
+        _, err = process.communicate(timeout=60)  # Java holds the other end as well
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+    assert process.returncode == 128 + number
+    assert err.splitlines()[-1].startswith("Interrupted; ")
+    assert not re.search(r"Traceback|Exception|ERROR|\tat ", err), err
+
+
 #: what Java is asked first, and then for a session
 JAVA = """#!/bin/sh
 [ "$1" = -version ] || touch {begun}
@@ -294,39 +311,33 @@ exec {java} "$@"
 """
 
 
-@pytest.mark.parametrize(
-    ("sign", "send", "number"),
-    [
-        ("begun", os.killpg, signal.SIGINT),  # as a terminal does
-        ("s/.journal-*/*.pickle", os.kill, signal.SIGTERM),
-    ],
-    ids=["Ctrl-C while Java starts", "SIGTERM while a job runs"],
-)
-def test_an_interruption_is_one_line(
-    store: Path, tmp_path: Path, sign: str, send: Callable[[int, int], None], number: int
-) -> None:
-    java = tmp_path / "bin" / "java"
+def test_interrupted_while_java_starts_it_ends_in_one_line(store: Path, tmp_path: Path) -> None:
+    java, begun = tmp_path / "bin" / "java", tmp_path / "begun"
     java.parent.mkdir()
-    java.write_text(JAVA.format(begun=tmp_path / "begun", java=shutil.which("java")))
+    java.write_text(JAVA.format(begun=begun, java=shutil.which("java")))
     java.chmod(0o755)
-    shutil.copytree(store, tmp_path / "s")
-    command = ["attack", str(tmp_path / "s"), *KNOWN, "--engine", "spark", "--master", "local[2]"]
     process = subprocess.Popen(
-        [*STARSHADE, *command],
+        [*STARSHADE, "attack", str(store), *KNOWN, "--engine", "spark", "--master", "local[2]"],
         env=os.environ | {"JAVA_HOME": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    while process.poll() is None and not list(tmp_path.glob(sign)):
+    while process.poll() is None and not begun.exists():
         time.sleep(0.05)
-    send(process.pid, number)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    ends_in_one_line(process, signal.SIGINT)
+
+
+def test_terminated_while_spark_works_it_ends_in_one_line(store: Path, tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)  # without a worker the first question has no answer
     try:
-        _, err = process.communicate(timeout=60)  # Java, too, holds the other end
+        process = cluster.run("attack", str(store), *KNOWN)
+        while process.poll() is None and not cluster.has_registered():
+            time.sleep(0.2)
+        time.sleep(5)
+        process.terminate()
+        ends_in_one_line(process, signal.SIGTERM)
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == 128 + number
-    assert err.splitlines()[-1].startswith("Interrupted; ")
-    assert not re.search(r"Traceback|Exception|ERROR|\tat ", err), err
+        cluster.stop()
