@@ -117,7 +117,7 @@ def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
     write_ratings(synthesize(n_users=300, n_items=40, n_ratings=5_000, rng=1), Path(file))
     said("data", "convert", file, "--out", whole)
     said("data", "convert", file, "--out", shards, "--shards", "1")
-    release, few = tmp_path / "release", tmp_path / "few"
+    release, few = tmp_path / "made", tmp_path / "few"
     said(*anonymize(shards, release))
     asked = ("--private", str(release.with_suffix(".json")), "--seed", "1")
     attack = ("attack", str(release), *asked, "--attack", "membership", "--rounds", "1")
