@@ -131,7 +131,7 @@ def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
     asked = ("--original", shards, "--private", str(few.with_suffix(".json")), "--seed", "1")
     attack = ("attack", str(few), *asked, "--attack", "membership", "--rounds", "1")
     _, told = said(*attack, "--engine", "local", code=2)
-    assert "made again of one table alone (min_raters)" in told
+    assert "made again of one table alone (--min-raters)" in told
     assert said(*attack)[0]["attack"] == "membership"
 
 
