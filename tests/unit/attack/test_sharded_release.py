@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from starshade import budget
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack import link_existence
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
@@ -18,6 +20,8 @@ from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded import ceiling
 from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.sharded.truth import rows_of_targets
+from starshade.engine.local import Local
 from starshade.errors import ConfigError
 from starshade.ratings.select import listed_items
 from starshade.ratings.shards.shards import open_shards
@@ -171,3 +175,18 @@ def test_sensitive_items_are_looked_up_of_everybody(
     cut = tried(lambda: attack_shards(attack, linked, knowledge, targets=9, rng=seed))
     assert cut == whole
     assert isinstance(whole, str) == (15 in sensitive)
+
+
+def test_more_targets_than_memory_holds_are_refused(tmp_path):
+    ratings = synthesize(n_users=40, n_items=15, n_ratings=260, rng=0)
+    write_shards(ratings, tmp_path / "s", 3)
+    shards, some = open_shards(tmp_path / "s"), np.arange(40)
+    assert rows_of_targets(shards, Local(), some).n_ratings == 260
+    with (
+        budget.limits(memory=2_000),
+        pytest.raises(ConfigError, match="ratings of 40 targets take more than the 2 kB") as told,
+    ):
+        rows_of_targets(shards, Local(), some)
+    assert "Attack fewer" in told.value.advice
+    with budget.limits(memory=2_000):
+        assert rows_of_targets(shards, Local(), some[:3]).n_users == 3

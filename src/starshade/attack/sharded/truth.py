@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade import budget
 from starshade.attack.view import truth_of
 from starshade.engine.job import Engine, Job, Tables
+from starshade.errors import ConfigError
 from starshade.kernels.attack.agreement import Truth
+from starshade.naming import aside
 from starshade.ratings.shards.kept import AnyShards
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -23,9 +26,25 @@ def rows_of_targets(
     """Return the ratings of some users, ascending among all, as a table of its own.
 
     They are numbered from 0 there, and what is drawn by their ids is drawn as everywhere.
+
+    Raises
+    ------
+    ConfigError
+        The memory that may be used does not hold them.
     """
     job = Job("fetching the targets' ratings", _fetch)
-    parts = list(engine.run(job, store, {"users": users}))
+    parts: list[Tables] = []
+    held, most = 0, budget.memory()
+    for part in engine.run(job, store, {"users": users}):
+        parts.append(part)
+        held += sum(column.nbytes for column in part.values())
+        if 2 * held > most:  # while they are joined
+            raise ConfigError(
+                f"the ratings of {len(users):,} targets take more than the {budget.amount(most)} "
+                "of memory that may be used",
+                advice=f"Attack fewer{aside('targets')}, or allow more memory{aside('memory')}.",
+                setting="targets",
+            )
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     shards = store.shards if isinstance(store, LinkedShards) else store
     numbered = Vocabulary(np.arange(len(users)))
