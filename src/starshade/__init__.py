@@ -95,6 +95,7 @@ _ROOMS = {
     "starshade.audit.verdict": ("Audit",),
     "starshade.errors": (
         "ConfigError",
+        "EngineError",
         "InputError",
         "InternalError",
         "OutputError",

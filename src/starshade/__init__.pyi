@@ -71,6 +71,7 @@ from starshade.audit.reproduction.sr.study import reproduce_sr as reproduce_sr
 from starshade.audit.result import AuditResult as AuditResult
 from starshade.audit.verdict import Audit as Audit
 from starshade.errors import ConfigError as ConfigError
+from starshade.errors import EngineError as EngineError
 from starshade.errors import InputError as InputError
 from starshade.errors import InternalError as InternalError
 from starshade.errors import OutputError as OutputError

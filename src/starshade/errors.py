@@ -70,6 +70,10 @@ class OutputError(UserError, OSError):
     """A place cannot be written to."""
 
 
+class EngineError(UserError):
+    """Whoever works on shards cannot: the request may be asked again once that is mended."""
+
+
 class UnmetError(StarshadeError):
     """The request is valid; this data does not meet it."""
 

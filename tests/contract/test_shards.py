@@ -253,3 +253,19 @@ def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
     if len(open_shards(store)) == 1:
         attack = MembershipAttack(rounds=2, method=METHOD)
         assert once == _told(attack.run(RELEASE, original=RATINGS, rng=1))
+
+
+@pytest.mark.parametrize("parts", [25, 60])
+def test_what_is_kept_of_one_method_is_no_answer_of_another(tmp_path: Path, parts: int) -> None:
+    write_shards(RATINGS, tmp_path / "s", 3)
+    methods = iter([METHOD])
+    other = PredictiveAnonymizer(k=6, profile="pooled", factors=2)
+
+    def of_one_then_another(shards: Shards, engine: Engine) -> Any:
+        method = next(methods, other)
+        attack = MembershipAttack(rounds=2, method=method)
+        return _told(attack_shards(attack, LinkedShards(shards, RELEASE), rng=1, engine=engine))
+
+    found, deaths = going_on(tmp_path / "s", of_one_then_another, parts)
+    assert deaths
+    assert found == of_one_then_another(open_shards(tmp_path / "s"), Local())

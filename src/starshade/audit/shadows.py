@@ -137,7 +137,7 @@ def being_in_it(
             found = play_shards(attacks, beside, engine or Local(), knowledge, targets, seed)
         else:
             found = play(attacks, release, knowledge, Request(original, targets, seed, None))
-    except UserError as error:
+    except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
         return BeingInIt.unmeasured(error.message)
     told = [each.message if isinstance(each, ConfigError) else each for each in found]
     return BeingInIt(*told, *["its cells are means"] * profiles)

@@ -106,7 +106,10 @@ def part_of(journal: Journal, name: str) -> Iterator[Journal]:
     with filling(journal.folder):
         folder.mkdir(mode=0o700, exist_ok=True)
     yield Journal(folder)
-    shutil.rmtree(folder, ignore_errors=True)  # what stays of it goes with the run
+    done = folder.with_name(f"{name}{PART}")  # whoever is killed meanwhile leaves no half of it
+    with suppress(OSError):
+        folder.rename(done)
+        shutil.rmtree(done)  # else it goes with the run
 
 
 @contextmanager

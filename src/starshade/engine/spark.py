@@ -46,8 +46,10 @@ class Spark:
     Raises
     ------
     ConfigError
-        There is no such folder, an executor cannot work there, has not this version of starshade,
-        or has not enough memory.
+        There is no such folder.
+    EngineError
+        At work: an executor cannot work there, has not this version of starshade, or has not enough
+        memory.
     """
 
     session: Any
@@ -132,20 +134,20 @@ class Spark:
             return error
         if "version" in told:
             has = f"starshade {told['version']}" if told["version"] else "no starshade"
-            return errors.ConfigError(
+            return errors.EngineError(
                 f"executors have {has}; here it is {__version__}",
                 advice="Give them the same wheel or packed environment.",
             )
         if "broken" in told:
-            return errors.ConfigError(
+            return errors.EngineError(
                 f"executors cannot load starshade: {told['broken']}",
                 advice="Is their environment whole, and have they memory to load it "
                 "(spark.executor.memoryOverhead, spark.executor.pyspark.memory)?",
             )
         return _short() if "short" in told else self._unseen(told["cannot"])
 
-    def _unseen(self, what: str) -> errors.ConfigError:
-        return errors.ConfigError(
+    def _unseen(self, what: str) -> errors.EngineError:
+        return errors.EngineError(
             f"{self.folder}: executors cannot {what} this folder",
             advice="Put the store where the driver and all executors see it under the same name, "
             "as the same user.",
@@ -184,15 +186,15 @@ def _in_words(error: Exception) -> Exception:
     if any(sign in said for sign in ("exited unexpectedly", "ExecutorLost", "OutOfMemory")):
         return _short()
     if "PYTHON_VERSION_MISMATCH" in said:
-        return errors.ConfigError(
+        return errors.EngineError(
             "executors have another Python than this one",
             advice="Set PYSPARK_PYTHON, or give them a packed environment, of the same version.",
         )
     return errors.InternalError(f"Spark gave up: {said.partition('JVM stacktrace')[0].strip()}")
 
 
-def _short() -> errors.ConfigError:
-    return errors.ConfigError(
+def _short() -> errors.EngineError:
+    return errors.EngineError(
         "an executor was lost, or had too little memory for a shard, however often it was tried",
         advice="Give them more (spark.executor.memoryOverhead is what Python has), let fewer tasks "
         "share one (spark.task.cpus), or write the store anew in more shards.",

@@ -61,7 +61,7 @@ def open(  # noqa: A001 - it is always said with its module
     Raises
     ------
     ConfigError
-        No place to write to was given, or executors cannot work in it.
+        No place to write to was given, or the driver cannot work in it.
     InputError, OutputError
         As of reading and writing.
     """

@@ -26,8 +26,9 @@ from starshade.attack.sharded import shadows
 from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.targets import Request
+from starshade.audit.shadows import being_in_it
 from starshade.engine.local import Local
-from starshade.errors import ConfigError
+from starshade.errors import ConfigError, EngineError, InputError, OutputError, StarshadeError
 from starshade.ratings.shards.kept import those_of
 from starshade.ratings.shards.shards import Shards, open_shards
 from starshade.ratings.shards.write import write_shards
@@ -172,3 +173,21 @@ def test_targets_are_some(tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     with pytest.raises(ConfigError, match="targets 0"):
         asked_in_shards(tmp_path / "again", 40, attack, targets=0)
+
+
+@pytest.mark.parametrize("kind", [OutputError, InputError, EngineError])
+def test_what_can_be_mended_is_no_answer(tmp_path: Path, kind: type[StarshadeError]) -> None:
+    @dataclass(frozen=True)
+    class Stopped(PredictiveAnonymizer):
+        def anonymize_shards(self, *_: Any) -> Any:
+            raise kind("no space left")
+
+    method = Stopped(k=2, factors=1)
+    with pytest.raises(kind, match=r"^no space left"):
+        asked_in_shards(tmp_path, 30, MembershipAttack(rounds=1, method=method), rng=1)
+    ratings = synthesize(n_users=30, n_items=8, n_ratings=150, rng=1)
+    release = PredictiveAnonymizer(k=2, factors=1, sweeps=1).anonymize(ratings, rng=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.audit.shadows.method_of", lambda *_: method)
+        with pytest.raises(kind, match=r"^no space left"):
+            being_in_it(release, open_shards(tmp_path / "s"), rounds=1, seed=1)

@@ -210,6 +210,25 @@ def test_of_a_part_that_is_done_nothing_is_kept(tmp_path):
         assert engine.folder is None
 
 
+def test_no_half_of_a_part_is_left_under_its_name(tmp_path, monkeypatch):
+    def killed(folder, **_):
+        raise Stopped
+
+    monkeypatch.setattr("shutil.rmtree", killed)
+    with (
+        pytest.raises(Stopped),
+        journal_in(tmp_path, resume=False) as journal,
+        Local(journal).within("part") as engine,
+    ):
+        assert list(engine.run(JOB, many(), TABLES))
+    monkeypatch.undo()
+    (left,) = tmp_path.iterdir()
+    assert [each.name for each in left.iterdir()] == ["part.part"]
+    with journal_in(tmp_path, resume=True) as journal:
+        assert list(journal.folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_part_goes_on_where_it_stopped(tmp_path):
     def part(*, resume, stop=None):
         shards = many()

@@ -139,16 +139,16 @@ def test_an_error_there_is_that_error_here(journal, work, kind, said):
 
 
 def test_who_lacks_memory_is_told_what_to_set(journal):
-    with pytest.raises(errors.ConfigError, match=r"spark\.executor\.memoryOverhead"):
+    with pytest.raises(errors.EngineError, match=r"spark\.executor\.memoryOverhead"):
         list(Spark(Session(), journal).run(Job("full", full), PARTS, {}))
 
 
 @pytest.mark.parametrize(
     ("said", "kind", "words"),
     [
-        ("Job aborted: ExecutorLostFailure (executor 1 exited)", errors.ConfigError, "executor"),
-        ("Python worker exited unexpectedly (crashed)", errors.ConfigError, "too little memory"),
-        ("[PYTHON_VERSION_MISMATCH] 3.11 and 3.12", errors.ConfigError, "another Python"),
+        ("Job aborted: ExecutorLostFailure (executor 1 exited)", errors.EngineError, "executor"),
+        ("Python worker exited unexpectedly (crashed)", errors.EngineError, "too little memory"),
+        ("[PYTHON_VERSION_MISMATCH] 3.11 and 3.12", errors.EngineError, "another Python"),
         ("KeyError: 'x'", errors.InternalError, "KeyError"),
     ],
 )
@@ -159,16 +159,16 @@ def test_what_spark_gives_up_is_said_in_words(journal, said, kind, words):
 
 def test_another_version_and_none_are_told(journal, monkeypatch):
     monkeypatch.setattr(executor, "__version__", "0.0.1")
-    with pytest.raises(errors.ConfigError, match=r"executors have starshade 0\.0\.1; here"):
+    with pytest.raises(errors.EngineError, match=r"executors have starshade 0\.0\.1; here"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
     monkeypatch.setitem(sys.modules, "starshade.engine.executor", None)
-    with pytest.raises(errors.ConfigError, match="executors have no starshade"):
+    with pytest.raises(errors.EngineError, match="executors have no starshade"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
 def test_who_cannot_load_it_says_why(journal, monkeypatch):
     monkeypatch.setitem(sys.modules, "starshade.engine.executor", object())
-    with pytest.raises(errors.ConfigError, match="cannot load starshade: ImportError"):
+    with pytest.raises(errors.EngineError, match="cannot load starshade: ImportError"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
@@ -177,7 +177,7 @@ def test_a_folder_that_executors_do_not_see_is_named(journal, monkeypatch):
     monkeypatch.setattr(
         os, "access", lambda path, how: "journal" not in str(path) and real(path, how)
     )
-    with pytest.raises(errors.ConfigError, match="cannot read and write this folder"):
+    with pytest.raises(errors.EngineError, match="cannot read and write this folder"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
@@ -189,7 +189,7 @@ def test_nowhere_to_leave_answers_is_refused():
 def test_answers_that_are_not_seen_here_are_told(journal, monkeypatch):
     monkeypatch.setattr(Journal, "keep", lambda *_: None)  # into a folder of the same name
     monkeypatch.setattr("starshade.engine.spark._POLL", 0)
-    with pytest.raises(errors.ConfigError, match="see what they wrote"):
+    with pytest.raises(errors.EngineError, match="see what they wrote"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 

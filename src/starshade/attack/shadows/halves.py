@@ -14,6 +14,7 @@ from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled, mean_of
 from starshade.attack.shadows.seen import Facts, Seen
 from starshade.attack.shadows.shadows import Method, Round
+from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.kernels.fingerprint import keyed_numbers
@@ -62,15 +63,22 @@ class _Joined:
     members: list[NDArray[np.bool_]] = field(default_factory=list)
     credits: list[Floats] = field(default_factory=list)
 
-    def add(self, one: Round) -> None:
-        for people, inside in ((one.members, True), (one.outsiders, False)):
-            users = self.asked.among(people, 2 * self.known)
+    def ask(self, one: Round) -> Tables:
+        answer: dict[str, NDArray[Any]] = {}
+        for people, name in ((one.members, "members"), (one.outsiders, "outsiders")):
+            users = answer[name] = self.asked.among(people, 2 * self.known)
             if len(users):
                 halves = halved(self.asked.told, users, self.known)
+                answer[f"{name}.credit"] = joined(one.release, *halves)
+        return answer
+
+    def take(self, number: int, answer: Tables) -> None:
+        for name in ("members", "outsiders"):
+            if len(users := answer[name]):
                 self.users.append(users)
-                self.rounds.append(np.full(len(users), one.number))
-                self.members.append(np.full(len(users), inside))
-                self.credits.append(joined(one.release, *halves))
+                self.rounds.append(np.full(len(users), number))
+                self.members.append(np.full(len(users), name == "members"))
+                self.credits.append(answer[f"{name}.credit"])
 
     def found(self, facts: dict[str, Any]) -> Halves:
         some = {bool(each[0]) for each in self.members}

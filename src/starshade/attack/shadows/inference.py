@@ -16,6 +16,7 @@ from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled
 from starshade.attack.shadows.seen import Facts, Seen
 from starshade.attack.shadows.shadows import Method, Round
+from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.ratings.scale import Scale
@@ -114,7 +115,7 @@ class _Answered:
     #: of each round, shape (people, releases and the crowd, ways, marks)
     marks: list[Floats] = field(default_factory=list)
 
-    def add(self, one: Round) -> None:
+    def ask(self, one: Round) -> Tables:
         told = self.asked.told
         known = told.knowledge.known
         users = self.asked.among(one.members, known)
@@ -125,9 +126,12 @@ class _Answered:
         sides = [answers(seen, facts, asked, scale) for seen in (one.release, one.reference)]
         crowd = by_crowd(one.reference, one.support, asked, scale)
         marks = np.array([*sides, [crowd] * len(WAYS)]).reshape(3, len(WAYS), len(users), 3)
-        self.users.append(users[some])
-        self.rounds.append(one.number)
-        self.marks.append(np.moveaxis(marks, 2, 0)[some])
+        return {"users": users[some], "marks": np.moveaxis(marks, 2, 0)[some]}
+
+    def take(self, number: int, answer: Tables) -> None:
+        self.users.append(answer["users"])
+        self.rounds.append(number)
+        self.marks.append(answer["marks"])
 
     def _questions(self, user: int, facts: Facts, place: int) -> Questions:
         told, own = self.asked.told, facts.items[facts.indptr[place] : facts.indptr[place + 1]]

@@ -16,6 +16,7 @@ from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
 from starshade.attack.shadows.seen import Facts, Seen
 from starshade.attack.shadows.shadows import Method, Round
+from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 
@@ -89,7 +90,8 @@ class _Scored:
     #: by number of known ratings: of each round who was asked about, who is in it, and the scores
     scores: dict[int | None, list[Scores]] = field(default_factory=dict)
 
-    def add(self, one: Round) -> None:
+    def ask(self, one: Round) -> Tables:
+        answer: dict[str, NDArray[Any]] = {}
         for known in self.tries:
             members = self.asked.among(one.members, known)
             outsiders = self.asked.among(one.outsiders, known)
@@ -97,7 +99,14 @@ class _Scored:
             facts = self.asked.told.of(users, known)
             member = np.arange(len(users)) < len(members)
             scores = membership_scores(one.release, one.reference, facts)
-            self.scores.setdefault(known, []).append(Scores(one.number, users, member, scores))
+            answer |= {f"{known}.users": users, f"{known}.member": member}
+            answer[f"{known}.scores"] = scores
+        return answer
+
+    def take(self, number: int, answer: Tables) -> None:
+        for known in self.tries:
+            columns = (answer[f"{known}.{name}"] for name in ("users", "member", "scores"))
+            self.scores.setdefault(known, []).append(Scores(number, *columns))
 
     def found(self, facts: dict[str, Any]) -> MembershipResult:
         at = tuple(summed_up(known, self.scores[known], facts["seed"]) for known in self.tries)

@@ -17,6 +17,7 @@ from starshade.attack.shadows.shadows import Method, Round, Shadows
 from starshade.attack.shown import Found
 from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import look
+from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
@@ -31,8 +32,11 @@ Result = TypeVar("Result", bound=Found, covariant=True)
 class Collected(Protocol[Result]):
     """What an attack finds, round by round."""
 
-    def add(self, one: Round) -> None:
-        """Attack one round."""
+    def ask(self, one: Round) -> Tables:
+        """Attack one round; returns what came of it, to be taken by whoever sums up."""
+
+    def take(self, number: int, answer: Tables) -> None:
+        """Add what came of a round."""
 
     def found(self, facts: dict[str, Any]) -> Result:
         """Sum up; `facts` are the fields that results of all attacks have in common."""
@@ -110,7 +114,7 @@ def play(
         raise nobody_rated()
     games = Games.begin(attacks, Asked(told, asked, first.rounds))
     for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
-        games.add(one)
+        games.take(one.number, games.ask(one))
         del one  # the next is made in its place
     return games.found(
         request.targets,
@@ -144,10 +148,20 @@ class Games:
         """Begin each."""
         return cls(attacks, asked, [attack.begin(asked) for attack in attacks])
 
-    def add(self, one: Round) -> None:
-        """Attack one round."""
-        for each in self.collected:
-            each.add(one)
+    def ask(self, one: Round) -> Tables:
+        """Attack one round; returns what came of it, the columns of each attack."""
+        return {
+            f"{place} {name}": column
+            for place, each in enumerate(self.collected)
+            for name, column in each.ask(one).items()
+        }
+
+    def take(self, number: int, answer: Tables) -> None:
+        """Add what came of a round."""
+        for place, each in enumerate(self.collected):
+            own = f"{place} "
+            columns = {n.removeprefix(own): c for n, c in answer.items() if n.startswith(own)}
+            each.take(number, columns)
 
     def found(self, targets: int | None, **facts: Any) -> list[Any]:
         """Sum up each, or say why nobody can be asked; `facts`: of what was attacked."""

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.predicate.choice import distinct
 from starshade.attack.predicate.predicate import written
-from starshade.attack.predicate.result import Tried
 from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled, mean_of
 from starshade.attack.shadows.shadows import Method, Round
+from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.release.cells import Cells
@@ -57,11 +58,12 @@ class PredicatesAttack(ShadowAttack[Any]):
 class _Written:
     seed: int
     promise: str
-    rounds: list[Tried] = field(default_factory=list)
+    isolates: list[NDArray[np.bool_]] = field(default_factory=list)
+    blind: list[NDArray[np.float64]] = field(default_factory=list)
     outsiders: int = 0
     error: ConfigError | None = None
 
-    def add(self, one: Round) -> None:
+    def ask(self, one: Round) -> Tables:
         view = one.release.view
         try:
             # means meet no conditions, and of what lies in shards only means are made
@@ -70,20 +72,26 @@ class _Written:
             tried = written(view, distinct(view.cells), self.promise, one.left_out, seed=self.seed)
         except ConfigError as error:  # the other attacks go on
             self.error = error
-            return
-        self.rounds.append(tried)
-        self.outsiders += len(one.outsiders)
+            return {}
+        outsiders = np.array([len(one.outsiders)])
+        return {"isolates": tried.isolates, "blind": tried.blind, "outsiders": outsiders}
+
+    def take(self, number: int, answer: Tables) -> None:
+        if answer:
+            self.isolates.append(answer["isolates"])
+            self.blind.append(answer["blind"])
+            self.outsiders += int(answer["outsiders"][0])
 
     def found(self, facts: dict[str, Any]) -> Weighed:
         if self.error is not None:
             raise self.error
-        isolates = np.concatenate([each.isolates for each in self.rounds]).astype(np.float64)
-        round_of = np.repeat(np.arange(len(self.rounds)), [len(e.row) for e in self.rounds])
+        isolates = np.concatenate(self.isolates).astype(np.float64)
+        round_of = np.repeat(np.arange(len(self.isolates)), list(map(len, self.isolates)))
         resampled = Resampled(np.arange(len(isolates)), round_of, facts["seed"])
         return Weighed(
-            rounds=len(self.rounds),
+            rounds=len(self.isolates),
             predicates=len(isolates),
             outsiders=self.outsiders,
             isolates=resampled.interval(mean_of(isolates), len(isolates)),
-            blind=float(np.concatenate([each.blind for each in self.rounds]).mean()),
+            blind=float(np.concatenate(self.blind).mean()),
         )

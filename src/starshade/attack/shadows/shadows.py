@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.shadows.folds import FOLDS, edges_of, fold_of, numbers_of
 from starshade.attack.shadows.seen import Seen
-from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.errors import ConfigError, UnmetError
 from starshade.progress import silence, task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -106,7 +106,7 @@ class Shadows:
         try:
             with silence():
                 return self.method.anonymize(ratings, rng=seed)
-        except (UserError, UnmetError) as error:
+        except (ConfigError, UnmetError) as error:
             raise cannot_be_made(error) from None
 
 
@@ -115,7 +115,7 @@ def seed_of(seed: int, number: int) -> int:
     return stream_key(seed, f"shadow releases {number}") >> 1
 
 
-def cannot_be_made(error: UserError | UnmetError) -> ConfigError:
+def cannot_be_made(error: ConfigError | UnmetError) -> ConfigError:
     """Say that, and why, there is nothing to compare with."""
     return ConfigError(
         f"a release without some of the people cannot be made: {error.message}",

@@ -7,12 +7,10 @@ shard knows it by itself. The people asked about are fetched, as a table of thei
 from __future__ import annotations
 
 import hashlib
-import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, cast
 
@@ -33,7 +31,7 @@ from starshade.attack.targets import nobody_rated
 from starshade.attack.view import known_items, released_cells, truth_on, view_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.engine.journal import Journal
-from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.knowledge import count_marked
 from starshade.progress import silence, task
@@ -112,14 +110,21 @@ def play_shards(
     truth = truth_on(rows, items, items.indices(shards.items).astype(np.int32))
     told = Told(truth, item, of_use(knowledge, first.name), seed, everybody)
     asked = Asked(told, np.ones(len(users), dtype=np.bool_), first.rounds)
-    kept = _Kept.of(engine, f"{attacks} {knowledge} {targets} {seed} {store.keys}")
-    done, games = kept.find() or (0, Games.begin(attacks, asked))
+    games = Games.begin(attacks, asked)
     people = _People(released, seed, _edges_over(shards, engine, seed, released))
     shadows = _Shadows(shards, engine, cast(ShardMethod, first.method), people, rows, users)
-    for one in shadows.rounds(done, first.rounds):
-        games.add(one)
-        kept.keep(one.number + 1, games)
-        del one  # the next is made in its place
+    journal, said = Journal(engine.folder), f"{attacks} {knowledge} {targets} {seed} {store.keys}"
+    with task("making releases without some of the people", first.rounds) as step:
+        for number in range(first.rounds):
+            key = _name_of(f"{said} {number}")
+            answer = journal.find(key)
+            if answer is None:
+                with shadows.round(number) as one:
+                    answer = games.ask(one)
+                del one  # the next is made in its place
+                journal.keep(key, answer)
+            games.take(number, answer)
+            step(1)
     return games.found(
         targets,
         records=release.n_records,
@@ -129,30 +134,9 @@ def play_shards(
     )
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """What the rounds that are done came to, beside the answers of a run; None: nowhere."""
-
-    file: Path | None
-
-    @classmethod
-    def of(cls, engine: Engine, said: str) -> _Kept:
-        """Keep it under a name for what was asked."""
-        name = hashlib.sha256(f"{__version__} {said}".encode()).hexdigest()
-        return cls(None if engine.folder is None else engine.folder / f"{name}.rounds")
-
-    def find(self) -> tuple[int, Games] | None:
-        """Return how many rounds are done, and the attacks as they were then."""
-        if self.file is None or not self.file.exists():
-            return None
-        found: tuple[int, Games] = pickle.loads(self.file.read_bytes())  # ours: in the run's folder
-        return found
-
-    def keep(self, done: int, games: Games) -> None:
-        """Write it down."""
-        if self.file is not None:
-            content = pickle.dumps((done, games))
-            Journal(self.file.parent).write(self.file.name, lambda out: out.write(content))
+def _name_of(said: str) -> str:
+    """Return a name for what was asked: another question has another one."""
+    return hashlib.sha256(f"{__version__} {said}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,17 +189,9 @@ class _Shadows:
     def _fold(self) -> NDArray[np.int64]:
         return self.people.fold(self.rows)
 
-    def rounds(self, first: int, count: int) -> Iterator[Round]:
-        """Make the releases of so many rounds, from the `first` on, one after the other."""
-        with task("making releases without some of the people", count - first) as step:
-            for number in range(first, count):
-                with self._round(number) as one:
-                    yield one
-                    del one  # the next is made in its place
-                step(1)
-
     @contextmanager
-    def _round(self, number: int) -> Iterator[Round]:
+    def round(self, number: int) -> Iterator[Round]:
+        """Make the two releases of a round, which are there as long as this lasts."""
         following = (number + 1) % FOLDS
         with (
             self._made((number, following), number, None) as (reference, people),
@@ -240,12 +216,14 @@ class _Shadows:
         put_down()  # what was made before takes no memory meanwhile
         seed = seed_of(self.people.seed, number)
         with ExitStack() as held:
-            engine = held.enter_context(self.engine.within("-".join(["without", *map(str, out)])))
-            people = those_of(self.shards, _Without(self.people, out), engine)
+            chosen = _Without(self.people, out)
+            name = _name_of(f"{self.method} {seed} {chosen.key} {self.shards.keys}")
+            engine = held.enter_context(self.engine.within(name))
+            people = those_of(self.shards, chosen, engine)
             try:
                 with silence():
                     release = held.enter_context(self.method.anonymize_shards(people, seed, engine))
-            except (UserError, UnmetError) as error:
+            except (ConfigError, UnmetError) as error:
                 raise cannot_be_made(error) from None
             assert release.private is not None
             made = MadeShards(release, cast(RecordFiles, release.private.divided))

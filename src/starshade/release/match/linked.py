@@ -114,7 +114,7 @@ class MadeShards:
 
     @property
     def keys(self) -> Sequence[str]:
-        """Of each shard, with what the release was made of: how is told by the folder."""
+        """Of each shard, with what the release was made of; the folder of `files` tells how."""
         return self.records.table.keys
 
     @property
