@@ -89,8 +89,9 @@ def filling(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         what = "no space left" if error.errno in FULL else "cannot be written"
+        place = next(each for each in folder.parents if not each.name.startswith(_PREFIX))
         raise OutputError(
-            f"{folder.parent}: {what} for what is finished of this run "
+            f"{place}: {what} for what is finished of this run "
             f"({os.strerror(error.errno or 0)}); what was finished before is kept",
             advice=f"Free some space there, and go on with {named('resume', True)}.",
         ) from error

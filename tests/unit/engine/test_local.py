@@ -198,6 +198,19 @@ def test_a_full_disk_says_how_to_go_on(tmp_path, monkeypatch):
     assert some(tmp_path, resume=True)[1] == [2, 3, 4]
 
 
+def test_a_full_disk_in_a_part_is_told_of_the_same_place(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("numpy.savez", full)
+    with (
+        pytest.raises(OutputError, match=f"^{tmp_path}: no space left for what is finished"),
+        journal_in(tmp_path, resume=False) as journal,
+        Local(journal).within("part") as engine,
+    ):
+        list(engine.run(JOB, many(), TABLES))
+
+
 def test_of_a_part_that_is_done_nothing_is_kept(tmp_path):
     with journal_in(tmp_path, resume=False) as journal, Local(journal).within("part") as engine:
         assert engine.folder == journal.folder / "part"
