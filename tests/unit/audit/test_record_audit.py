@@ -16,7 +16,7 @@ from starshade.audit.evidence import attack_both, knowledge_to_try
 from starshade.audit.made import Made
 from starshade.audit.make import make_release
 from starshade.audit.measure import measure_all
-from starshade.audit.original.table import OneTable, without
+from starshade.audit.original.table import OneTable, knowable_of
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.ratings.scale import Scale
@@ -148,7 +148,7 @@ def test_the_models_own_adversary_is_among_the_settings(tmp_path: Path, method: 
 
 def test_sensitive_items_are_not_known() -> None:
     ratings = people()
-    most = int(without(ratings, ("1", "3")).user_support.max())
+    most = knowable_of(ratings, ("1", "3")).most
     tries = knowledge_to_try(STARS, most, (2, 4, 8), [claimed("k-eps", 1, "1", "3")])
     assert {t.except_items for t in tries} == {("1", "3")}
     assert {t.known for t in tries} == {2}  # three items are left, and nobody has four

@@ -113,7 +113,7 @@ def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
 def test_a_release_that_cannot_be_made_of_fewer() -> None:
     halves = table([{u % 2: 4.0} for u in range(42)], Scale(1, 5, 1), n_items=2)
     tries = {
-        "k = 57, records = 48": (population(), KLikeness(k=57)),
+        "k = 57, records = 49": (population(), KLikeness(k=57)),
         "k = 21: no item is rated by 21 users": (halves, KLikeness(k=21)),
     }
     for reason, (ratings, method) in tries.items():
