@@ -121,8 +121,8 @@ def play_shards(
             if answer is None:
                 with shadows.round(number) as one:
                     answer = games.ask(one)
+                    journal.keep(key, answer)  # before what it stands for goes
                 del one  # the next is made in its place
-                journal.keep(key, answer)
             games.take(number, answer)
             step(1)
     return games.found(
