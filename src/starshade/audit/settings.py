@@ -8,6 +8,9 @@ from typing import Literal
 
 from starshade.setting import settable
 
+#: why ratings in shards are taken as one table beside a release, where the owner can mend it
+WITHOUT_RECEIPT = "without the owner's receipt"
+
 
 @dataclass(frozen=True)
 class AuditSettings:

@@ -38,7 +38,7 @@ from starshade.audit.questions.linked import linked
 from starshade.audit.questions.question import Question
 from starshade.audit.questions.singled_out import predicates_of, singled_out
 from starshade.audit.result import AuditResult, Finding
-from starshade.audit.settings import AuditSettings
+from starshade.audit.settings import WITHOUT_RECEIPT, AuditSettings
 from starshade.audit.shadows import BeingInIt, being_in_it
 from starshade.audit.shares import SHARES
 from starshade.audit.to_know import Earlier, judge_alone, judge_earlier, to_know
@@ -67,7 +67,7 @@ def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None)
     if any(claim.model == "diversity" for claim in manifest.claims):
         return "of a release that claims diversity"
     if private is None:
-        return "without the owner's receipt"
+        return WITHOUT_RECEIPT
     if private.nobodys:
         return "of a release with records that are nobody's"
     return "with earlier releases" if earlier else "with a probe" if probe is not None else ""

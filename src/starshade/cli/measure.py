@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.audit.settings import WITHOUT_RECEIPT
 from starshade.cli.options.project import OfRatings
-from starshade.cli.options.shards import WITHOUT_RECEIPT, opened, over_shards, works_by_shard
+from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import page, useful, words

@@ -22,7 +22,6 @@ from starshade.ratings.levels import translated, users_per_level
 from starshade.ratings.scale import Scale
 from starshade.ratings.shards.counts import Counts, counts_of
 from starshade.ratings.shards.kept import AnyShards, KeptShards
-from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 
 
@@ -45,16 +44,11 @@ def prepare_shards(
     if rare:
         note_left_out(rare, rated - left, k)
     scale, values, codes = _scale(shards, stays.levels, stays.givers, k)
-    table = KeptShards(
-        shards if isinstance(shards, Shards) else shards.store,
-        kept,
-        scale,
-        values,
-        codes,
-        stays.users,
-        stays.n_ratings,
-        None if isinstance(shards, Shards) else shards.chosen,
-    )
+    sizes = stays.users, stays.n_ratings
+    if isinstance(shards, KeptShards):
+        table = KeptShards(shards.store, kept, scale, values, codes, *sizes, shards.chosen)
+    else:
+        table = KeptShards(shards, kept, scale, values, codes, *sizes)
     counted = Counts(counts.support, counts.users, counts.items, stays.levels, counts.days)
     return Prepared(table, rare, shards.n_users - left), counted
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starshade.cli.options.shards import WITHOUT_RECEIPT, is_shards
+from starshade.audit.settings import WITHOUT_RECEIPT
+from starshade.cli.options.shards import is_shards
 from starshade.naming import called
 
 if TYPE_CHECKING:

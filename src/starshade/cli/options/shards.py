@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starshade.audit.settings import WITHOUT_RECEIPT
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.shared import Reading, gathered, given, refuse_beside
 from starshade.engine.settings import EngineSettings
@@ -17,9 +18,6 @@ from starshade.setting import settings_of
 if TYPE_CHECKING:
     from starshade.engine.job import Engine
     from starshade.ratings.shards.shards import Shards
-
-#: why a release and shards are not worked on by shard; what the owner can mend
-WITHOUT_RECEIPT = "without the owner's receipt"
 
 #: gives a command the options of work over shards, and passes it ``engine``
 over_shards = partial(
