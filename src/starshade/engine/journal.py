@@ -30,6 +30,7 @@ from starshade.progress import note
 from starshade.scratch import FULL, PART, make_folder, orphans, own, remove, sweep
 
 _PREFIX = ".journal-"
+_ANSWER = ".npz"
 #: NumPy reads the header of an array as Python, which CPython 3.11 cannot on two threads at once
 HEADERS = Lock()
 
@@ -79,7 +80,7 @@ class Journal:
 
     def _file(self, key: str) -> Path:
         assert self.folder is not None
-        return self.folder / f"{key}.npz"
+        return self.folder / f"{key}{_ANSWER}"
 
 
 @contextmanager
@@ -117,7 +118,7 @@ def part_of(journal: Journal, name: str) -> Iterator[Journal]:
 def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
     """Keep the answers of a run in a folder of its own in `place`; gone when the run ends well.
 
-    What was asked in vain is not kept either.
+    What was asked in vain is not kept either, nor a run that stops before anything is finished.
 
     `resume`: with what runs that were killed had finished.
     """
@@ -142,9 +143,12 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
                 remove(folder, handle)
             raise
         except BaseException:
-            if any(folder.iterdir()):
+            if any(folder.rglob(f"*{_ANSWER}")):
                 going_on = named("resume", True)
                 note(f"what is finished is kept in {place}: the same with {going_on} goes on")
+            else:
+                with suppress(OSError):
+                    remove(folder, handle)
             raise
         with suppress(OSError):
             remove(folder, handle)
@@ -157,11 +161,11 @@ def _take_over(place: Path, folder: Path) -> int:
     taken = 0
     for left, handle in orphans(place, _PREFIX):
         # folders first: an answer stands for the folder of its job
-        for file in sorted(left.iterdir(), key=lambda each: each.suffix == ".npz"):
+        for file in sorted(left.iterdir(), key=lambda each: each.suffix == _ANSWER):
             if file.suffix != PART:
                 with suppress(OSError):
                     file.replace(folder / file.name)
-                    taken += file.suffix == ".npz"
+                    taken += file.suffix == _ANSWER
         with suppress(OSError):
             remove(left, handle)
     return taken

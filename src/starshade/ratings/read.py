@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -29,12 +29,18 @@ from starshade.ratings.readers.faults import suspect_codes
 from starshade.ratings.readers.formats.plain import NotPlain
 from starshade.ratings.readers.formats.shapes import WideTable
 from starshade.ratings.readers.formats.tables import FrameSource, is_frame
-from starshade.ratings.readers.open import Opened, Request, open_parquet, open_table, open_text
+from starshade.ratings.readers.open import (
+    Opened,
+    Request,
+    open_parquet,
+    open_table,
+    open_text,
+    some,
+)
 from starshade.ratings.readers.recognise.detect import Recognised, as_format, find
 from starshade.ratings.readers.recognise.inputs import Input, only_file, unchanged
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import OnDuplicate
-from starshade.ratings.staging import Batch
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.scratch import scratch_folder
 from starshade.setting import is_list, shown
@@ -297,8 +303,8 @@ def _built(opened: Opened, request: Request, make: Make) -> Any:
     )
     if opened.plain is not None:
         with suppress(NotPlain):
-            return read(_some(opened.plain(), opened.where))
-    ratings = read(_some(table.batches(), opened.where))
+            return read(some(opened.plain(), opened.where))
+    ratings = read(opened)
     report = replace(ratings.report, notes=(*ratings.report.notes, *table.notes))
     if not isinstance(table, WideTable):
         return ratings.annotate(report=report)
@@ -312,15 +318,6 @@ def _built(opened: Opened, request: Request, make: Make) -> Any:
         return ratings
     ids, attributes = table.attributes()
     return attach(ratings, ids, attributes, opened.where, request.nulls)
-
-
-def _some(batches: Iterator[Batch], where: str) -> Iterator[Batch]:
-    n_rows = 0
-    for batch in batches:
-        n_rows += len(batch)
-        yield batch
-    if not n_rows:
-        raise InputError(f"{where}: no ratings in it", advice="Check what stands below its header.")
 
 
 def _with_users(ratings: Any, users: Any, request: Request, scratch: Path) -> Any:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError, InternalError
 from starshade.kernels.text.numbering import KeyTable
-from starshade.naming import named
 from starshade.progress import task
+from starshade.ratings.rows.learned import Learned
+from starshade.ratings.rows.wrong import NAMED, Wrong
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
@@ -105,7 +106,6 @@ class IdNumbering:
         return Vocabulary(integers[order], texts), rank
 
 
-_NAMED = 5  # rows named in a message
 _PIECE = 1 << 24  # rows
 
 
@@ -157,6 +157,7 @@ class Staging:
     def __init__(self, scale: Scale | None) -> None:
         self.staged = Staged()
         self.n_rows = 0  # since the last cut
+        self._scale = scale
         self._any = False
         self._ratings = _RatingColumn(scale)
         self._days = _DayColumn()
@@ -212,12 +213,17 @@ class Staging:
             raise InputError(
                 "no ratings in the input", advice="Check that it has rows below its header."
             )
-        self._ratings.refuse(locate)
-        self._days.refuse(locate)
-        self.staged.distinct = self._ratings.distinct()
-        if self._days.first is not None:
-            self.staged.first_day = self._days.first[0]
+        learned = self.learned()
+        learned.refuse(self._scale, locate)
+        self.staged.distinct = learned.distinct
+        if learned.first is not None:
+            self.staged.first_day = learned.first[0]
         return self.staged
+
+    def learned(self) -> Learned:
+        """Return what all rows hold."""
+        column, days = self._ratings, self._days
+        return Learned(column.distinct(), column.empty, column.foreign, days.first, days.last)
 
 
 def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int], str]) -> Staged:
@@ -228,23 +234,6 @@ def stage(batches: Iterable[Batch], scale: Scale | None, locate: Callable[[int],
             staging.take(batch)
             step(len(batch))
     return staging.finish(locate)
-
-
-def name_rows(rows: list[tuple[int, str]], total: int, locate: Callable[[int], str]) -> str:
-    """Name the first rows and say how many there are."""
-    lines = [f"  {locate(row)}: {what}" for row, what in rows[:_NAMED]]
-    if total > len(lines):
-        lines.append(f"  … {total:,} rows in all")
-    return "\n".join(lines)
-
-
-def allowed_ratings(scale: Scale) -> str:
-    """Say in words which ratings a scale allows."""
-    if scale.step is None:
-        return f"{scale.minimum:g} to {scale.maximum:g}"
-    if len(scale.levels) <= 12:
-        return ", ".join(f"{level:g}" for level in scale.levels)
-    return f"{scale.minimum:g} to {scale.maximum:g} in steps of {scale.step:g}"
 
 
 class _Shelf:
@@ -278,20 +267,17 @@ class _RatingColumn:
         self._scale = scale
         self._table = KeyTable()
         self._off = np.empty(0, dtype=np.bool_)  # per distinct rating: off the declared scale
-        self._empty: list[tuple[int, str]] = []
-        self._empty_total = 0
-        self._foreign: list[tuple[int, str]] = []
-        self._foreign_total = 0
+        self.empty = self.foreign = Wrong()
 
     def take(self, batch: Batch) -> NDArray[Any]:
         ratings = np.asarray(batch.ratings, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one rating
         wrong = np.flatnonzero(~np.isfinite(ratings))
         if len(wrong):
-            self._empty_total += len(wrong)
-            for row in wrong[: _NAMED - len(self._empty)]:
-                value = ratings[row]
-                text = "no rating" if np.isnan(value) else f"rating {value:g} is not finite"
-                self._empty.append((batch.first_row + int(row), text))
+            texts = [
+                "no rating" if np.isnan(value) else f"rating {value:g} is not finite"
+                for value in ratings[wrong[:NAMED]]
+            ]
+            self.empty += _in_rows(batch, wrong, texts)
             ratings[wrong] = np.nan  # one key for all
         known = self._table.count
         codes = self._table.number(ratings.view(np.int64))
@@ -299,7 +285,9 @@ class _RatingColumn:
             if self._table.count > known:
                 self._judge(ratings[codes >= known], codes[codes >= known], self._scale)
             if self._off.any():
-                self._note_foreign(batch.first_row, ratings, codes)
+                wrong = np.flatnonzero(self._off[codes])
+                texts = [f"rating {rating:.12g}" for rating in ratings[wrong[:NAMED]]]
+                self.foreign += _in_rows(batch, wrong, texts)
         narrow = np.min_scalar_type(max(0, self._table.count - 1))
         return codes.astype(narrow) if narrow.itemsize < 4 else codes
 
@@ -310,14 +298,6 @@ class _RatingColumn:
         )
         self._off[codes] = np.isfinite(ratings) & ~scale.contains(ratings)
 
-    def _note_foreign(
-        self, first_row: int, ratings: NDArray[np.float64], codes: NDArray[np.int32]
-    ) -> None:
-        wrong = np.flatnonzero(self._off[codes])
-        self._foreign_total += len(wrong)
-        for row in wrong[: _NAMED - len(self._foreign)]:
-            self._foreign.append((first_row + int(row), f"rating {ratings[row]:.12g}"))
-
     def distinct(self) -> NDArray[np.float64]:
         """Return the distinct ratings by position."""
         keys, numbers = self._table.distinct()
@@ -325,21 +305,11 @@ class _RatingColumn:
         out[numbers] = keys.view(np.float64)
         return out
 
-    def refuse(self, locate: Callable[[int], str]) -> None:
-        parts, advice = [], []
-        if self._empty:
-            named = name_rows(self._empty, self._empty_total, locate)
-            parts.append(f"rows without a usable rating (allowed: finite numbers)\n{named}")
-            advice.append("Remove those rows or give them a rating.")
-        if self._foreign and self._scale is not None:
-            named = name_rows(self._foreign, self._foreign_total, locate)
-            parts.append(
-                f"ratings off the scale {self._scale} "
-                f"(allowed: {allowed_ratings(self._scale)})\n{named}"
-            )
-            advice.append("Correct those rows, or declare the scale they are on.")
-        if parts:
-            raise InputError("\n".join(parts), advice=" ".join(advice))
+
+def _in_rows(batch: Batch, places: NDArray[np.int64], texts: list[str]) -> Wrong:
+    """Note what is wrong at some places of a batch; `texts`: of the first of them."""
+    rows = (batch.first_row + int(place) for place in places)
+    return Wrong(len(places), tuple(zip(rows, texts, strict=False)))
 
 
 class _DayColumn:
@@ -362,20 +332,3 @@ class _DayColumn:
         if self.last is None or high > self.last[0]:
             self.last = (high, batch.first_row + int(np.argmax(days == high)))
         return days
-
-    def refuse(self, locate: Callable[[int], str]) -> None:
-        if self.first is None or self.last is None:
-            return
-        if self.last[0] - self.first[0] >= UNKNOWN_DAY:
-            rows = name_rows(
-                [(row, _date(day)) for day, row in sorted((self.first, self.last))], 2, locate
-            )
-            raise InputError(
-                f"dates lie more than {UNKNOWN_DAY - 1:,} days apart\n{rows}",
-                advice=f"Correct them, or leave the dates out with {named('dates', False)}.",
-            )
-
-
-def _date(day: int) -> str:
-    """Write a day as a date, also one beyond the years that `datetime` knows."""
-    return f"date {np.datetime64(day, 'D')}"

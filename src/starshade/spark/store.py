@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from starshade.engine.journal import journal_in
+from starshade.engine.journal import Journal, journal_in
 from starshade.engine.spark import Spark
 from starshade.errors import ConfigError, InputError
 from starshade.progress import task
@@ -76,15 +76,15 @@ def open(  # noqa: A001 - it is always said with its module
             )
         frame = data if store is None else session.read.parquet(str(data))
         store = Path(out)
-        _write(frame, store, shards, reading)
+        _write(session, frame, store, shards, reading)
     # workers are told a whole path, a receipt what it was called
     opened = replace(open_shards(store.absolute()), named=str(store))
     with journal_in(opened.path, resume=resume) as journal:
         yield opened, Spark(session, journal)
 
 
-def _write(frame: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
-    """Let executors write the rows down, and sort them into shards here, in bounded memory."""
+def _write(session: Any, frame: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
+    """Let executors write the rows down, and sort them into shards."""
     place = vacant(out.absolute())
     prefix = hidden("rows", place.name)
     sweep(place.parent, prefix)
@@ -101,7 +101,8 @@ def _write(frame: Any, out: Path, shards: int | str, reading: dict[str, Any]) ->
                 advice="Choose a place that all see under one name.",
                 setting="out",
             )
-        convert_to_shards(sorted(files), out, shards, **reading)
+        engine = Spark(session, Journal(folder))
+        convert_to_shards(sorted(files), out, shards, engine=engine, **reading)
     finally:
         remove(folder, handle)
         os.close(handle)

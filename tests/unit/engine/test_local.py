@@ -174,6 +174,17 @@ def test_a_shard_that_changed_is_done_again(tmp_path):
     assert found[1] == [217]
 
 
+def test_of_a_run_that_stops_before_anything_is_finished_nothing_is_kept(tmp_path):
+    def stops(_shard, _first, _settings, _tables):
+        (journal,) = tmp_path.iterdir()
+        (journal / "job.pickle").write_bytes(b"what was asked")
+        raise Stopped
+
+    with pytest.raises(Stopped), journal_in(tmp_path, resume=False) as journal:
+        list(Local(journal).run(Job("a", stops), many(), TABLES))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_run_at_work_is_left_alone(tmp_path):
     with journal_in(tmp_path, resume=False) as journal:
         journal.keep("a", {"x": np.array([1])})

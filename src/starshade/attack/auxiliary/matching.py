@@ -15,8 +15,9 @@ from starshade.naming import aside, called, named
 from starshade.progress import note
 from starshade.ratings.auxiliary.auxiliary import Auxiliary
 from starshade.ratings.auxiliary.repeats import one_row_each
+from starshade.ratings.rows.wrong import NAMED, Wrong, allowed_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.staging import NO_DAY, allowed_ratings, name_rows
+from starshade.ratings.staging import NO_DAY
 from starshade.release.cells import Cells
 from starshade.release.columns import Columns
 
@@ -182,11 +183,11 @@ def _refuse_off_scale(auxiliary: Auxiliary, aux_scale: Scale | None, scale: Scal
     off = known[~theirs.contains(auxiliary.ratings[known])]
     if not len(off):
         return
-    first = [(int(row), f"rating {auxiliary.ratings[row]:.12g}") for row in off[:5]]
+    first = ((int(row), f"rating {auxiliary.ratings[row]:.12g}") for row in off[:NAMED])
     whose = "the attacked data's scale" if aux_scale is None else "aux_scale"
     raise InputError(
         f"public ratings off {whose} {theirs} (allowed: {allowed_ratings(theirs)})\n"
-        + name_rows(first, len(off), auxiliary.locate),
+        + Wrong(len(off), tuple(first)).named(auxiliary.locate),
         advice=f"Say which scale they are on ({named('aux_scale')}, e.g. 1:10 or 0.5:5:0.5): it is "
         f"mapped linearly onto {scale}."
         if aux_scale is None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import named
-from starshade.ratings.staging import name_rows
+from starshade.ratings.rows.wrong import NAMED, Wrong
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary.auxiliary import Auxiliary
@@ -62,12 +62,12 @@ def _refuse(auxiliary: Auxiliary, order: Rows, first: Rows) -> None:
         return
     other = np.flatnonzero(~same)
     other = other[np.argsort(order[other])]
-    first_rows = [
+    first_rows = (
         (int(order[k]), f"this person has the item before, at {auxiliary.locate(int(first[k]))}")
-        for k in other[:5]
-    ]
+        for k in other[:NAMED]
+    )
     raise InputError(
         "rows on an item that their person has before, with another rating or date\n"
-        + name_rows(first_rows, len(other), auxiliary.locate),
+        + Wrong(len(other), tuple(first_rows)).named(auxiliary.locate),
         advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
     )

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import aside
-from starshade.ratings.readers.faults import SHOWN, Fault, Faults, quoted
+from starshade.ratings.readers.faults import Fault, Faults, quoted
+from starshade.ratings.rows.wrong import NAMED
 from starshade.ratings.vocabulary import is_canonical_integer
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class RatingColumn:
                 wrong.setdefault(fault, []).append(i)
         for fault, indices in wrong.items():
             where = np.flatnonzero(np.isin(places, indices))
-            first = [_shown(texts[p]) for p in places[where[:SHOWN]]]
+            first = [_shown(texts[p]) for p in places[where[:NAMED]]]
             text = "no rating" if fault == _empty() else "rating {}"
             self._faults.add(
                 fault,

@@ -43,6 +43,11 @@ _ISO = re.compile(
 )
 
 
+def all_in_1970(form: str | None, latest: int) -> bool:
+    """Tell by the form of dates and the latest day: most likely these are no seconds at all."""
+    return form == "seconds" and latest < 365
+
+
 class DayColumn:
     """Turns a column of dates into day numbers, block after block."""
 
@@ -51,12 +56,12 @@ class DayColumn:
         self._faults = faults
         self.form: str | None = None
         self.n_missing = 0
-        self._latest = NO_DAY
+        self.latest = NO_DAY
 
     @property
     def all_in_1970(self) -> bool:
         """Whether every date lies in 1970: most likely these are no seconds at all."""
-        return self.form == "seconds" and self._latest < 365
+        return all_in_1970(self.form, self.latest)
 
     def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return days since 1970-01-01, `NO_DAY` where there is none."""
@@ -77,7 +82,7 @@ class DayColumn:
                 raise InputError(f"dates of type {kind}: {_allowed()}")
             days = self._of_texts(text, rows)
         self.n_missing += int(np.count_nonzero(days == NO_DAY))
-        self._latest = max(self._latest, int(days.max(initial=NO_DAY)))
+        self.latest = max(self.latest, int(days.max(initial=NO_DAY)))
         return days
 
     def _of_numbers(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.int32]:

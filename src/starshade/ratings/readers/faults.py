@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import named
-from starshade.ratings.staging import name_rows
+from starshade.ratings.rows.wrong import NAMED, Wrong
 from starshade.ratings.table import Ratings
 
-SHOWN = 5
 _LONGEST = 40  # characters of a value that a message repeats
 
 
@@ -33,35 +32,33 @@ class Faults:
 
     def __init__(self, locate: Callable[[int], str]) -> None:
         self._locate = locate
-        self._rows: dict[Fault, list[tuple[int, str]]] = {}
-        self._totals: dict[Fault, int] = {}
+        self.noted: dict[Fault, Wrong] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._totals)
+        return bool(self.noted)
 
     @property
     def total(self) -> int:
         """How many mistakes were noted."""
-        return sum(self._totals.values())
+        return sum(wrong.total for wrong in self.noted.values())
 
     def add(self, fault: Fault, rows: NDArray[np.integer], text_of: Callable[[int], str]) -> None:
         """Note a mistake in some rows, ascending; `text_of(k)` describes the k-th of them."""
         if not len(rows):
             return
-        first = [(int(rows[k]), text_of(k)) for k in range(min(len(rows), SHOWN))]
-        # a wide table's cells come column by column: the first five are those of lowest number
-        self._rows[fault] = sorted(self._rows.get(fault, []) + first)[:SHOWN]
-        self._totals[fault] = self._totals.get(fault, 0) + len(rows)
+        first = [(int(rows[k]), text_of(k)) for k in range(min(len(rows), NAMED))]
+        self.note(fault, Wrong(len(rows), tuple(first)))
+
+    def note(self, fault: Fault, wrong: Wrong) -> None:
+        """Note a mistake; of all its rows the first are named."""
+        self.noted[fault] = self.noted.get(fault, Wrong()) + wrong
 
     def refuse(self) -> None:
         """Raise one InputError about everything that was added, if anything was."""
-        if not self._totals:
+        if not self:
             return
-        parts = [
-            f"{fault.what}\n" + name_rows(self._rows[fault], self._totals[fault], self._locate)
-            for fault in self._totals
-        ]
-        advice = dict.fromkeys(fault.advice for fault in self._totals)
+        parts = [f"{each.what}\n{wrong.named(self._locate)}" for each, wrong in self.noted.items()]
+        advice = dict.fromkeys(fault.advice for fault in self.noted)
         raise InputError("\n".join(parts), advice=" ".join(advice))
 
 

@@ -45,7 +45,7 @@ _ROLES = ("user", "item", "rating", "day")
 
 @dataclass(frozen=True)
 class Opened:
-    """A table that can be read.
+    """A table that can be read: its rows, batch after batch.
 
     `where`: the (first) file, or the kind of frame. `mapping`: role → column, as a person should
     see it, in the order of the columns; ``delimiter`` where it is not the format's usual one.
@@ -58,6 +58,19 @@ class Opened:
     mapping: dict[str, str]
     plain: Callable[[], Iterator[Batch]] | None = None
     notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Batch]:
+        return some(self.table.batches(), self.where)
+
+
+def some(batches: Iterator[Batch], where: str) -> Iterator[Batch]:
+    """Yield all batches; refuse a source without a row."""
+    n_rows = 0
+    for batch in batches:
+        n_rows += len(batch)
+        yield batch
+    if not n_rows:
+        raise InputError(f"{where}: no ratings in it", advice="Check what stands below its header.")
 
 
 def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:

@@ -13,31 +13,10 @@ from numpy.typing import NDArray
 from starshade.errors import InputError
 from starshade.naming import aside, named
 from starshade.ratings.levels import code_type, places_of
+from starshade.ratings.rows.wrong import NAMED, Wrong, allowed_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.staging import allowed_ratings, name_rows
 from starshade.ratings.table import ByItem
 from starshade.ratings.vocabulary import Vocabulary
-
-_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """Rows that are wrong: how many, and the first few with what is to be said of each."""
-
-    total: int = 0
-    first: tuple[tuple[int, str], ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.total > 0
-
-    def __add__(self, other: Wrong) -> Wrong:
-        first = sorted(self.first + other.first)[:_NAMED]
-        return Wrong(self.total + other.total, tuple(first))
-
-    def named(self, locate: Callable[[int], str]) -> str:
-        """Name the rows."""
-        return name_rows(list(self.first), self.total, locate)
 
 
 def repeated_rows(
@@ -53,7 +32,7 @@ def repeated_rows(
     """
     repeated = np.flatnonzero(same)
     firsts = np.flatnonzero(~same)
-    earliest = repeated[np.argsort(rows[repeated])[:_NAMED]]
+    earliest = repeated[np.argsort(rows[repeated])[:NAMED]]
     repeats = []
     for cell in earliest:
         first = firsts[np.searchsorted(firsts, cell) - 1]
@@ -113,7 +92,7 @@ class Merged:
     def wrong(self, off: NDArray[np.bool_], rows: NDArray[np.int64]) -> Wrong:
         """Name these means by their last rows; `rows`: the row number of each cell before."""
         means, at = self.means[off], rows[self.ends[off]]
-        order = np.argsort(at)[:_NAMED]
+        order = np.argsort(at)[:NAMED]
         named = ((int(at[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order)
         return Wrong(len(at), tuple(named))
 

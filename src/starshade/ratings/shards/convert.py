@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from starshade.engine.job import Engine
+from starshade.engine.local import Local
 from starshade.errors import ConfigError, InputError, OutputError
 from starshade.naming import named
 from starshade.plain import counted
@@ -51,6 +53,7 @@ def convert_to_shards(
     *,
     append: str | Path | None = None,
     resume: bool = False,
+    engine: Engine | None = None,
     **reading: Any,
 ) -> Written:
     """Read ratings and write them as a sharded store, sorted on the disk beside it.
@@ -73,12 +76,15 @@ def convert_to_shards(
         these, read together in this order, would give. It stays as it is.
     resume : bool
         Go on with what the same call had finished when it was killed, or the disk was full.
+    engine : Engine, optional
+        Who reads the files of Parquet, one by one, and writes the shards; None: this process, in
+        order.
     **reading
         As of `starshade.ratings.read.read_ratings`.
 
     Raises
     ------
-    InputError, ConfigError, OutputError
+    InputError, ConfigError, OutputError, EngineError
         As of reading and writing; nothing is left behind but, of a full disk, what is finished.
     """
     wanted = number_of(shards)
@@ -97,10 +103,10 @@ def convert_to_shards(
             return Written(**told)
         vacant(place)
         try:
-            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
+            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept, engine)
         except CannotLocateError:
             kept.clear()
-            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept)
+            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept, engine)
         written = Written(
             sum(entry.users for entry in entries),
             like.n_items,
@@ -124,12 +130,13 @@ def _sorted_and_cut(
     wanted: int | Literal["auto"],
     settings: dict[str, Any],
     kept: Unfinished,
+    engine: Engine | None,
 ) -> tuple[Ratings, list[ShardEntry], int]:
     """Write the shards; returns one, what the manifest says of each, and how many were meant."""
     found = kept.found()
     if found is None:
         kept.clear()
-        table = _taken_in(source, append, settings, kept.runs)
+        table = _taken_in(source, append, settings, kept.runs, engine)
         n_rows = table.n_rows if isinstance(table, Sorted) else table.n_ratings
         n = shards_for(n_rows) if wanted == "auto" else wanted
         if not isinstance(table, Sorted):
@@ -138,14 +145,18 @@ def _sorted_and_cut(
         kept.keep(table, n)
     else:
         table, n = found
-    return *table.write(kept.store, n, kept.runs), n
+    return *table.write(kept.store, n, kept.runs, engine or Local()), n
 
 
 def _taken_in(
-    source: Any, append: str | Path | None, settings: dict[str, Any], runs: Path
+    source: Any,
+    append: str | Path | None,
+    settings: dict[str, Any],
+    runs: Path,
+    engine: Engine | None,
 ) -> Sorted | Ratings:
     """Read the source into runs; what is a table already is returned as it is."""
-    make = partial(sort, runs)
+    make = partial(sort, runs, engine=engine)
     if append is None:
         alone: Sorted | Ratings = take_in(source, settings, make)
         return alone

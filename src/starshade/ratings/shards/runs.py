@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, overload
 
@@ -28,6 +29,7 @@ from starshade.ratings.vocabulary import Vocabulary, union
 
 _PER_ROW = 96  # bytes of memory that sorting a run takes for each of its rows
 _FEWEST, _MOST = 1 << 16, 1 << 26  # rows of a run, but for the last
+_AMONG_ALL = "all."
 _CANDIDATES = 4096  # users of each run at whom shards may begin
 
 
@@ -52,7 +54,11 @@ class _Texts(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run on disk."""
+    """A run on disk.
+
+    Its items and ratings have numbers that were given out while it was written. Where others were
+    written apart from it, `numbered` says in its folder what they are among those of all.
+    """
 
     folder: Path
 
@@ -93,7 +99,14 @@ class Run:
 
     def column(self, name: str, rows: slice) -> NDArray[Any]:
         """Read some rows of a column."""
-        return np.array(load(self.folder, name)[rows])
+        found = np.array(load(self.folder, name)[rows])
+        if (self.folder / f"{_AMONG_ALL}{name}.npy").exists():
+            found = load(self.folder, f"{_AMONG_ALL}{name}")[found]
+        return found
+
+    def numbered(self, items: NDArray[np.int32], codes: NDArray[Any]) -> None:
+        """Write down which numbers of all runs its own stand for."""
+        write_arrays(self.folder, {f"{_AMONG_ALL}items": items, f"{_AMONG_ALL}codes": codes})
 
     def row_numbers(self, rows: slice) -> NDArray[np.int64]:
         """Return where rows stood in the input."""
@@ -139,12 +152,21 @@ class Runs:
         ends = [len(run.indptr) - 1 for run in self.runs]
         return np.array([np.zeros(len(ends), np.int64), *places[:, inner].T, ends])
 
+    def first_users(self, cuts: NDArray[np.int64]) -> list[int]:
+        """Return how many users come before each range."""
+        sizes = [len(union(self._ids(*ends))) for ends in pairwise(cuts)]
+        return [0, *accumulate(sizes)][:-1]
+
+    def _ids(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> list[Vocabulary]:
+        ends = zip(self.runs, start.tolist(), stop.tolist(), strict=True)
+        return [run.users(a, b) for run, a, b in ends if a < b]
+
     def part(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> tuple[Staged, Vocabulary]:
         """Return the rows of a range of users, numbered as in the vocabulary returned."""
         ranges = [
             (run, int(a), int(b)) for run, a, b in zip(self.runs, start, stop, strict=True) if a < b
         ]
-        own = [run.users(a, b) for run, a, b in ranges]
+        own = self._ids(start, stop)
         users = union(own)
         staged = Staged(distinct=self.distinct, first_day=self.first_day)
         rows = [slice(int(run.indptr[a]), int(run.indptr[b])) for run, a, b in ranges]
@@ -167,11 +189,10 @@ class Runs:
 def spill(
     batches: Iterable[Batch],
     scale: Scale | None,
-    locate: Callable[[int], str],
     folder: Path,
     tables: Sequence[Shards | Ratings] = (),
-) -> Runs:
-    """Write batches as runs into a new folder; refuse what no later step could repair.
+) -> tuple[list[Run], Staging]:
+    """Write batches as runs into a new folder; returns also what was staged on the way.
 
     `tables`: go before them; their rows are sorted already, and numbered below 0.
     """
@@ -179,26 +200,37 @@ def spill(
     most = min(max(budget.memory() // _PER_ROW, _FEWEST), _MOST)
     staging = Staging(scale)
     runs: list[Run] = []
-    n_rows = sum(table.n_ratings for table in tables)
-    first_row = -n_rows
+    first_row = -sum(table.n_ratings for table in tables)
     for part in _parts(tables):
         runs.append(_adopt(part, staging, first_row, folder / f"run-{len(runs):05}"))
         first_row += part.n_ratings
 
-    def write(staged: Staged) -> None:
-        runs.append(_write(staged, folder / f"run-{len(runs):05}"))
+    def write() -> None:
+        runs.append(_write(staging.cut(), folder / f"run-{len(runs):05}"))
 
     with task("reading ratings") as step:
         for batch in batches:
             staging.take(batch)
-            n_rows += len(batch)
             step(len(batch))
             if staging.n_rows >= most:
-                write(staging.cut())
-    staged = staging.finish(locate)
+                write()
     if staging.n_rows:
-        write(staged)
+        write()
+    return runs, staging
+
+
+def runs_of(
+    batches: Iterable[Batch],
+    scale: Scale | None,
+    locate: Callable[[int], str],
+    folder: Path,
+    tables: Sequence[Shards | Ratings] = (),
+) -> Runs:
+    """Write batches as runs, see `spill`; refuse what no later step could repair."""
+    runs, staging = spill(batches, scale, folder, tables)
+    staged = staging.finish(locate)
     items, rank = staged.items.finish()
+    n_rows = sum(int(run.indptr[-1]) for run in runs)
     return Runs(tuple(runs), items, rank, staged.distinct, staged.first_day, n_rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.engine.job import Engine, Job, Tables
 from starshade.errors import InputError
 from starshade.kernels.csr import transpose
-from starshade.progress import task
 from starshade.ratings.levels import level_table, places_of
 from starshade.ratings.readers.faults import suspected
+from starshade.ratings.readers.formats.shapes import LongTable
+from starshade.ratings.readers.open import Opened
 from starshade.ratings.rows.duplicates import (
     Merged,
-    Wrong,
     merge,
     namer,
     off_the_steps,
@@ -31,51 +32,21 @@ from starshade.ratings.rows.duplicates import (
     told,
     widened,
 )
+from starshade.ratings.rows.found import Coding, Found
 from starshade.ratings.rows.laying import Laid, lay, row_numbers
+from starshade.ratings.rows.wrong import Wrong
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import OnDuplicate
+from starshade.ratings.shards.apart import runs_apart
 from starshade.ratings.shards.manifest import ShardEntry, folder_of
-from starshade.ratings.shards.runs import Runs, spill
+from starshade.ratings.shards.runs import Runs, runs_of
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.shards.write import add_shard, finish, written
 from starshade.ratings.staging import Batch
 from starshade.ratings.store import table_of
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True, eq=False)
-class _Coding:
-    """What the codes of cells stand for."""
-
-    scale: Scale
-    levels: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What was found in shards: levels that cells have, means, and rows that are wrong."""
-
-    used: NDArray[np.bool_]
-    means: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    merged: int = 0
-    repeated: Wrong = field(default_factory=Wrong)
-    off: Wrong = field(default_factory=Wrong)
-    is_off: bool = False
-
-    def __add__(self, other: _Found) -> _Found:
-        return _Found(
-            self.used | other.used,
-            np.unique(np.concatenate([self.means, other.means])),
-            self.merged + other.merged,
-            self.repeated + other.repeated,
-            self.off + other.off,
-            self.is_off or other.is_off,
-        )
-
-    def recodes(self, coding: _Coding) -> bool:
-        """Tell whether what a code stands for is known only when all shards were looked at."""
-        return self.is_off or (self.merged > 0 and coding.scale.step is None)
+from starshade.scratch import PART
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +56,7 @@ class _Looked:
     users: Vocabulary
     laid: Laid
     merged: Merged | None
-    found: _Found
+    found: Found
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +104,7 @@ class Sorted:
         return replace(self, **beside)
 
     def write(
-        self, folder: Path, shards: int, done: Path | None = None
+        self, folder: Path, shards: int, done: Path, engine: Engine
     ) -> tuple[Ratings, list[ShardEntry]]:
         """Write about so many shards, and what they have in common, into the folder of a store.
 
@@ -141,8 +112,9 @@ class Sorted:
         the last shard, with the report on all, and what the manifest says of each.
         """
         cuts = self.runs.cuts(shards)
-        read_on = self._read_on
-        entries, found = self._write(folder, cuts, read_on, None, done)
+        read_on = self.read_on
+        pieces = Pieces(self, folder, done, cuts, read_on, None)
+        entries, found = pieces.write(engine)
         if found.repeated:
             raise refuse_repeated(found.repeated, self.locate)
         if found.off:
@@ -151,8 +123,8 @@ class Sorted:
         if found.recodes(read_on):
             scale = widened(read_on.scale, off=found.is_off)
             held = np.concatenate([read_on.levels[found.used], found.means])
-            coding = _Coding(scale, level_table(held, scale)[0])
-            entries, _ = self._write(folder, cuts, coding, found)
+            coding = Coding(scale, level_table(held, scale)[0])
+            entries, _ = Pieces(self, folder, done, cuts, coding, found).write(engine)
         report = self._told(read_on, coding, found)
         last = entries[-1]
         manifest = written(last, folder)
@@ -162,12 +134,13 @@ class Sorted:
         return like, entries
 
     @cached_property
-    def _read_on(self) -> _Coding:
+    def read_on(self) -> Coding:
+        """What codes of rows stand for."""
         distinct = self.runs.distinct
         scale = Scale.infer(distinct) if self.scale is None else self.scale
-        return _Coding(scale, level_table(distinct, scale)[0])
+        return Coding(scale, level_table(distinct, scale)[0])
 
-    def _told(self, read_on: _Coding, coding: _Coding, found: _Found) -> ReadReport:
+    def _told(self, read_on: Coding, coding: Coding, found: Found) -> ReadReport:
         report = self.report
         before = told(report.notes[: self.said], read_on.scale, coding.scale)
         suspects: tuple[str, ...] = ()
@@ -183,65 +156,26 @@ class Sorted:
             notes=(*before, *report.notes[self.said :], *suspects),
         )
 
-    def _write(
-        self,
-        folder: Path,
-        cuts: NDArray[np.int64],
-        coding: _Coding,
-        known: _Found | None,
-        done: Path | None = None,
-    ) -> tuple[list[ShardEntry], _Found]:
-        """Write every shard, as long as that is of use.
-
-        `known`: what was found in all of them, where that is known. `done`: see `write`.
-        """
-        entries: list[ShardEntry] = []
-        found, first = known, 0
-        with task("writing the shards", len(cuts) - 1) as step:
-            for number in range(len(cuts) - 1):
-                before = None if done is None else _written_before(folder, done, number)
-                if before is None:
-                    looked = self._look(cuts[number], cuts[number + 1])
-                    users, own = len(looked.users), looked.found
-                else:
-                    entries.append(before[0])
-                    users, own = before[0].users, before[1]
-                if known is None:
-                    found = own if found is None else found + own
-                assert found is not None
-                if before is None and not (
-                    known is None and (found.repeated or found.recodes(coding))
-                ):
-                    table = self._table(looked, coding, found.used, first)
-                    shutil.rmtree(folder / folder_of(number), ignore_errors=True)
-                    entries.append(add_shard(folder, table, number, first, self.lineage))
-                    if done is not None:
-                        _note_down(done, entries[-1], own)
-                first += users
-                step(1)
-        assert found is not None
-        return entries, found
-
-    def _look(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> _Looked:
+    def look(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> _Looked:
         """Sort one shard."""
         staged, users = self.runs.part(start, stop)
-        read_on = self._read_on
+        read_on = self.read_on
         n_levels = len(read_on.levels)
         ranks = np.arange(len(users), dtype=np.int32), self.runs.item_rank
         level_of = places_of(self.runs.distinct, read_on.levels, read_on.scale)
         laid = lay(staged, ranks, level_of, n_levels)
         used = np.bincount(laid.cells.codes, minlength=n_levels) > 0
         if laid.same is None:
-            return _Looked(users, laid, None, _Found(used))
+            return _Looked(users, laid, None, Found(used))
         rows = partial(row_numbers, staged, ranks)
         if self.on_duplicate == "error":
             name = namer(laid.cells, users, self.items) if self.show_values else None
             wrong = repeated_rows(laid.same, rows(), self.locate, name)
-            return _Looked(users, laid, None, _Found(used, repeated=wrong))
+            return _Looked(users, laid, None, Found(used, repeated=wrong))
         merged = merge(laid.cells, laid.same, self.on_duplicate, read_on.levels)
         off = merged.off(read_on.scale)
         refused = off.any() and self.scale is not None
-        found = _Found(
+        found = Found(
             merged.used(n_levels),
             np.unique(merged.means),
             int(laid.same.sum()),
@@ -250,13 +184,14 @@ class Sorted:
         )
         return _Looked(users, laid, merged, found)
 
-    def _table(
-        self, looked: _Looked, coding: _Coding, used: NDArray[np.bool_], first: int
+    def table(
+        self, looked: _Looked, coding: Coding, used: NDArray[np.bool_], first: int
     ) -> Ratings:
+        """Make a table of a shard that was looked at; `first`: its first user's number."""
         cells, by_user, n = looked.laid.cells, looked.laid.by_user, len(looked.users)
-        if looked.merged is not None or coding is not self._read_on:
+        if looked.merged is not None or coding is not self.read_on:
             merged = Merged.of(cells) if looked.merged is None else looked.merged
-            cells = merged.recoded(used, self._read_on.levels, coding.levels, coding.scale)
+            cells = merged.recoded(used, self.read_on.levels, coding.levels, coding.scale)
             by_user = None
         if by_user is None:
             indptr, columns, codes, days = transpose(
@@ -281,29 +216,116 @@ class Sorted:
         return table
 
 
-def _note_down(done: Path, entry: ShardEntry, found: _Found) -> None:
-    """Write down that a shard is finished; of what was found, all that one in order can have."""
-    said = {
-        "entry": entry.model_dump(mode="json"),
-        "used": np.flatnonzero(found.used).tolist(),
-        "levels": len(found.used),
-        "means": found.means.tolist(),
-        "merged": found.merged,
-    }
-    part = done / f"{entry.folder}.part"
-    part.write_text(json.dumps(said), encoding="utf-8")
-    part.replace(done / f"{entry.folder}.json")
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Shards to be written, as jobs go through them (`starshade.engine.job.Sharded`).
+
+    `cuts`: see `Runs.cuts`. `known`: what was found in all of them, where that is known.
+    """
+
+    rows: Sorted
+    folder: Path
+    done: Path
+    cuts: NDArray[np.int64]
+    coding: Coding
+    known: Found | None
+
+    @property
+    def keys(self) -> list[str]:
+        """The same rows have the same lineage, and are looked at twice at most."""
+        again = "" if self.known is None else " again"
+        return [f"{self.rows.lineage} {len(self)} {number}{again}" for number in range(len(self))]
+
+    @cached_property
+    def first_users(self) -> list[int]:
+        """The number of each shard's first user, where something is known of users."""
+        known = self.rows.attributes is not None
+        return self.rows.runs.first_users(self.cuts) if known else [0] * len(self)
+
+    def __len__(self) -> int:
+        return len(self.cuts) - 1
+
+    def shard(self, number: int, /) -> tuple[Pieces, int]:
+        """Return a shard to be written."""
+        return self, number
+
+    def bytes_of(self, _number: int, /) -> int:
+        """Return 0: one is written after the other, and shards are cut for that."""
+        return 0
+
+    def write(self, engine: Engine) -> tuple[list[ShardEntry], Found]:
+        """Write every shard, as long as that is of use; returns what was found in all."""
+        job = Job("writing the shards", _write_piece, threaded=True)
+        entries: list[ShardEntry] = []
+        found, first = Found(np.zeros(len(self.rows.read_on.levels), dtype=np.bool_)), 0
+        for answer in engine.run(job, self, {}):
+            entry, own = _heard(answer["said"].tobytes())
+            found += own
+            if entry is not None:
+                entries.append(entry.model_copy(update={"first_user": first}))
+                first += entry.users
+        return entries, found if self.known is None else self.known
+
+    def write_one(self, number: int, first: int) -> bytes:
+        """Write a shard, unless it was written before; returns what is to be said of it."""
+        note = self.done / f"{folder_of(number)}.json"
+        if self.known is None and (before := _written_before(self.folder, note)):
+            return before
+        looked = self.rows.look(self.cuts[number], self.cuts[number + 1])
+        own, entry = looked.found, None
+        if self.known is not None or not (own.repeated or own.recodes(self.coding)):
+            used = (self.known or own).used
+            table = self.rows.table(looked, self.coding, used, first)
+            entry = self._place(table, number)
+        said = _said(entry, own)
+        if self.known is None and entry is not None:
+            part = note.with_name(f"{note.name}-{secrets.token_hex(8)}{PART}")
+            part.write_bytes(said)
+            part.replace(note)
+        return said
+
+    def _place(self, table: Ratings, number: int) -> ShardEntry:
+        """Write a shard beside its place and move it there: it may be written twice at once."""
+        beside = self.done / f"{folder_of(number)}-{secrets.token_hex(8)}"
+        beside.mkdir(mode=0o700)
+        entry = add_shard(beside, table, number, 0, self.rows.lineage)
+        place = self.folder / entry.folder
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            (beside / entry.folder).rename(place)
+        except OSError:  # whoever writes the same was quicker
+            if not place.exists():
+                raise
+        shutil.rmtree(beside)
+        return entry
 
 
-def _written_before(folder: Path, done: Path, number: int) -> tuple[ShardEntry, _Found] | None:
-    """Return a shard that is finished, if it still is what was written."""
+def _write_piece(
+    shard: tuple[Pieces, int], first: int, _settings: Mapping[str, Any], _tables: Tables
+) -> Tables:
+    pieces, number = shard
+    return {"said": np.frombuffer(pieces.write_one(number, first), dtype=np.uint8)}
+
+
+def _said(entry: ShardEntry | None, found: Found) -> bytes:
+    written_as = None if entry is None else entry.model_dump(mode="json")
+    return json.dumps({"entry": written_as, "found": found.plain()}).encode()
+
+
+def _heard(said: bytes) -> tuple[ShardEntry | None, Found]:
+    of = json.loads(said)
+    entry = None if of["entry"] is None else ShardEntry(**of["entry"])
+    return entry, Found.of_plain(of["found"])
+
+
+def _written_before(folder: Path, note: Path) -> bytes | None:
+    """Return what was said of a shard that is finished, if it still is what was written."""
     with suppress(OSError, ValueError, KeyError, TypeError, InputError):
-        said = json.loads((done / f"{folder_of(number)}.json").read_text(encoding="utf-8"))
-        entry = ShardEntry(**said["entry"])
+        said = note.read_bytes()
+        entry, _ = _heard(said)
+        assert entry is not None
         written(entry, folder)
-        used = np.zeros(said["levels"], dtype=np.bool_)
-        used[said["used"]] = True
-        return entry, _Found(used, np.array(said["means"], dtype=np.float64), said["merged"])
+        return said
     return None
 
 
@@ -318,16 +340,24 @@ def sort(
     show_values: bool,
     tables: Sequence[Shards | Ratings] = (),
     after: Sequence[Shards] = (),
+    engine: Engine | None = None,
 ) -> Sorted:
     """Validate rows and sort them into runs; as `starshade.ratings.build.build`.
 
     `folder`: for the runs; made anew where a reader starts again from the top. `tables`: go before
-    the rows that are read, and `after`, to which all of it is added, before these.
+    the rows that are read, and `after`, to which all of it is added, before these. `engine`: who
+    reads files that can be read apart; None: all are read in order.
     """
     shutil.rmtree(folder, ignore_errors=True)
-
-    def located(row: int) -> str:
-        return locate(row) if row >= 0 else "a rating in the store"
-
-    runs = spill(batches, scale, located, folder, [*after, *tables])
+    located, runs = partial(_located, locate), None
+    before = [*after, *tables]
+    table = batches.table if isinstance(batches, Opened) else None
+    if engine is not None and isinstance(table, LongTable) and not before:
+        runs = runs_apart(table, scale, folder, engine)
+    if runs is None:
+        runs = runs_of(batches, scale, located, folder, before)
     return Sorted(runs, scale, on_duplicate, located, report, len(report.notes), show_values)
+
+
+def _located(locate: Callable[[int], str], row: int) -> str:
+    return locate(row) if row >= 0 else "a rating in the store"

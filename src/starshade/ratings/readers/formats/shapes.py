@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from starshade.errors import ConfigError, InputError
 from starshade.naming import named
 from starshade.plain import counted
 from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
-from starshade.ratings.readers.dates import DayColumn
+from starshade.ratings.readers.dates import DayColumn, all_in_1970
 from starshade.ratings.readers.faults import Fault, Faults
-from starshade.ratings.readers.formats.tables import Source
+from starshade.ratings.readers.formats.tables import ParquetSource, Source
 from starshade.ratings.readers.recognise.aliases import ROW_NUMBER, resolve
+from starshade.ratings.rows.wrong import Wrong
 from starshade.ratings.staging import Batch
 from starshade.ratings.vocabulary import is_canonical_integer
 
@@ -61,13 +62,57 @@ class KeptRows:
         return self._read[block] + offset
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What is to be said of rows that were read.
+
+    `faults`: what is wrong with them. `left_out`: those that say "not rated". `decimal`: roles
+    whose ids were stored as decimals. `padded`: those with blanks around some id. `undated`: rows
+    without a date. `form`: of the dates, by the first of them; None: there is none. `latest`: day.
+    """
+
+    faults: Mapping[Fault, Wrong]
+    left_out: int
+    decimal: frozenset[str]
+    padded: frozenset[str]
+    undated: int
+    form: str | None
+    latest: int
+
+    def __add__(self, other: Seen) -> Seen:
+        """Add what was seen of later rows, whose dates are of the same form."""
+        faults = dict(self.faults)
+        for fault, wrong in other.faults.items():
+            faults[fault] = faults.get(fault, Wrong()) + wrong
+        return Seen(
+            faults,
+            self.left_out + other.left_out,
+            self.decimal | other.decimal,
+            self.padded | other.padded,
+            self.undated + other.undated,
+            self.form or other.form,
+            max(self.latest, other.latest),
+        )
+
+    def notes(self) -> Iterator[str]:
+        """Say what a person should know."""
+        for role in ("user", "item"):
+            yield from _notes_on(role, decimal=role in self.decimal, padded=role in self.padded)
+        if self.undated:
+            yield f"{counted(self.undated, 'row')} without a date"
+        if all_in_1970(self.form, self.latest):
+            yield IN_1970
+        if self.left_out:
+            yield f"{counted(self.left_out, 'row')} not rated: left out"
+
+
 @dataclass
 class LongTable:
     """A source whose columns are users, items, ratings and perhaps dates.
 
     `roles`: ``user``, ``item``, ``rating`` and perhaps ``day`` → column. `nulls`: rows with such a
     rating say "not rated"; they are left out and counted. `show_values`: whether messages may name
-    ids. `where`: the source's name, for messages.
+    ids. `where`: the source's name, for messages. `first_row`: number of its first row.
     """
 
     source: Source
@@ -75,22 +120,44 @@ class LongTable:
     nulls: NullValues
     show_values: bool = False
     where: str = ""
+    first_row: int = 0
 
     def __post_init__(self) -> None:
         self._kept = KeptRows()
+        self.seen: Seen | None = None  # after all was read
         self.notes: list[str] = []  # what a person should know, after all was read
 
     def locate(self, row: int) -> str:
         """Say where a row handed on (from 0) stands."""
         return self.source.locate(self._kept.original(row))
 
+    def parts(self) -> list[LongTable]:
+        """Return a table of each file, to be read apart; none where rows have to be left out."""
+        if self.nulls or not isinstance(self.source, ParquetSource):
+            return []
+        files = zip(self.source.files, self.source.first_rows, strict=True)
+        return [replace(self, source=ParquetSource([f]), first_row=row) for f, row in files]
+
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows in file order."""
+        """Yield all rows in file order, and refuse what is wrong with any."""
+        yield from self.rows()
+        assert self.seen is not None
+        self.tell(self.seen)
+
+    def tell(self, seen: Seen) -> None:
+        """Refuse what is wrong with any row, or note what is to be said of them."""
+        faults = Faults(self.source.locate)
+        faults.noted.update(seen.faults)
+        faults.refuse()
+        self.notes += seen.notes()
+
+    def rows(self) -> Iterator[Batch]:
+        """Yield all rows in file order, none after one that is wrong; then `seen` is known."""
         faults = Faults(self.source.locate)
         users = IdColumn("user", faults, show_values=self.show_values)
         items = IdColumn("item", faults, show_values=self.show_values)
         ratings, days = RatingColumn(self.nulls, faults), DayColumn(self.nulls, faults)
-        read = handed = 0
+        read = handed = self.first_row
         for block in self.source.batches(list(self.roles.values())):
             rows = np.arange(read, read + len(block))
             arrays = dict(zip(self.roles, block.columns, strict=True))
@@ -111,22 +178,28 @@ class LongTable:
                 dates = None if dates is None else dates[kept]
             yield Batch(of_users, of_items, values, dates, handed)
             handed += len(values)
-        faults.refuse()
-        self.notes += [*id_notes(users), *id_notes(items)]
-        if days.n_missing:
-            self.notes.append(f"{counted(days.n_missing, 'row')} without a date")
-        if days.all_in_1970:
-            self.notes.append(IN_1970)
-        if read > handed:
-            self.notes.append(f"{counted(read - handed, 'row')} not rated: left out")
+        ids = (users, items)
+        self.seen = Seen(
+            faults.noted,
+            read - handed,
+            frozenset(column.role for column in ids if column.was_float),
+            frozenset(column.role for column in ids if column.n_padded),
+            days.n_missing,
+            days.form,
+            days.latest,
+        )
 
 
 def id_notes(column: IdColumn) -> Iterator[str]:
     """Say what a person should know about a column of ids."""
-    if column.was_float:
-        yield f"{column.role} ids are stored as decimal numbers and are read as whole ones"
-    if column.n_padded:
-        yield f"some {column.role} ids begin or end with a blank, which is part of the id"
+    return _notes_on(column.role, decimal=column.was_float, padded=column.n_padded > 0)
+
+
+def _notes_on(role: str, *, decimal: bool, padded: bool) -> Iterator[str]:
+    if decimal:
+        yield f"{role} ids are stored as decimal numbers and are read as whole ones"
+    if padded:
+        yield f"some {role} ids begin or end with a blank, which is part of the id"
 
 
 __all__ = ["ROW_NUMBER", "WideTable"]

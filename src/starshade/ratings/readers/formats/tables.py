@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -49,6 +50,11 @@ class ParquetSource:
                     f"{file.shown}: its columns are not those of {self.shown}",
                     advice="Name only files of one table.",
                 )
+
+    @property
+    def first_rows(self) -> list[int]:
+        """The number of each file's first row."""
+        return [0, *accumulate(self._counts)][:-1]
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield these columns; see `Source.batches`."""

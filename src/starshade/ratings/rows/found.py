@@ -1,0 +1,68 @@
+"""What is found of a table's ratings in some of its rows, to be added up over all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.ratings.rows.wrong import Wrong
+from starshade.ratings.scale import Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """What the codes of cells stand for."""
+
+    scale: Scale
+    levels: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Levels that cells have, means of cells that repeat, and rows that are wrong."""
+
+    used: NDArray[np.bool_]
+    means: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    merged: int = 0
+    repeated: Wrong = field(default_factory=Wrong)
+    off: Wrong = field(default_factory=Wrong)
+    is_off: bool = False
+
+    def __add__(self, other: Found) -> Found:
+        return Found(
+            self.used | other.used,
+            np.unique(np.concatenate([self.means, other.means])),
+            self.merged + other.merged,
+            self.repeated + other.repeated,
+            self.off + other.off,
+            self.is_off or other.is_off,
+        )
+
+    def recodes(self, coding: Coding) -> bool:
+        """Tell whether what a code stands for is known only when all rows were looked at."""
+        return self.is_off or (self.merged > 0 and coding.scale.step is None)
+
+    def plain(self) -> dict[str, Any]:
+        """Return it in values that JSON knows."""
+        return {
+            "used": self.used.tolist(),
+            "means": self.means.tolist(),
+            "merged": self.merged,
+            "repeated": astuple(self.repeated),
+            "off": astuple(self.off),
+            "is_off": self.is_off,
+        }
+
+    @classmethod
+    def of_plain(cls, said: Mapping[str, Any]) -> Self:
+        """Return what `plain` said."""
+        wrong = {name: Wrong(said[name][0], tuple(map(tuple, said[name][1]))) for name in _WRONG}
+        arrays = {"used": np.array(said["used"], dtype=np.bool_), "means": np.array(said["means"])}
+        return cls(**{**said, **arrays, **wrong})
+
+
+_WRONG = ("repeated", "off")

@@ -1,0 +1,148 @@
+"""Files that are read apart, wherever, come to what they are when read in order."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from starshade.engine.journal import Journal
+from starshade.engine.local import Local
+from starshade.errors import StarshadeError
+from starshade.ratings.read import read_ratings
+from starshade.ratings.shards import runs
+from starshade.ratings.shards.convert import convert_to_shards
+from starshade.ratings.shards.shards import open_shards
+from tests.unit.ratings.test_store import assert_same
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Does jobs as another machine would: with what can be handed over, the last shard first.
+
+    `twice`: each again when all are done, as whoever was thought lost may. `done`: jobs and shards.
+    """
+
+    twice: bool = False
+    done: list = None
+    folder = None
+
+    def run(self, job, shards, tables):
+        answers = {}
+        for number in [*reversed(range(len(shards)))] * (1 + self.twice):
+            job, shards = pickle.loads(pickle.dumps((job, shards)))
+            first = shards.first_users[number]
+            answers[number] = job.work(shards.shard(number), first, job.settings, tables)
+            if self.done is not None:
+                self.done.append((job.name, number))
+        yield from (answers[number] for number in range(len(shards)))
+
+
+@pytest.fixture(autouse=True)
+def _small_runs(monkeypatch):
+    """Let a handful of rows be more than memory holds."""
+    monkeypatch.setattr(runs, "_FEWEST", 5)
+    monkeypatch.setattr(runs, "_MOST", 5)
+
+
+def files_of(folder, rows, at_once):
+    """Write rows into files of so many each."""
+    names, files = ("user", "item", "rating", "date"), []
+    for start in range(0, len(rows), at_once):
+        columns = zip(*rows[start : start + at_once], strict=True)
+        types = (pa.string(), pa.string(), pa.float64(), pa.string())
+        arrays = [pa.array(each, kind) for each, kind in zip(columns, types, strict=True)]
+        files.append(folder / f"part-{start:03}.parquet")
+        pq.write_table(pa.table(arrays, names=names), files[-1])
+    return files
+
+
+def tried(work):
+    """What came of it, or what was said."""
+    try:
+        return work()
+    except StarshadeError as error:
+        return f"{error} / {error.advice}"
+
+
+def rows_of(users, ratings, dates):
+    """Rows of such values."""
+    values = (users, ["a", "3", "04", " c"], ratings, dates)
+    return st.lists(st.tuples(*map(st.sampled_from, values)), min_size=1, max_size=30)
+
+
+USERS = ["1", "2", "10", "007", "x", "ä", "b ", "\U0001f600"]
+GOOD = rows_of(USERS, [1.0, 2.0, 3.5, 5.0], ["1999-01-01", "2000-02-29", "2024-03-01", None])
+OFF = rows_of(USERS, [1.0, 2.0, 3.7, 6.0, 7.0], ["1999-01-01"])
+ANY = rows_of(
+    [*USERS, None, " "],
+    [1.0, 2.0, 3.5, 5.0, 6.0, -0.0, float("nan"), float("inf"), None],
+    ["1999-01-01", "20000229", "7", "never", "1500-01-01", "", None],
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(GOOD, OFF, ANY),
+    st.sampled_from([1, 3, 10]),
+    st.sampled_from(["error", "first", "last", "mean"]),
+    st.sampled_from([{}, {"scale": "1:5"}, {"scale": "1:5:0.5"}, {"null_values": ["2"]}]),
+    st.booleans(),
+    st.sampled_from([1, 2, 7]),
+)
+@example([("1", "a", 6.0, None), ("2", "a", 7.0, None)], 1, "error", {"scale": "1:5"}, False, 2)
+def test_files_read_apart_are_as_read_in_order(
+    tmp_path_factory, rows, at_once, how, more, twice, shards
+):
+    folder = tmp_path_factory.mktemp("files")
+    files = files_of(folder, rows, at_once)
+    options = {"on_duplicate": how, "show_values": True, **more}
+    out = folder / "s"
+    elsewhere = Elsewhere(twice)
+    whole = tried(lambda: read_ratings(files, **options))
+    written = tried(lambda: convert_to_shards(files, out, shards, engine=elsewhere, **options))
+    if isinstance(whole, str):
+        assert written == whole
+        assert not out.exists()
+    else:
+        assert_same(read_ratings(out), whole)
+        reports = (open_shards(out).report, whole.report)
+        found, wanted = (replace(each, source="", format="") for each in reports)
+        assert found == wanted
+    assert sorted(folder.iterdir()) == sorted([*files, *[out] * out.exists()])
+
+
+def test_each_file_and_each_shard_is_a_job(tmp_path):
+    rows = [(f"u{n % 5}", f"i{n}", 4.0, "2000-01-01") for n in range(20)]
+    users = pa.table({"user": [f"u{n}" for n in range(5)], "age": list(range(5))})
+    done = []
+    convert_to_shards(
+        files_of(tmp_path, rows, 7), tmp_path / "s", 2, engine=Elsewhere(done=done), users=users
+    )
+    assert done == [
+        *(("reading ratings", number) for number in (2, 1, 0)),
+        *(("writing the shards", number) for number in (1, 0)),
+    ]
+    found = open_shards(tmp_path / "s").attributes()
+    assert found.column("age").to_pylist() == [0, 1, 2, 3, 4]
+
+
+def test_dates_that_begin_otherwise_in_another_file_are_told_in_order(tmp_path):
+    rows = [("a", "1", 4.0, None), ("b", "1", 3.0, "2000-01-01"), ("c", "1", 3.0, "20000101")]
+    files = files_of(tmp_path, rows, 1)
+    with pytest.raises(StarshadeError, match=r"part-002\.parquet, row 1: date '20000101'"):
+        convert_to_shards(files, tmp_path / "s", engine=Elsewhere())
+
+
+def test_what_is_finished_is_kept_by_an_engine(tmp_path):
+    files = files_of(tmp_path, [("a", "1", 4.0, None), ("b", "1", 3.0, None)], 1)
+    (tmp_path / "journal").mkdir()
+    convert_to_shards(files, tmp_path / "s", engine=Local(Journal(tmp_path / "journal")))
+    answers = [np.load(file) for file in (tmp_path / "journal").glob("*.npz")]
+    assert sorted(name for each in answers for name in each.files) == ["folder", "folder", "said"]
