@@ -16,7 +16,7 @@ from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.engine.session import session_at
 from starshade.engine.spark import Spark
-from starshade.errors import ConfigError, UserError
+from starshade.errors import ConfigError, InputError, UserError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
@@ -89,6 +89,7 @@ def test_what_was_killed_here_goes_on_there(session: Any, store: Path) -> None:
     assert found == work.of_table(RATINGS)
 
 
+FILE = r"\S+\.parquet|partition \d+ of the frame"
 FRAMES: dict[str, tuple[Callable[[Any, Any], Any], dict[str, Any]]] = {
     "as it is": (lambda frame, F: frame, {}),
     "in another order": (lambda frame, F: frame.orderBy(F.desc("item"), "user"), {}),
@@ -118,7 +119,7 @@ def test_a_frame_is_read_as_its_files_are(session: Any, tmp_path: Path, what: st
         try:
             return read()
         except UserError as error:
-            return type(error), re.sub(r"\S+\.parquet", "FILE", str(error)).replace("files", "FILE")
+            return type(error), re.sub(FILE, "FILE", str(error)).replace("files", "FILE")
 
     def as_frame() -> Any:
         with starshade.spark.open(session, frame, out=tmp_path / "s", shards=2, **reading) as (
@@ -144,6 +145,9 @@ def test_parquet_that_spark_reads_is_written_as_a_store(session: Any, tmp_path: 
     write_ratings(RATINGS, tmp_path / "r.parquet")
     unsaid = starshade.spark.open(session, tmp_path / "r.parquet")
     with pytest.raises(ConfigError, match="out=FOLDER"), unsaid:
+        pass
+    absent = starshade.spark.open(session, tmp_path / "no.parquet", out=tmp_path / "s")
+    with pytest.raises(InputError, match="no such file or folder"), absent:
         pass
     with starshade.spark.open(session, tmp_path / "r.parquet", out=tmp_path / "s") as (shards, _):
         assert_same(read_ratings(shards.path), read_ratings(tmp_path / "r.parquet"))

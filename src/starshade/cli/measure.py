@@ -110,6 +110,6 @@ def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]
     if not probed:
         text += (
             " What the release is worth to a recommender takes ratings that were held out before "
-            "it was made (`starshade data split`, --probe) and the receipt (--private)."
+            "it was made (`starshade data split`, --probe), beside the receipt (--private)."
         )
     return text

@@ -42,8 +42,9 @@ def hand_over(journal: Journal, part: Any) -> str:
 def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Do a job with one shard; returns what was in the way, in plain values.
 
-    `asked`: the `folder` of the run; the files in it of what was `HANDED_OVER`; the `version` of
-    starshade; the `memory` and the `threads` that may be used.
+    `asked`: the `folder` of the run; the files in it of what was `HANDED_OVER`, and the one that
+    says that somebody has `begun`; the `version` of starshade; the `memory` and the `threads` that
+    may be used.
 
     An error that is no bug is returned, to be raised where somebody reads it. Any other is raised
     here: the shard is tried again.
@@ -55,6 +56,7 @@ def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"cannot": "read and write" if folder.exists() else "see"}
     with budget.limits(memory=asked["memory"], threads=asked["threads"]):
         try:
+            (folder / asked["begun"]).touch()
             shards, job, tables, spoken = (_read(folder / asked[name]) for name in HANDED_OVER)
             with speak(*spoken):
                 first = shards.first_users[number]

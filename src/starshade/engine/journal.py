@@ -83,6 +83,12 @@ class Journal:
         return self.folder / f"{key}{_ANSWER}"
 
 
+def place_of(folder: Path) -> Path:
+    """Return the place where a run keeps what is finished in a folder of its own."""
+    inside = (each for each in folder.parents if not each.name.startswith(_PREFIX))
+    return next(inside)
+
+
 @contextmanager
 def filling(folder: Path) -> Iterator[None]:
     """Say in words that what is finished of a run cannot be kept in its folder."""
@@ -90,9 +96,8 @@ def filling(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         what = "no space left" if error.errno in FULL else "cannot be written"
-        place = next(each for each in folder.parents if not each.name.startswith(_PREFIX))
         raise OutputError(
-            f"{place}: {what} for what is finished of this run "
+            f"{place_of(folder)}: {what} for what is finished of this run "
             f"({os.strerror(error.errno or 0)}); what was finished before is kept",
             advice=f"Free some space there, and go on with {named('resume', True)}.",
         ) from error

@@ -29,7 +29,9 @@ _OF_THIS_MACHINE = _OF_A_CLUSTER | {
     "spark.log.level": "OFF",
     "spark.ui.enabled": "false",
 }
-_PORT, _WAIT = 15002, 10  # of a Connect server; seconds
+#: where a server listens whose address says no port
+_PORTS = {"sc": 15002, "https": 443, "http": 80}
+_WAIT = 10  # seconds
 _RUNNING = "Is it running, and is that its address? local[2] is Spark on this machine."
 _INSTALL = "Install it: pip install 'starshade[spark]'."
 
@@ -126,23 +128,37 @@ def _refuse_other_packages() -> None:
 
 def _refuse_other_masters(url: str) -> None:
     """Refuse what is no master, and one where nobody listens: Spark would ask again and again."""
-    if url and not re.fullmatch(r"local(-cluster)?(\[.+\])?|yarn|(spark|k8s|sc)://.+", url):
+    if url and not re.fullmatch(
+        r"local(-cluster)?(\[.+\])?|yarn|spark://.+:\d+\D*|k8s://https?://.+|sc://.+", url
+    ):
         raise ConfigError(
             f"{called('master')} {_shown(url)!r}: is no master of Spark's",
             advice="local[2], spark://HOST:7077, sc://HOST:15002, k8s://https://HOST:PORT or yarn.",
             setting="master",
         )
-    scheme, _, rest = url.partition("://")
-    if scheme not in ("spark", "sc"):
-        return
-    for address in rest.partition("/")[0].split(","):
-        with suppress(OSError, ValueError):
-            place = urlsplit(f"//{address}")
-            with create_connection((place.hostname or "", place.port or _PORT), _WAIT):
-                return
-    raise ConfigError(
-        f"{called('master')} {_shown(url)}: nobody listens there", advice=_RUNNING, setting="master"
-    )
+    if url == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & os.environ.keys():
+        raise ConfigError(
+            f"{called('master')} yarn: nothing says where that is",
+            advice="Set HADOOP_CONF_DIR to the folder of the cluster's configuration "
+            "(core-site.xml, yarn-site.xml).",
+            setting="master",
+        )
+    scheme, _, rest = url.removeprefix("k8s://").partition("://")
+    if rest and not any(_listens(each, scheme) for each in rest.partition("/")[0].split(",")):
+        raise ConfigError(
+            f"{called('master')} {_shown(url)}: nobody listens there",
+            advice=_RUNNING,
+            setting="master",
+        )
+
+
+def _listens(address: str, scheme: str) -> bool:
+    with suppress(OSError, ValueError):
+        place = urlsplit(f"//{address}")
+        port = place.port or _PORTS.get(scheme, 0)
+        with create_connection((place.hostname or "", port), _WAIT):
+            return True
+    return False
 
 
 def _shown(url: str) -> str:

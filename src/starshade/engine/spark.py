@@ -15,19 +15,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 from starshade import budget, errors
 from starshade._version import __version__
 from starshade.engine.executor import HANDED_OVER, hand_over
 from starshade.engine.job import Job, Sharded, Tables
-from starshade.engine.journal import Journal, part_of
+from starshade.engine.journal import Journal, part_of, place_of
 from starshade.naming import spoken
-from starshade.progress import task
+from starshade.progress import note, task
+from starshade.scratch import PART
 
 _POLL = 0.1  # seconds between two looks for answers
+_PATIENCE = 30  # seconds until somebody should have begun
 _LATE = 30  # looks for an answer that is said to be there: a shared folder may show it late
 
 
@@ -76,7 +79,7 @@ class Spark:
             asked = pool.submit(self._ask, tag, job, shards, tables, left)
             try:
                 for key in keys:
-                    answer = self._await(key, asked)
+                    answer = self._await(key, asked, _begun(tag))
                     step(1)
                     yield answer
                 asked.result()
@@ -91,10 +94,17 @@ class Spark:
         with part_of(self.journal, name) as journal:
             yield Spark(self.session, journal)
 
-    def _await(self, key: str, asked: Future[None]) -> Tables:
-        looks = 0
+    def _await(self, key: str, asked: Future[None], begun: str) -> Tables:
+        assert self.folder is not None
+        looks, late = 0, monotonic() + _PATIENCE
         while (found := self.journal.find(key)) is None:
             wait([asked], timeout=_POLL)
+            if monotonic() > late and not (self.folder / begun).exists():
+                late = inf
+                note(
+                    f"no executor has begun within {_PATIENCE} seconds: is one free? Other "
+                    "applications, a Connect server among them, may have taken all"
+                )
             if asked.done():
                 asked.result()
                 looks += 1
@@ -110,6 +120,7 @@ class Spark:
         given = zip(HANDED_OVER, (shards, job, dict(tables), spoken()), strict=True)
         asked = {
             "folder": str(self.folder),
+            "begun": _begun(tag),
             "version": __version__,
             "memory": budget.given()["memory"],
             **{name: hand_over(self.journal, part) for name, part in given},
@@ -147,11 +158,16 @@ class Spark:
         return _short() if "short" in told else self._unseen(told["cannot"])
 
     def _unseen(self, what: str) -> errors.EngineError:
+        assert self.folder is not None
         return errors.EngineError(
-            f"{self.folder}: executors cannot {what} this folder",
+            f"{place_of(self.folder)}: executors cannot {what} this folder",
             advice="Put the store where the driver and all executors see it under the same name, "
             "as the same user.",
         )
+
+
+def _begun(tag: str) -> str:
+    return f"{tag}{PART}"
 
 
 def _work(left: list[int], asked: Mapping[str, Any]) -> Callable[[Iterable[Any]], Iterator[Any]]:

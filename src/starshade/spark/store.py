@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -45,7 +46,8 @@ def open(  # noqa: A001 - it is always said with its module
         Where ratings that are no store are written as one; needed for them. The driver and all
         executors see it under the same name.
     shards : int or "auto"
-        Of a store that is written; see `starshade.convert_to_shards`.
+        Of a store that is written; see `starshade.convert_to_shards`. As many executors as there
+        are shards find work.
     resume : bool
         Go on with what was asked of the store when a run was killed. Ratings are written anew: a
         store that was made of them before is opened by its own name.
@@ -74,24 +76,22 @@ def open(  # noqa: A001 - it is always said with its module
                 advice="Name a folder that executors see too: out=FOLDER.",
                 setting="out",
             )
-        frame = data if store is None else session.read.parquet(str(data))
         store = Path(out)
-        _write(session, frame, store, shards, reading)
+        _write(session, data, store, shards, reading)
     # workers are told a whole path, a receipt what it was called
     opened = replace(open_shards(store.absolute()), named=str(store))
     with journal_in(opened.path, resume=resume) as journal:
         yield opened, Spark(session, journal)
 
 
-def _write(session: Any, frame: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
+def _write(session: Any, data: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
     """Let executors write the rows down, and sort them into shards."""
     place = vacant(out.absolute())
     prefix = hidden("rows", place.name)
     sweep(place.parent, prefix)
     folder, handle = own(place.parent, prefix, make_folder)
     try:
-        with task("writing the frame's rows"):
-            written = frame.mapInArrow(_rows_into(str(folder)), "file string, rows long").collect()
+        written = _written(session, data, folder)
         files = {folder / row.file: row.rows for row in written if row.rows}
         if not files:
             raise InputError("the frame has no rows: no ratings to read")
@@ -103,9 +103,27 @@ def _write(session: Any, frame: Any, out: Path, shards: int | str, reading: dict
             )
         engine = Spark(session, Journal(folder))
         convert_to_shards(sorted(files), out, shards, engine=engine, **reading)
+    except InputError as error:
+        # its rows are named where they are, and not where they were written
+        file = rf"{re.escape(str(folder))}/partition-0*(\d+)-\w+\.parquet"
+        said = re.sub(file, r"partition \1 of the frame", error.message)
+        raise InputError(said, advice=error.advice, setting=error.setting) from error
     finally:
         remove(folder, handle)
         os.close(handle)
+
+
+def _written(session: Any, data: Any, folder: Path) -> list[Any]:
+    """Let executors write the rows into a folder; returns which files, of how many rows."""
+    try:
+        frame = session.read.parquet(str(data)) if isinstance(data, str | Path) else data
+        with task("writing the frame's rows"):
+            rows = frame.mapInArrow(_rows_into(str(folder)), "file string, rows long")
+            return list(rows.collect())
+    except Exception as error:
+        if "PATH_NOT_FOUND" not in str(error):
+            raise
+        raise InputError("Spark finds no such file or folder", advice="Check the path.") from error
 
 
 def _is_whole(file: Path, rows: int) -> bool:

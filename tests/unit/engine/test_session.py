@@ -50,14 +50,24 @@ def test_another_version_is_refused(installed, name, found):
         pass
 
 
-@pytest.mark.parametrize("url", ["nowhere", "local[", "http://a:1"])
+@pytest.mark.parametrize("url", ["nowhere", "local[", "http://a:1", "spark://a", "k8s://a:1"])
 def test_what_is_no_master_is_refused(installed, url):
     with pytest.raises(ConfigError, match="no master of Spark's") as caught, session_at(url):
         pass
     assert caught.value.setting == "master"
 
 
-@pytest.mark.parametrize("url", ["sc://127.0.0.1:9", "spark://127.0.0.1:9,127.0.0.1:10"])
+def test_yarn_is_where_its_configuration_says(installed, monkeypatch):
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match=r"yarn: nothing says.*\n.*HADOOP"), session_at("yarn"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["sc://127.0.0.1:9", "spark://127.0.0.1:9,127.0.0.1:10", "k8s://https://127.0.0.1:9/a"],
+)
 def test_a_master_that_is_not_there_is_told_at_once(installed, url):
     with pytest.raises(ConfigError, match="nobody listens there"), session_at(url):
         pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from time import sleep
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,8 +21,9 @@ from starshade.engine.journal import Journal, journal_in
 from starshade.engine.local import Local
 from starshade.engine.spark import Spark
 from starshade.naming import speak
+from starshade.progress import watch
 from starshade.spark.store import _rows_into
-from tests.unit.engine.test_local import Shards, times
+from tests.unit.engine.test_local import Notes, Shards, times
 
 
 class Frame:
@@ -181,6 +183,28 @@ def test_a_folder_that_executors_do_not_see_is_named(journal, monkeypatch):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
+@pytest.mark.parametrize("busy", [True, False])
+def test_nobody_who_begins_is_told(journal, monkeypatch, tmp_path, busy):
+    """Told once, and only where no executor is at work."""
+    monkeypatch.setattr("starshade.engine.spark._PATIENCE", 0)
+    monkeypatch.setattr("starshade.engine.spark._POLL", 0.01)
+    watcher = Notes()
+
+    class Slow(Session):
+        def range(self, *args):
+            if busy:
+                (begun,) = (f"{tag}.part" for tag in self.tags)
+                (journal.folder / begun).touch()
+            sleep(0.3)
+            return super().range(*args)
+
+    with watch(watcher):
+        assert told(Spark(Slow(), journal).run(JOB, PARTS, TABLES)) == told(
+            Local().run(JOB, PARTS, TABLES)
+        )
+    assert len([note for note in watcher.said if "no executor has begun" in note]) == (not busy)
+
+
 def test_nowhere_to_leave_answers_is_refused():
     with pytest.raises(errors.ConfigError, match="nothing can be written beside the shards"):
         Spark(Session(), Journal(None))
@@ -203,7 +227,7 @@ def test_a_full_disk_there_is_told_in_this_doors_words(journal, monkeypatch):
             executor.HANDED_OVER, (PARTS, JOB, TABLES, (spell, ", ")), strict=True
         )
     }
-    asked = {"folder": str(journal.folder), "version": executor.__version__, **files}
+    asked = {"folder": str(journal.folder), "begun": "b", "version": executor.__version__, **files}
     monkeypatch.setattr(os, "fsync", no_room)
     with speak(lambda setting, value: "not asked"):
         found = work_on(0, {**asked, "memory": None, "threads": None})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from glob import has_magic
+from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +46,8 @@ def works_by_shard(source: str, reading: Reading, *, otherwise: str = "") -> boo
     if not is_there:
         why = "on what is no store of shards"
     advice = "Leave it out: all is worked on as one table."
+    if not (is_there or "://" in source or has_magic(source) or exists(source)):
+        why, advice = f"on {source}, which is not there", "Check the path."
     if why == WITHOUT_RECEIPT:
         advice = "Add the receipt: --private RECEIPT."
     refuse_beside(why, names, advice)
