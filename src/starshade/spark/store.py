@@ -106,8 +106,11 @@ def _write(session: Any, data: Any, out: Path, shards: int | str, reading: dict[
     except InputError as error:
         # its rows are named where they are, and not where they were written
         file = rf"{re.escape(str(folder))}/partition-0*(\d+)-\w+\.parquet"
-        said = re.sub(file, r"partition \1 of the frame", error.message)
-        raise InputError(said, advice=error.advice, setting=error.setting) from error
+        raise InputError(
+            re.sub(file, r"partition \1 of the frame", error.message),
+            advice=error.advice,
+            setting=error.setting,
+        ) from error
     finally:
         remove(folder, handle)
         os.close(handle)
