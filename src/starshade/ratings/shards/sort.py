@@ -113,7 +113,8 @@ class Sorted:
         """
         cuts = self.runs.cuts(shards)
         read_on = self.read_on
-        pieces = Pieces(self, folder, done, cuts, read_on, None)
+        firsts = [0] * len(cuts) if self.attributes is None else self.runs.first_users(cuts)
+        pieces = Pieces(self, folder, done, cuts, firsts, read_on, None)
         entries, found = pieces.write(engine)
         if found.repeated:
             raise refuse_repeated(found.repeated, self.locate)
@@ -124,7 +125,7 @@ class Sorted:
             scale = widened(read_on.scale, off=found.is_off)
             held = np.concatenate([read_on.levels[found.used], found.means])
             coding = Coding(scale, level_table(held, scale)[0])
-            entries, _ = Pieces(self, folder, done, cuts, coding, found).write(engine)
+            entries, _ = replace(pieces, coding=coding, known=found).write(engine)
         report = self._told(read_on, coding, found)
         last = entries[-1]
         manifest = written(last, folder)
@@ -220,13 +221,15 @@ class Sorted:
 class Pieces:
     """Shards to be written, as jobs go through them (`starshade.engine.job.Sharded`).
 
-    `cuts`: see `Runs.cuts`. `known`: what was found in all of them, where that is known.
+    `cuts`: see `Runs.cuts`. `first_users`: the number of each one's first user, where something is
+    known of users. `known`: what was found in all of them, where that is known.
     """
 
     rows: Sorted
     folder: Path
     done: Path
     cuts: NDArray[np.int64]
+    first_users: list[int]
     coding: Coding
     known: Found | None
 
@@ -235,12 +238,6 @@ class Pieces:
         """The same rows have the same lineage, and are looked at twice at most."""
         again = "" if self.known is None else " again"
         return [f"{self.rows.lineage} {len(self)} {number}{again}" for number in range(len(self))]
-
-    @cached_property
-    def first_users(self) -> list[int]:
-        """The number of each shard's first user, where something is known of users."""
-        known = self.rows.attributes is not None
-        return self.rows.runs.first_users(self.cuts) if known else [0] * len(self)
 
     def __len__(self) -> int:
         return len(self.cuts) - 1
