@@ -217,6 +217,9 @@ class Sorted:
         return table
 
 
+_BESIDE = "unplaced-"
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """Shards to be written, as jobs go through them (`starshade.engine.job.Sharded`).
@@ -252,6 +255,8 @@ class Pieces:
 
     def write(self, engine: Engine) -> tuple[list[ShardEntry], Found]:
         """Write every shard, as long as that is of use; returns what was found in all."""
+        for left in self.done.glob(f"{_BESIDE}*"):  # by whoever was killed
+            shutil.rmtree(left)
         job = Job("writing the shards", _write_piece, threaded=True)
         entries: list[ShardEntry] = []
         found, first = Found(np.zeros(len(self.rows.read_on.levels), dtype=np.bool_)), 0
@@ -283,17 +288,19 @@ class Pieces:
 
     def _place(self, table: Ratings, number: int) -> ShardEntry:
         """Write a shard beside its place and move it there: it may be written twice at once."""
-        beside = self.done / f"{folder_of(number)}-{secrets.token_hex(8)}"
+        beside = self.done / f"{_BESIDE}{secrets.token_hex(8)}"
         beside.mkdir(mode=0o700)
-        entry = add_shard(beside, table, number, 0, self.rows.lineage)
-        place = self.folder / entry.folder
-        shutil.rmtree(place, ignore_errors=True)
         try:
-            (beside / entry.folder).rename(place)
-        except OSError:  # whoever writes the same was quicker
-            if not place.exists():
-                raise
-        shutil.rmtree(beside)
+            entry = add_shard(beside, table, number, 0, self.rows.lineage)
+            place = self.folder / entry.folder
+            shutil.rmtree(place, ignore_errors=True)
+            try:
+                (beside / entry.folder).rename(place)
+            except OSError:  # whoever writes the same was quicker
+                if not place.exists():
+                    raise
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
         return entry
 
 
