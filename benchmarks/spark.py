@@ -1,5 +1,7 @@
 r"""The engine spark beside the engine local: seconds and memory of one attack, growing sizes.
 
+And of a frame that is written as a store of shards, beside `data convert`.
+
 Each cluster is Spark's own on this machine, executors being processes of their own with one
 processor each. Peak memory is that of each kind of process, looked at twenty times a second: the
 driver's Python and Java, and Python of all executors together.
@@ -13,6 +15,7 @@ It needs Java and pyspark: pip install 'starshade[spark]'.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -23,7 +26,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from shards import MEASURED, ratings_file, run
+import numpy as np
+
+from shards import MEASURED, ratings_file
+from starshade.ratings.shards.shards import open_shards
 
 ENGINES = {
     "local": ["--engine", "local"],
@@ -66,19 +72,72 @@ def parent_of(pid: int) -> int | None:
     return parent or None
 
 
-def attack(store: Path, engine: list[str], targets: int) -> tuple[float, dict[str, float], Any]:
-    """Attack a store; returns seconds, peaks and the answer."""
-    known = ["--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1"]
-    command = [sys.executable, "-m", "starshade", "attack", str(store), *known, *engine]
-    command += ["--targets", str(targets)]
+#: writes Parquet as a store of shards: source, store, shards, engine and master
+WRITE = """
+import os, sys
+import starshade, starshade.spark
+source, out, shards, *engine = sys.argv[1:]
+if "spark" in engine:
+    from pyspark.sql import SparkSession
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = SparkSession.builder.master(engine[-1]).getOrCreate()
+    with starshade.spark.open(session, source, out=out, shards=int(shards)):
+        pass
+    session.stop()
+else:
+    starshade.convert_to_shards(source, out, int(shards))
+"""
+
+
+def watched(name: str, *command: str) -> str:
+    """Run Python and print what it took; returns what it said."""
     began = time.perf_counter()
     with subprocess.Popen(
-        [*command, "--json", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         most = peaks(process)
         assert process.stdout is not None
-        said = json.loads(process.stdout.read())
-    return time.perf_counter() - began, most, {k: v for k, v in said.items() if k not in MEASURED}
+        said = process.stdout.read().decode()
+    if process.returncode:
+        raise SystemExit(f"{name} failed: {' '.join(command)}")
+    seconds = time.perf_counter() - began
+    held = ", ".join(f"{kind} {most[kind]:.2f} GB" for kind in sorted(most))
+    print(f"  {name:<22} {seconds:7.1f} s   {held}", flush=True)
+    return said
+
+
+def attacked(store: Path, targets: int) -> list[Any]:
+    """Attack a store with each engine; returns the answers."""
+    known = ["--known", "8", "--wrong", "2", "--day-error", "14", "--seed", "1"]
+    command = ["-m", "starshade", "attack", str(store), *known, "--targets", str(targets)]
+    answers = []
+    for name, engine in ENGINES.items():
+        said = json.loads(watched(name, *command, *engine, "--json", "--quiet"))
+        answers.append({key: value for key, value in said.items() if key not in MEASURED})
+    return answers
+
+
+def written(rows: Path, folder: Path, shards: str) -> list[Any]:
+    """Write a store with each engine; returns what lies in each."""
+    script, contents = folder / "write.py", []
+    script.write_text(WRITE)
+    for number, (name, engine) in enumerate(ENGINES.items()):
+        out = folder / f"store-{number}"
+        watched(name, str(script), str(rows), str(out), shards, *engine)
+        contents.append(digest(out))
+    return contents
+
+
+def digest(store: Path) -> str:
+    """Return a checksum of the ratings, wherever shards begin."""
+    shards, columns = open_shards(store), [hashlib.sha256() for _ in range(5)]
+    for number in range(len(shards)):
+        part = shards.shard(number)
+        users, counts = part.users.integers, np.diff(part.indptr)
+        held = (users, counts, part.columns, part.codes, part.days)
+        for column, found in zip(columns, held, strict=True):
+            column.update(np.ascontiguousarray(found).data)
+    return " ".join(column.hexdigest() for column in columns)
 
 
 def main() -> None:
@@ -92,21 +151,19 @@ def main() -> None:
     options = parser.parse_args()
     for millions in options.millions:
         with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-            rows, store = Path(folder) / "r.parquet", Path(folder) / "s"
+            rows, shards = Path(folder) / "r.parquet", options.shards
             ratings_file(rows, millions, options.items)
-            run("data", "convert", str(rows), "--out", str(store), "--shards", options.shards)
-            print(
-                f"{millions} million ratings, {options.shards} shards, {options.targets:,} targets"
-            )
-            answers = []
-            for name, engine in ENGINES.items():
-                seconds, most, said = attack(store, engine, options.targets)
-                answers.append(said)
-                held = ", ".join(f"{kind} {most[kind]:.2f} GB" for kind in sorted(most))
-                print(f"  {name:<22} {seconds:7.1f} s   {held}", flush=True)
-            print(
-                "  the same answers" if all(a == answers[0] for a in answers) else "  OTHER ANSWERS"
-            )
+            print(f"{millions} million ratings, Parquet to {shards} shards")
+            contents = written(rows, Path(folder), shards)
+            print("  the same store" if same(contents) else "  OTHER STORES")
+            print(f"attack, {options.targets:,} targets")
+            answers = attacked(Path(folder) / "store-0", options.targets)
+            print("  the same answers" if same(answers) else "  OTHER ANSWERS")
+
+
+def same(results: list[Any]) -> bool:
+    """Tell whether all results are one."""
+    return all(each == results[0] for each in results)
 
 
 if __name__ == "__main__":
