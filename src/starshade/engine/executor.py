@@ -7,6 +7,7 @@ another, and what is sent between machines is the number of a shard and how it w
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import pickle
@@ -24,6 +25,7 @@ from starshade._version import __version__
 from starshade.engine.journal import Journal
 from starshade.errors import UnmetError, UserError
 from starshade.naming import speak
+from starshade.scratch import FULL
 
 #: what workers read of whoever asks; the last: how settings are named there
 HANDED_OVER = ("shards", "job", "tables", "spoken")
@@ -66,6 +68,10 @@ def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
             return {"error": type(error).__name__, **vars(error)}
         except MemoryError:
             return {"short": True}
+        except OSError as error:
+            if error.errno is None or error.errno not in (*FULL, errno.EFBIG):
+                raise
+            return {"full": os.strerror(error.errno)}
     return {}
 
 

@@ -155,12 +155,21 @@ class Spark:
                 advice="Is their environment whole, and have they memory to load it "
                 "(spark.executor.memoryOverhead, spark.executor.pyspark.memory)?",
             )
+        if "full" in told:
+            return errors.OutputError(
+                f"{self._place}: no room for what executors leave there ({told['full']})",
+                advice="Free some space there, or let files be larger.",
+            )
         return _short() if "short" in told else self._unseen(told["cannot"])
 
-    def _unseen(self, what: str) -> errors.EngineError:
+    @property
+    def _place(self) -> Path:
         assert self.folder is not None
+        return place_of(self.folder)
+
+    def _unseen(self, what: str) -> errors.EngineError:
         return errors.EngineError(
-            f"{place_of(self.folder)}: executors cannot {what} this folder",
+            f"{self._place}: executors cannot {what} this folder",
             advice="Put the store where the driver and all executors see it under the same name, "
             "as the same user.",
         )

@@ -17,6 +17,7 @@ from starshade.engine.spark import Spark
 from starshade.errors import ConfigError, InputError
 from starshade.progress import task
 from starshade.ratings.places.atomic import hidden, vacant
+from starshade.ratings.readers.recognise.aliases import refuse_repeated
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.shards.manifest import is_sharded
 from starshade.ratings.shards.shards import Shards, open_shards
@@ -120,6 +121,7 @@ def _written(session: Any, data: Any, folder: Path) -> list[Any]:
     """Let executors write the rows into a folder; returns which files, of how many rows."""
     try:
         frame = session.read.parquet(str(data)) if isinstance(data, str | Path) else data
+        refuse_repeated(frame.columns, "the frame")
         with task("writing the frame's rows"):
             rows = frame.mapInArrow(_rows_into(str(folder)), "file string, rows long")
             return list(rows.collect())

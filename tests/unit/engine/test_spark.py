@@ -101,6 +101,10 @@ def full(shard, first, settings, tables):
     raise MemoryError
 
 
+def fills(shard, first, settings, tables):
+    raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+
 def spell(setting, value):
     return f"<{setting}>"
 
@@ -234,6 +238,11 @@ def test_a_full_disk_there_is_told_in_this_doors_words(journal, monkeypatch):
     assert found["error"] == "OutputError"
     assert "<resume>" in found["advice"]
     assert not list(journal.folder.glob("*.npz"))
+
+
+def test_a_disk_that_fills_while_an_executor_writes_is_told(journal, tmp_path):
+    with pytest.raises(errors.OutputError, match=f"^{tmp_path}: no room for what executors"):
+        list(Spark(Session(), journal).run(Job("a", fills), PARTS, TABLES))
 
 
 def test_rows_are_left_nowhere_but_in_the_folder(tmp_path, monkeypatch):

@@ -16,6 +16,11 @@ from starshade.engine.journal import Journal
 from starshade.engine.local import Local
 from starshade.errors import StarshadeError
 from starshade.ratings.read import read_ratings
+from starshade.ratings.readers.addresses.buckets import Bucket, Remote
+from starshade.ratings.readers.columns import NullValues
+from starshade.ratings.readers.formats.shapes import LongTable
+from starshade.ratings.readers.formats.tables import ParquetSource
+from starshade.ratings.readers.recognise.inputs import Input
 from starshade.ratings.shards import runs
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.shards.shards import open_shards
@@ -146,3 +151,55 @@ def test_what_is_finished_is_kept_by_an_engine(tmp_path):
     convert_to_shards(files, tmp_path / "s", engine=Local(Journal(tmp_path / "journal")))
     answers = [np.load(file) for file in (tmp_path / "journal").glob("*.npz")]
     assert sorted(name for each in answers for name in each.files) == ["folder", "folder", "said"]
+
+
+class Dying(Local):
+    """Dies before it hands over the last shard that is written."""
+
+    def run(self, job, shards, tables):
+        answers = super().run(job, shards, tables)
+        for _ in range(len(shards) - (job.name == "writing the shards")):
+            yield next(answers)
+        if job.name == "writing the shards":
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("how", ["error", "mean"])
+def test_what_was_read_apart_is_gone_on_with(tmp_path, how):
+    rows = [(f"u{n % 5}", f"i{n}", 1.0 + n % 5, "2000-01-01") for n in range(20)]
+    rows += [("u4", "i4", 2.0, None)] * (how == "mean")
+    files, options = files_of(tmp_path, rows, 7), {"on_duplicate": how}
+    with pytest.raises(KeyboardInterrupt):
+        convert_to_shards(files, tmp_path / "s", 3, engine=Dying(), **options)
+    resumed = {"engine": Elsewhere(), "resume": True}
+    convert_to_shards(files, tmp_path / "s", 3, **resumed, **options)
+    assert_same(read_ratings(tmp_path / "s"), read_ratings(files, **options))
+    assert sorted(tmp_path.iterdir()) == sorted([*files, tmp_path / "s"])
+
+
+def test_a_row_that_repeats_is_named_after_a_kill_too(tmp_path):
+    rows = [(f"u{n % 5}", f"i{n}", 4.0, None) for n in range(20)] + [("u4", "i4", 2.0, None)]
+    files = files_of(tmp_path, rows, 7)
+    with pytest.raises(KeyboardInterrupt):
+        convert_to_shards(files, tmp_path / "s", 3, engine=Dying())
+    with pytest.raises(StarshadeError, match=r"part-014\.parquet, row 7: .*, at .*part-000"):
+        convert_to_shards(files, tmp_path / "s", 3, engine=Elsewhere(), resume=True)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_files_without_a_row_are_told(tmp_path, n):
+    files = [tmp_path / f"{number}.parquet" for number in range(n)]
+    for file in files:
+        pq.write_table(pa.table({"user": [1], "item": [1], "rating": [1.0]}).slice(1), file)
+    with pytest.raises(StarshadeError, match="no ratings in it"):
+        convert_to_shards(files, tmp_path / "s", engine=Elsewhere())
+    assert sorted(tmp_path.iterdir()) == files
+
+
+def test_nobody_is_told_the_keys_to_files_that_are_fetched(tmp_path):
+    (file,) = files_of(tmp_path, [("a", "1", 4.0, None)], 1)
+    table = LongTable(ParquetSource([Input(file, "f")]), {"user": "user"}, NullValues())
+    assert len(table.parts()) == 1
+    fetched = Remote(Bucket("s3://key:secret@bucket/f.parquet"), "bucket/f.parquet", "f", (1, None))
+    table.source.files = (Input(file, "f", fetched),)
+    assert table.parts() == []

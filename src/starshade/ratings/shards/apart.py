@@ -93,6 +93,9 @@ def runs_apart(table: LongTable, scale: Scale | None, folder: Path, engine: Engi
     table.tell(reduce(add, [each.seen for each in read]))
     learned = reduce(add, [each.learned for each in read])
     learned.refuse(scale, table.locate)
+    if not any(each.runs for each in read):
+        shutil.rmtree(folder)
+        return None
     items = union([each.items for each in read])
     runs = []
     for place, each in zip(places, read, strict=True):

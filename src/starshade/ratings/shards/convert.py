@@ -78,7 +78,7 @@ def convert_to_shards(
         Go on with what the same call had finished when it was killed, or the disk was full.
     engine : Engine, optional
         Who reads the files of Parquet, one by one, and writes the shards; None: this process, in
-        order.
+        order, as also what is gone on with.
     **reading
         As of `starshade.ratings.read.read_ratings`.
 
@@ -145,6 +145,7 @@ def _sorted_and_cut(
         kept.keep(table, n)
     else:
         table, n = found
+        engine = None  # where rows stood nobody else can be told any more
     return *table.write(kept.store, n, kept.runs, engine or Local()), n
 
 

@@ -79,7 +79,7 @@ class Unfinished:
             **{name: getattr(rows, name) for name in _PLAIN},
             "scale": None if rows.scale is None else astuple(rows.scale),
             "report": asdict(rows.report),
-            "runs": [run.folder.name for run in runs.runs],
+            "runs": [str(run.folder.relative_to(self.runs)) for run in runs.runs],
             "first_day": runs.first_day,
             "n_rows": runs.n_rows,
             "shards": shards,

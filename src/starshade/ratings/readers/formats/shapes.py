@@ -132,8 +132,14 @@ class LongTable:
         return self.source.locate(self._kept.original(row))
 
     def parts(self) -> list[LongTable]:
-        """Return a table of each file, to be read apart; none where rows have to be left out."""
+        """Return a table of each file, to be read apart.
+
+        None where rows have to be left out, or of files that are fetched: others would be told the
+        keys to them.
+        """
         if self.nulls or not isinstance(self.source, ParquetSource):
+            return []
+        if any(file.remote for file in self.source.files):
             return []
         files = zip(self.source.files, self.source.first_rows, strict=True)
         return [replace(self, source=ParquetSource([f]), first_row=row) for f, row in files]
