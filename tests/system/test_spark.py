@@ -292,6 +292,22 @@ def test_executors_that_cannot_work_are_told_in_a_sentence(
     assert not list(store.glob(".journal-*"))
 
 
+@pytest.mark.slow
+def test_executors_have_the_python_that_is_configured(store: Path, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\ntouch {tmp_path}/used\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "spark-defaults.conf").write_text(f"spark.pyspark.python {python}\n")
+    done = subprocess.run(
+        [*STARSHADE, "data", "describe", str(store), "--engine", "spark", "--master", "local[2]"],
+        env=os.environ | {"SPARK_CONF_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "used").exists()
+
+
 def ends_in_one_line(process: Any, number: int) -> None:
     """See that a signal was told in our one line, and that Java went too."""
     try:

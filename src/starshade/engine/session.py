@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from starshade.errors import ConfigError
 from starshade.naming import called
+from starshade.progress import note
 
 _JAVA = 17  # Spark 4 runs on no older one
 _OF_A_CLUSTER = {"spark.ui.showConsoleProgress": "false"}  # a command shows its own
@@ -32,6 +33,7 @@ _OF_THIS_MACHINE = _OF_A_CLUSTER | {
 #: where a server listens whose address says no port
 _PORTS = {"sc": 15002, "https": 443, "http": 80}
 _WAIT = 10  # seconds
+PATIENCE = 30  # seconds until some executor should have begun
 _RUNNING = "Is it running, and is that its address? local[2] is Spark on this machine."
 _INSTALL = "Install it: pip install 'starshade[spark]'."
 
@@ -86,9 +88,29 @@ def _begin(configured: dict[str, str]) -> Any:
         # a thread is not interrupted: Java that is left alone while it starts stays for ever
         with ThreadPoolExecutor(1) as pool:
             pool.submit(SparkContext._ensure_initialized, conf=conf).result()
+        # Spark itself heeds it only where spark-submit began
+        if (python := SparkConf().get("spark.pyspark.python")) is not None:
+            os.environ["PYSPARK_PYTHON"] = python
     session = SparkSession.builder.config(map=configured).getOrCreate()
-    session.range(1).collect()
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(session.range(1).collect)
+        try:
+            wait([begun], PATIENCE)
+            if not begun.done():
+                note_that_nobody_began()
+            begun.result()
+        except BaseException:
+            session.stop()  # or the thread would wait for ever
+            raise
     return session
+
+
+def note_that_nobody_began() -> None:
+    """Say that no executor has begun in all that time."""
+    note(
+        f"no executor has begun within {PATIENCE} seconds: is one free? Other applications, a "
+        "Connect server among them, may have taken all"
+    )
 
 
 @contextmanager

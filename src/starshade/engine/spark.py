@@ -10,6 +10,7 @@ nothing here needs an RDD.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -25,12 +26,16 @@ from starshade._version import __version__
 from starshade.engine.executor import HANDED_OVER, hand_over
 from starshade.engine.job import Job, Sharded, Tables
 from starshade.engine.journal import Journal, part_of, place_of
+from starshade.engine.session import PATIENCE, note_that_nobody_began
 from starshade.naming import spoken
-from starshade.progress import note, task
+from starshade.progress import task
 from starshade.scratch import PART
 
 _POLL = 0.1  # seconds between two looks for answers
-_PATIENCE = 30  # seconds until somebody should have begun
+_THE_SAME = (
+    "Give them the same wheel or packed environment, and its Python (spark.pyspark.python, or "
+    "PYSPARK_PYTHON)."
+)
 _LATE = 30  # looks for an answer that is said to be there: a shared folder may show it late
 
 
@@ -96,15 +101,12 @@ class Spark:
 
     def _await(self, key: str, asked: Future[None], begun: str) -> Tables:
         assert self.folder is not None
-        looks, late = 0, monotonic() + _PATIENCE
+        looks, late = 0, monotonic() + PATIENCE
         while (found := self.journal.find(key)) is None:
             wait([asked], timeout=_POLL)
             if monotonic() > late and not (self.folder / begun).exists():
                 late = inf
-                note(
-                    f"no executor has begun within {_PATIENCE} seconds: is one free? Other "
-                    "applications, a Connect server among them, may have taken all"
-                )
+                note_that_nobody_began()
             if asked.done():
                 asked.result()
                 looks += 1
@@ -147,7 +149,7 @@ class Spark:
             has = f"starshade {told['version']}" if told["version"] else "no starshade"
             return errors.EngineError(
                 f"executors have {has}; here it is {__version__}",
-                advice="Give them the same wheel or packed environment.",
+                advice=_THE_SAME,
             )
         if "broken" in told:
             return errors.EngineError(
@@ -215,6 +217,8 @@ def _in_words(error: Exception) -> Exception:
             "executors have another Python than this one",
             advice="Set PYSPARK_PYTHON, or give them a packed environment, of the same version.",
         )
+    if absent := re.search(r"ModuleNotFoundError: No module named '(\w+)", said):
+        return errors.EngineError(f"executors have no {absent[1]}", advice=_THE_SAME)
     return errors.InternalError(f"Spark gave up: {said.partition('JVM stacktrace')[0].strip()}")
 
 

@@ -155,6 +155,7 @@ def test_who_lacks_memory_is_told_what_to_set(journal):
         ("Job aborted: ExecutorLostFailure (executor 1 exited)", errors.EngineError, "executor"),
         ("Python worker exited unexpectedly (crashed)", errors.EngineError, "too little memory"),
         ("[PYTHON_VERSION_MISMATCH] 3.11 and 3.12", errors.EngineError, "another Python"),
+        ("ModuleNotFoundError: No module named 'pyarrow'", errors.EngineError, "have no pyarrow"),
         ("KeyError: 'x'", errors.InternalError, "KeyError"),
     ],
 )
@@ -190,7 +191,7 @@ def test_a_folder_that_executors_do_not_see_is_named(journal, monkeypatch):
 @pytest.mark.parametrize("busy", [True, False])
 def test_nobody_who_begins_is_told(journal, monkeypatch, tmp_path, busy):
     """Told once, and only where no executor is at work."""
-    monkeypatch.setattr("starshade.engine.spark._PATIENCE", 0)
+    monkeypatch.setattr("starshade.engine.spark.PATIENCE", 0)
     monkeypatch.setattr("starshade.engine.spark._POLL", 0.01)
     watcher = Notes()
 
