@@ -47,11 +47,9 @@ class Faults:
         if not len(rows):
             return
         first = [(int(rows[k]), text_of(k)) for k in range(min(len(rows), NAMED))]
-        self.note(fault, Wrong(len(rows), tuple(first)))
-
-    def note(self, fault: Fault, wrong: Wrong) -> None:
-        """Note a mistake; of all its rows the first are named."""
-        self.noted[fault] = self.noted.get(fault, Wrong()) + wrong
+        here = Wrong(len(rows), tuple(first))
+        # a wide table's cells come column by column: the first are those of lowest number
+        self.noted[fault] = self.noted.get(fault, Wrong()) + here
 
     def refuse(self) -> None:
         """Raise one InputError about everything that was added, if anything was."""

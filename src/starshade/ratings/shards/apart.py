@@ -79,9 +79,10 @@ def runs_apart(table: LongTable, scale: Scale | None, folder: Path, engine: Engi
         return None
     folder.mkdir(mode=0o700)
     files = _Files(parts, folder)
-    scaled = {"scale": None if scale is None else astuple(scale)}
+    settings = {"scale": None if scale is None else astuple(scale)}
+    job = Job("reading ratings", _sort_file, settings, threaded=True)
     try:
-        answers = list(engine.run(Job("reading ratings", _sort_file, scaled, True), files, {}))
+        answers = list(engine.run(job, files, {}))
     except InputError:  # it names one of the files; in order all are told of
         answers = []
     places = [folder / answer["folder"].tobytes().decode() for answer in answers]
