@@ -8,13 +8,19 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
+import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from starshade.engine import session
 from starshade.engine.session import session_at
 from starshade.errors import ConfigError
+from starshade.progress import watch
+from tests.unit.engine.test_local import Notes
 
 
 @pytest.fixture
@@ -190,3 +196,41 @@ def test_no_java_is_told(installed, monkeypatch, home, where):
         monkeypatch.setenv("JAVA_HOME", home)
     with pytest.raises(ConfigError, match=f"there is none .*{where}"), session_at(None):
         pass
+
+
+class Waiting:
+    """A session whose first task waits, or fails; what was done with it."""
+
+    def __init__(self, fails=None):
+        self.fails, self.stopped = fails, False
+        self.builder = self
+
+    def config(self, map):  # noqa: A002 - as Spark has it
+        return self
+
+    def getOrCreate(self):  # noqa: N802
+        return self
+
+    def range(self, _):
+        return self
+
+    def collect(self):
+        time.sleep(0.1)
+        if self.fails is not None:
+            raise self.fails
+
+    def stop(self):
+        self.stopped = True
+
+
+@pytest.mark.parametrize("fails", [None, ValueError("no")])
+def test_a_session_that_waits_for_executors_says_so(monkeypatch, fails):
+    spark, watcher = Waiting(fails), Notes()
+    unused = SimpleNamespace(SparkConf=None, SparkContext=None)
+    monkeypatch.setitem(sys.modules, "pyspark", unused)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(SparkSession=spark))
+    monkeypatch.setattr(session, "PATIENCE", 0)
+    with watch(watcher), nullcontext() if fails is None else pytest.raises(ValueError, match="no"):
+        session._begin({"spark.remote": "sc://a"})
+    assert [note for note in watcher.said if "no executor has begun" in note]
+    assert spark.stopped == (fails is not None)
