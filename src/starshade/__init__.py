@@ -31,11 +31,11 @@ _ROOMS = {
     "starshade.attack.candidates.result": ("CandidateResult",),
     "starshade.attack.fake_edges.result": ("FakeEdgesResult",),
     "starshade.attack.knowledge": ("Knowledge",),
-    "starshade.attack.link_existence": (
+    "starshade.attack.link_existence.link_existence": (
         "link_existence_bound",
         "link_existence_exact",
     ),
-    "starshade.attack.link_result": ("LinkResult",),
+    "starshade.attack.link_existence.result": ("LinkResult",),
     "starshade.attack.padding.result": ("PaddingResult",),
     "starshade.attack.predicate.result": ("PredicateResult",),
     "starshade.attack.result": ("AttackResult",),

@@ -24,10 +24,10 @@ from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack as FakeEdgesA
 from starshade.attack.fake_edges.result import FakeEdgesResult as FakeEdgesResult
 from starshade.attack.knowledge import Knowledge as Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood as Likelihood
-from starshade.attack.link_existence import LinkExistence as LinkExistence
-from starshade.attack.link_existence import link_existence_bound as link_existence_bound
-from starshade.attack.link_existence import link_existence_exact as link_existence_exact
-from starshade.attack.link_result import LinkResult as LinkResult
+from starshade.attack.link_existence.link_existence import LinkExistence as LinkExistence
+from starshade.attack.link_existence.link_existence import link_existence_bound as link_existence_bound
+from starshade.attack.link_existence.link_existence import link_existence_exact as link_existence_exact
+from starshade.attack.link_existence.result import LinkResult as LinkResult
 from starshade.attack.padding.padding import PaddingAttack as PaddingAttack
 from starshade.attack.padding.result import PaddingResult as PaddingResult
 from starshade.attack.predicate.predicate import PredicateAttack as PredicateAttack

@@ -16,7 +16,7 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.result import CandidateResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.result import LikelihoodResult
-from starshade.attack.link_result import LinkResult
+from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult

@@ -18,7 +18,7 @@ from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.shadows.membership import MembershipAttack
@@ -88,6 +88,13 @@ def _attack(attack: Any) -> Work:
     )
 
 
+def _ask_all(attack: Any) -> Work:
+    return Work(
+        lambda ratings: _told(attack.run(ratings, rng=1)),
+        lambda shards, engine: _told(attack_shards(attack, shards, rng=1, engine=engine)),
+    )
+
+
 def _check(model: Any) -> Work:
     return Work(
         lambda ratings: _told(model.check(ratings)),
@@ -148,8 +155,10 @@ WORKS = {
     "homogeneity, by structure": _attack(HomogeneityAttack(by="structure", theta=0.4)),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
     "likelihood on a release": _on_release(Likelihood(absent=True)),
-    "link existence": _on_release(LinkExistence()),
-    "padding": _on_release(PaddingAttack(groups=10)),
+    "link existence": _ask_all(LinkExistence()),
+    "link existence on a release": _on_release(LinkExistence()),
+    "padding": _ask_all(PaddingAttack(groups=10)),
+    "padding on a release": _on_release(PaddingAttack(groups=10)),
     "fake edges": _on_release(FakeEdgesAttack(), SIMPLE),
     "homogeneity on a release": _on_release(HomogeneityAttack(by="structure", theta=0.4)),
     "homogeneity with a sensitive item": _on_release(HomogeneityAttack(sensitive=[2])),

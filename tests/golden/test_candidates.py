@@ -18,7 +18,7 @@ from starshade.attack.candidates.candidates import (
     seen_by,
 )
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.link_existence import (
+from starshade.attack.link_existence.link_existence import (
     LinkExistence,
     link_existence_bound,
     link_existence_exact,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
 from starshade.release.profiles import Profiles

@@ -60,7 +60,7 @@ ENTRIES = (
     ),
     Entry(
         name="link-existence",
-        module="starshade.attack.link_existence",
+        module="starshade.attack.link_existence.link_existence",
         cls="LinkExistence",
         summary="Ask how many of a group really rated what its records show.",
         source="Chang, Thompson, Wang & Yao, section 6",

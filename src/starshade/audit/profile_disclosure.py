@@ -18,8 +18,8 @@ from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.fake_edges.result import FakeEdgesResult
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.result import LikelihoodResult
-from starshade.attack.link_existence import LinkExistence
-from starshade.attack.link_result import LinkResult
+from starshade.attack.link_existence.link_existence import LinkExistence
+from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.audit.evidence import Evidence, credit_of

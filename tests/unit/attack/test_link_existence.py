@@ -13,12 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import (
+from starshade.attack.link_existence.link_existence import (
     LinkExistence,
     link_existence_bound,
     link_existence_exact,
 )
-from starshade.attack.link_result import LinkResult
+from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.view import Groups, View, groups_of, look
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
@@ -101,7 +101,7 @@ def check_against_twin(data: Ratings | Release, original: Ratings, prior: Fracti
     attack = LinkExistence(prior=None if prior is None else float(prior))
     check(attack.run(data, original=truth), slow)
     with pytest.MonkeyPatch.context() as patch:  # a block or two of groups at a time
-        patch.setattr("starshade.attack.link_existence._BLOCK", 2)
+        patch.setattr("starshade.attack.link_existence.link_existence._BLOCK", 2)
         check(attack.run(data, original=truth), slow)
 
 

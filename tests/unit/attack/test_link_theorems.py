@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from starshade.attack.link_existence import (
+from starshade.attack.link_existence.link_existence import (
     LinkExistence,
     link_existence_bound,
     link_existence_exact,

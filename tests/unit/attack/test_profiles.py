@@ -15,7 +15,7 @@ from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, Stru
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.view import known_items, look
 from starshade.errors import ConfigError
@@ -216,7 +216,7 @@ def test_profiles_are_attacked_within_less_than_their_rows_would_take() -> None:
         found = LabelAttack().run(released, Knowledge(known=4), original=original, rng=0)
         assert found.records == found.targets == 80
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("starshade.attack.link_existence._BLOCK", 3_000)
+            patch.setattr("starshade.attack.link_existence.link_existence._BLOCK", 3_000)
             assert LinkExistence().run(released, original=original).edges == 24_000
 
 

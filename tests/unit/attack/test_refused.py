@@ -15,7 +15,7 @@ from starshade.attack.auxiliary.auxiliary import AuxiliaryAttack
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.risk import Risk
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sparsity.information_gain import information_gain

@@ -21,6 +21,8 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.likelihood.sought import Sought
+from starshade.attack.link_existence.link_existence import LinkExistence
+from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.drawing import draw_over
@@ -174,6 +176,28 @@ def test_how_likely_a_stranger_is_is_the_same_to_the_bit(
         assert np.array_equal(found[name], whole[name]), name
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    ratings_tables(max_users=16, max_items=5),
+    st.builds(LinkExistence, prior=st.sampled_from([None, 0.0, 0.3, 1.0]))
+    | st.builds(PaddingAttack, groups=st.sampled_from([None, 2, 4])),
+    st.integers(1, 5),
+    st.integers(0, 9),
+)
+def test_everybody_is_a_group_over_any_cut(tmp_path_factory, ratings, attack, n, seed):
+    path = tmp_path_factory.mktemp("store") / "s"
+    write_shards(ratings, path, n)
+    whole, found = (
+        tried(lambda: _without_times(attack.run(ratings, rng=seed))),
+        tried(lambda: _without_times(attack_shards(attack, open_shards(path), rng=seed))),
+    )
+    assert found == whole
+
+
+def _without_times(result):
+    return repr({key: value for key, value in result.to_dict().items() if key not in MEASURED})
+
+
 def assert_shards_change_nothing(factory, ratings, knowledge, attack, n, targets, seed):
     path = factory.mktemp("store") / "s"
     write_shards(ratings, path, n)
@@ -317,6 +341,8 @@ import sys
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.link_existence.link_existence import LinkExistence
+from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.sharded.attack import attack_shards
 from starshade.ratings.shards.shards import open_shards

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.attack import link_existence
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence import link_existence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH

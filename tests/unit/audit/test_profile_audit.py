@@ -13,7 +13,7 @@ import pytest
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.audit.findings import judge_model, understated
 from starshade.audit.measure import measure_all

@@ -109,13 +109,16 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
     def draw(self, shown: Ratings | Profiles, seed: int) -> DrawnGroups:
         """Draw the groups that are looked at."""
         sizes = shown.sizes if isinstance(shown, Profiles) else np.ones(shown.n_users, np.int64)
-        n_groups, n_items = len(sizes), len(shown.items)
+        return DrawnGroups(shown, self.draw_rows(len(sizes), len(shown.items), seed), sizes)
+
+    def draw_rows(self, n_groups: int, n_items: int, seed: int) -> NDArray[np.int64]:
+        """Say which of so many groups are looked at."""
         most, rows = self.groups or max(_FEWEST, _CELLS // max(n_items, 1)), np.arange(n_groups)
         if n_groups > most:
             stream = generator(seed, "padding groups")
             rows = np.sort(stream.choice(n_groups, most, replace=False))
         _refuse_too_little(len(rows), n_items)
-        return DrawnGroups(shown, rows, sizes)
+        return rows
 
     def found(
         self,

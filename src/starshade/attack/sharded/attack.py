@@ -9,7 +9,7 @@ from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
-from starshade.attack.link_existence import LinkExistence
+from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.shadows.play import ShadowAttack
@@ -17,8 +17,8 @@ from starshade.attack.sharded.candidates import by_candidates
 from starshade.attack.sharded.fake_edges import by_fake_edges_on_release
 from starshade.attack.sharded.homogeneity import by_homogeneity, by_homogeneity_on_release
 from starshade.attack.sharded.likelihood import by_likelihood
-from starshade.attack.sharded.link_existence import by_links_on_release
-from starshade.attack.sharded.padding import by_padding_on_release
+from starshade.attack.sharded.link_existence import by_links, by_links_on_release
+from starshade.attack.sharded.padding import by_padding, by_padding_on_release
 from starshade.attack.sharded.released import (
     by_candidates_on_release,
     by_likelihood_on_release,
@@ -50,9 +50,10 @@ def attack_shards(
 
     Parameters
     ----------
-    attack : ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack or HomogeneityAttack
-        On a release also LinkExistence, PaddingAttack, FakeEdgesAttack and, on releases made again
-        shard by shard, MembershipAttack and InferenceAttack.
+    attack : Attack
+        ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack, HomogeneityAttack,
+        LinkExistence or PaddingAttack; on a release also FakeEdgesAttack and, on releases made
+        again shard by shard, MembershipAttack and InferenceAttack.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -71,8 +72,8 @@ def attack_shards(
         raise ConfigError(
             f"{called('attack')} {attack.name}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label, structure, homogeneity and likelihood; on releases "
-            "also link-existence, padding, fake-edges, membership and inference.",
+            "scoreboard-rh, scoreboard, label, structure, homogeneity, likelihood, link-existence "
+            "and padding; on releases also fake-edges, membership and inference.",
             setting="attack",
         )
     with task(f"attacking: {attack.name}"):
@@ -93,8 +94,8 @@ _WORK: tuple[tuple[Any, Any, Any], ...] = (
     (CandidateAttack, by_candidates, by_candidates_on_release),
     (ScoreboardRH, by_score, by_score_on_release),
     (Likelihood, by_likelihood, by_likelihood_on_release),
-    (LinkExistence, None, by_links_on_release),
-    (PaddingAttack, None, by_padding_on_release),
+    (LinkExistence, by_links, by_links_on_release),
+    (PaddingAttack, by_padding, by_padding_on_release),
     (FakeEdgesAttack, None, by_fake_edges_on_release),
     (ShadowAttack, None, by_rounds_on_release),
 )

@@ -1,7 +1,7 @@
-"""Link existence on a release of profiles whose ratings lie in shards.
+"""Link existence on ratings in shards, and on a release of profiles that was made of them.
 
-How many of a group rated an item is counted over all shards: so some items at a time are looked at
-together, of everybody who rated them.
+How many of a group of a release rated an item is counted over all shards: so some items at a time
+are looked at together, of everybody who rated them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import Counters, LinkExistence, Shown
-from starshade.attack.link_result import LinkResult
+from starshade.attack.link_existence.edges import Counters, Shown, shown_ratings
+from starshade.attack.link_existence.link_existence import LinkExistence
+from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.targets import Request
 from starshade.attack.view import known_items
 from starshade.engine.job import Engine, Job, Tables
@@ -25,9 +26,26 @@ from starshade.kernels.arrays import fixed
 from starshade.kernels.columns import count_raters
 from starshade.ratings.shards.counts import counts_of
 from starshade.ratings.shards.item_blocks import ItemBlocks, Part
+from starshade.ratings.shards.kept import AnyShards
 from starshade.release.folder.digest import digest_of_shards
 from starshade.release.match.match import LinkedShards, people_of
 from starshade.release.profiles import Profiles
+
+
+def by_links(
+    attack: LinkExistence,
+    shards: AnyShards,
+    engine: Engine,
+    _knowledge: Knowledge,
+    targets: int | None,
+    _seed: int,
+) -> LinkResult:
+    """Ask it of every rating: each user is a group."""
+    attack.refuse(Request(None, targets, None, None))
+    started, raters = perf_counter(), counts_of(shards, engine).items
+    return attack.found(
+        shown_ratings(shards.n_users, raters, lambda: digest_of_shards(shards)), started
+    )
 
 
 def by_links_on_release(

@@ -1,4 +1,4 @@
-"""Padding on a release of profiles whose ratings lie in shards: who rated what is added up."""
+"""Padding on ratings in shards, and on a release of profiles that was made of them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,37 @@ from starshade.attack.padding.padding import (
     rated_cells,
 )
 from starshade.attack.padding.result import PaddingResult
+from starshade.attack.sharded.truth import rows_of_targets
 from starshade.attack.targets import Request, nobody_rated
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.counts import counts_of
+from starshade.ratings.shards.kept import AnyShards
 from starshade.release.folder.digest import digest_of_shards
 from starshade.release.match.match import LinkedShard, LinkedShards, people_of
 from starshade.release.profiles import Profiles
+
+
+def by_padding(
+    attack: PaddingAttack,
+    shards: AnyShards,
+    engine: Engine,
+    _knowledge: Knowledge,
+    targets: int | None,
+    seed: int,
+) -> PaddingResult:
+    """Rank the cells of some users, who are fetched: each is a group."""
+    attack.refuse(Request(None, targets, None, None))
+    started, counts, n_users = perf_counter(), counts_of(shards, engine), shards.n_users
+    if not shards.n_ratings:
+        raise nobody_rated()
+    users = attack.draw_rows(n_users, shards.n_items, seed)
+    table, rows = rows_of_targets(shards, engine, users), np.arange(len(users))
+    drawn = DrawnGroups(table, rows, np.broadcast_to(np.int64(1), n_users))
+    rated = rated_cells(table, rows, table.items, rows)
+    raters = np.bincount(rated, minlength=len(users) * shards.n_items).reshape(len(users), -1)
+    cells = padded_cells(drawn, Judged(raters, shards.items, counts.items))
+    facts = {"targets": n_users, "ineligible": 0, "digest": digest_of_shards(shards)}
+    return attack.found(cells, drawn, facts, seed, started)
 
 
 def by_padding_on_release(

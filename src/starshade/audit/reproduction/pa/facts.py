@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.attack.link_existence import link_existence_bound
+from starshade.attack.link_existence.link_existence import link_existence_bound
 from starshade.audit.reproduction.estimates import Estimate, Untestable, estimate
 from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench

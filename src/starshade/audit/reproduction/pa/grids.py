@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from starshade.attack.link_existence import link_existence_bound
+from starshade.attack.link_existence.link_existence import link_existence_bound
 from starshade.audit.reproduction.estimates import Untestable, estimate
 from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.pa import looks

@@ -13,7 +13,7 @@ from starshade.anonymize.predictive.clusters import Distances, bounded_t_means
 from starshade.anonymize.prepare import prepare
 from starshade.attack.candidates.candidates import LabelAttack, StructureAttack
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_existence import link_existence_bound
+from starshade.attack.link_existence.link_existence import link_existence_bound
 from starshade.audit.reproduction.pa.bench import Bench, anonymized
 from starshade.audit.reproduction.pa.configurations import LINES, Studied
 from starshade.audit.reproduction.pa.padding import sizes_of_bins

@@ -9,7 +9,7 @@ import numpy as np
 from starshade.anonymize.predictive.homogenize import simple_profiles
 from starshade.attack.candidates.candidates import Hunt, judge
 from starshade.attack.knowledge import Known
-from starshade.attack.link_existence import link_existence_bound
+from starshade.attack.link_existence.link_existence import link_existence_bound
 from starshade.attack.view import look
 from starshade.audit.reproduction.study import NETFLIX_ITEMS, NETFLIX_USERS
 from starshade.audit.reproduction.worked import Worked, small_table

@@ -1,22 +1,15 @@
-"""Link existence: did the people behind a released edge rate the item? (PA §6)."""
+"""What is shown of who rated what, group by group, and how many of a group did."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from time import perf_counter
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.arguments import numbers
-from starshade.attack.knowledge import Knowledge
-from starshade.attack.link_result import LinkResult, Tally
-from starshade.attack.settings import LinkExistenceSettings
-from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import (
     NO_DAYS,
     Groups,
@@ -31,7 +24,6 @@ from starshade.attack.view import (
     truth_of,
     truth_on,
 )
-from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.agreement import (
     Edges,
@@ -40,113 +32,19 @@ from starshade.kernels.attack.agreement import (
     rated_unreleased,
 )
 from starshade.kernels.columns import count_raters
-from starshade.naming import called
-from starshade.progress import note, task
 from starshade.ratings.table import Ratings
 from starshade.release.cells import Cells
 from starshade.release.folder.digest import digest_of
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
 
-_BLOCK = 2**21  # cells treated together
 
-
-@dataclass(frozen=True)
-class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
-    """Ask of every released edge how many of the users it may belong to really rated the item.
-
-    The adversary has found a person's group, by whatever they know, and reads in it that an item
-    was rated. Of the g users of the group j did rate it: j/g is how sure the edge makes them
-    that this person did. Beside it stands what PA's theorems say of it.
-
-    Parameters
-    ----------
-    prior : float or None
-        Probability, in [0, 1], that a user rated an item, known beforehand. None: for each item
-        the share of the original's users who rated it, because popularity is what an outsider
-        can look up (PA's own example is one film's share of IMDb's users).
-
-    Raises
-    ------
-    ConfigError
-        A prior outside its range.
-
-    Notes
-    -----
-    An edge is a record and an item whose cell has a member that is no null. A group is what the
-    method put together; on a rating table each user is one. Without a prior an adversary says
-    1/g (Thm 6.2); with prior p, users rating independently, p/(1 - (1-p)^g), at most
-    1/g + p/(2 - gp) where p ≤ 1/g (Thm 6.3). Neither bounds what data give, where users of a
-    group were put together because they are similar: a comparison, never an assertion. Where
-    an edge is missing, that may prove that there was none: the share for which that is true is
-    `missing_true`.
-
-    Everything is counted: nothing is drawn, no targets are chosen, and knowledge plays no part. A
-    release needs its original and the link.
-    """
-
-    name: ClassVar[str] = "link-existence"
-
-    def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> LinkResult:
-        self.refuse(request)
-        started = perf_counter()
-        shown = _shown(data, request.original, request.link)
-        if shown is None:
-            raise ConfigError(
-                "link existence: without a link nobody can say whose rating an edge was",
-                advice="Give the private receipt.",
-            )
-        return self.found(shown, started)
-
-    @staticmethod
-    def refuse(request: Request) -> None:
-        """Raise ConfigError where targets were chosen."""
-        request.refuse_targets("link existence counts the edges of every group")
-
-    def found(self, shown: Shown, started: float) -> LinkResult:
-        """Count the edges of what is shown; `started`: when the attack began."""
-        if not shown.linked or not shown.n_ratings:
-            raise nobody_rated()
-        if shown.linked < shown.records:
-            note(
-                f"{shown.records - shown.linked:,} records belong to users whom the original "
-                "lacks: they count as if they had rated nothing"
-            )
-        counting = perf_counter()
-        tally = self._tally(shown)
-        seconds = max(perf_counter() - counting, 1e-9)
-        return LinkResult(
-            attack=self.name,
-            records=shown.records,
-            groups=len(shown.sizes),
-            targets=shown.linked,
-            ineligible=shown.n_users - shown.linked,
-            seconds=perf_counter() - started,
-            postings_per_second=(tally.looked_at + shown.n_ratings) / seconds,
-            config=asdict(self),
-            digest=shown.digest(),
-            **tally.figures(),
-        )
-
-    def _tally(self, shown: Shown) -> Tally:
-        tally = Tally(cells=shown.records * len(shown.raters))
-        priors = shown.raters / shown.n_users
-        if self.prior is not None:
-            priors = np.full(len(priors), self.prior)
-        with task("counting edges", len(shown.sizes)) as step:
-            for block in shown.blocks(_BLOCK):
-                edges = block.edges
-                p, g = priors[edges.item], shown.sizes[edges.group]
-                exact, bound = link_existence_exact(p, g), link_existence_bound(p, g)
-                tally.add(edges.edges, edges.raters, g, exact, bound)
-                tally.rated_unreleased += block.unreleased
-                tally.looked_at += block.looked_at
-                step(block.groups)
-        return tally
-
-
-def _shown(data: Ratings | Release, original: Ratings | None, link: Link | None) -> Shown | None:
-    if isinstance(data, Release) and isinstance(data.classes, Profiles):
+def shown_of(data: Ratings | Release, original: Ratings | None, link: Link | None) -> Shown | None:
+    """Show data; None: without a link nobody can say who is behind a record."""
+    if isinstance(data, Ratings):
+        truth = roles_of(data, original, link).original
+        return shown_ratings(truth.n_users, truth.item_support, lambda: digest_of(truth))
+    if isinstance(data.classes, Profiles):
         roles = roles_of(data, original, link)
         return None if roles.credit == "compatible" else shown_profiles(data.classes, roles)
     view = look(data, original, link)
@@ -186,6 +84,31 @@ class Shown:
     records: int
     blocks: Callable[[int], Iterator[Block]]
     digest: Callable[[], str]
+
+
+def shown_ratings(n_users: int, raters: NDArray[np.int64], digest: Callable[[], str]) -> Shown:
+    """Show ratings as they are: each user is a group, of whom all is true; so counts will do."""
+    n_ratings, rated = int(raters.sum()), np.flatnonzero(raters)
+
+    def blocks(_size: int) -> Iterator[Block]:
+        edges = Edges(
+            group=np.zeros(len(rated), dtype=np.int64),
+            item=rated.astype(np.int32),
+            edges=raters[rated],
+            raters=np.ones(len(rated), dtype=np.int64),
+        )
+        yield Block(edges, 0, n_users, n_ratings)
+
+    return Shown(
+        n_users=n_users,
+        n_ratings=n_ratings,
+        linked=n_users,
+        raters=raters,
+        sizes=np.broadcast_to(np.int64(1), n_users),
+        records=n_users,
+        blocks=blocks,
+        digest=digest,
+    )
 
 
 def shown_view(view: View, groups: Groups) -> Shown:
@@ -301,76 +224,3 @@ class Counters:
             )
             share = (last - first) / profiles.n_items
             yield Block(edges, hidden, share * profiles.n_groups, int(counts.sum()))
-
-
-_SLACK = 1e-12  # p = 1/g is allowed, and 0.2 is not quite 1/5
-
-
-def link_existence_exact(p: Any, g: Any) -> NDArray[np.float64]:
-    """Return the probability that a user rated, given that one of a group of g did.
-
-    Parameters
-    ----------
-    p : array_like of float
-        Probability, in [0, 1], that a user rated the item, known beforehand; users rate
-        independently.
-    g : array_like of int
-        Users in the group, at least 1.
-
-    Returns
-    -------
-    ndarray of float64
-        p / (1 - (1-p)^g); its limit 1/g where p = 0, which is also what Thm 6.2 has an
-        adversary without prior knowledge say.
-
-    Raises
-    ------
-    ConfigError
-        p or g outside its range.
-
-    Examples
-    --------
-    >>> round(float(link_existence_exact(0.05, 5)), 5)
-    0.22102
-    """
-    p, g = _checked(p, g)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        somebody = -np.expm1(g * np.log1p(-p))  # 1 - (1-p)^g, exact for small p too
-        return np.asarray(np.where(p > 0, p / somebody, 1 / g))
-
-
-def link_existence_bound(p: Any, g: Any) -> NDArray[np.float64]:
-    """Return the bound 1/g + p/(2 - g·p) on `link_existence_exact` (PA Thm 6.3).
-
-    Parameters
-    ----------
-    p, g : array_like
-        As in `link_existence_exact`.
-
-    Returns
-    -------
-    ndarray of float64
-        NaN where p > 1/g, of which the theorem says nothing.
-
-    Raises
-    ------
-    ConfigError
-        p or g outside its range.
-
-    Examples
-    --------
-    >>> round(float(link_existence_bound(0.2, 5)), 5)
-    0.4
-    """
-    p, g = _checked(p, g)
-    within = p * g <= 1 + _SLACK
-    return np.where(within, 1 / g + p / np.where(within, 2 - g * p, 1.0), np.nan)
-
-
-def _checked(p: Any, g: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    p, g = numbers("p", p), numbers("g", g)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ConfigError(f"{called('prior')}: a probability, from 0 to 1")
-    if not (np.isfinite(g) & (g >= 1)).all():
-        raise ConfigError("group size: at least 1")
-    return p, g
