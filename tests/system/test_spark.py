@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from starshade.ratings.synth.synth import synthesize
@@ -189,22 +190,44 @@ def test_a_worker_is_killed_and_the_answer_is_the_same(
 ) -> None:
     words, code = asked(verb, store)
     process = cluster.run(*words)
-    kill_in_the_middle(cluster, process, store, begun=verb == "describe")
+    kill_in_the_middle(cluster, process, store, sign=BEGUN if verb == "describe" else ANSWERED)
     assert ended(process, code) == here(*words, code=code)
     assert not list(store.glob(".journal-*"))
 
 
-def kill_in_the_middle(cluster: Cluster, process: Any, store: Path, *, begun: bool = False) -> None:
-    """Kill a worker once the first answer is there, and let another one take its place.
+#: what lies in a store once the first answer is there; once the first job is handed over
+ANSWERED, BEGUN = ".journal-*/*.npz", ".journal-*/*.pickle"
 
-    `begun`: of a verb of few jobs, once the first of them is handed over.
-    """
-    sign = ".journal-*/*.pickle" if begun else ".journal-*/*.npz"
-    while process.poll() is None and not list(store.glob(sign)):
+
+def kill_in_the_middle(
+    cluster: Cluster, process: Any, folder: Path, *, sign: str = ANSWERED
+) -> None:
+    """Kill a worker once something lies in a folder, and let another one take its place."""
+    while process.poll() is None and not list(folder.glob(sign)):
         time.sleep(0.05)
     assert process.poll() is None, process.communicate()
     cluster.kill_worker()
     cluster.add_worker()
+
+
+@pytest.mark.slow
+def test_parquet_becomes_a_store(cluster: Cluster, tmp_path: Path) -> None:
+    (parts := tmp_path / "parts").mkdir()
+    rows = synthesize(n_users=4000, n_items=300, n_ratings=200_000, rng=2).to_arrow()
+    for number in range(4):
+        pq.write_table(rows.slice(number * 50_000, 50_000), parts / f"{number}.parquet")
+
+    def convert(out: Path) -> list[str]:
+        return ["data", "convert", str(parts), "--out", str(out), "--shards", "4"]
+
+    process = cluster.run(*convert(tmp_path / "there"))
+    kill_in_the_middle(cluster, process, tmp_path, sign=".rows-*/*.npz")
+    written = ended(process)
+    assert written.pop("out") != (one := here(*convert(tmp_path / "here"))).pop("out")
+    assert written == one
+    there, same = (here("attack", str(tmp_path / out), *KNOWN) for out in ("there", "here"))
+    assert there == same
+    assert {each.name for each in tmp_path.iterdir()} == {"parts", "there", "here"}
 
 
 @pytest.mark.slow
@@ -223,7 +246,7 @@ def test_a_release_is_made_measured_attacked_and_audited(
     private = ["--private", str(tmp_path / "here.json")]
     measure = ["measure", str(store), str(tmp_path / "here"), *private]
     process = cluster.run(*measure)
-    kill_in_the_middle(cluster, process, store, begun=True)
+    kill_in_the_middle(cluster, process, store, sign=BEGUN)
     assert ended(process) == here(*measure)
     attack = ["attack", str(tmp_path / "here"), "--original", str(store), *private, *KNOWN]
     process = cluster.run(*attack)

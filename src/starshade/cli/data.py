@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
+from os.path import abspath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from starshade.cli import LazyGroup
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import WRITTEN, Explained, grouped
-from starshade.cli.options.shards import opened, over_shards, works_by_shard
+from starshade.cli.options.shards import opened, over_shards, working_beside, works_by_shard
 from starshade.cli.options.shared import (
     Reading,
     ensure_free,
@@ -31,6 +32,7 @@ from starshade.plain import counted, percent
 from starshade.ratings.shape import bars_of
 from starshade.ratings.shards.settings import ShardSettings
 from starshade.ratings.synth.preset import LIKES
+from starshade.setting import settings_of
 
 if TYPE_CHECKING:
     from starshade.ratings.describe import Description
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from starshade.ratings.synth.synth import Like
 
 _BARS = 30  # shown at most
+_OF_ENGINES = {setting.name for setting in settings_of(EngineSettings)}
 
 
 @click.group(
@@ -83,7 +86,7 @@ def _format_of(out: str, kind: str | None) -> str:
 @_written
 @partial(
     gathered,
-    options=[*options_of(ShardSettings), *options_of(EngineSettings, "resume")],
+    options=[*options_of(ShardSettings), *options_of(EngineSettings)],
     name="sharding",
     title=WRITTEN,
 )
@@ -101,7 +104,8 @@ def convert(
 
     A store opens at once, whatever its size. With --shards one is written that memory need not
     hold: --memory bounds the work, and as much room as the rows take is needed beside it for a
-    while. --append adds RATINGS to such a store.
+    while. --append adds RATINGS to such a store. With --engine spark executors read the files of
+    Parquet, one each, and write the shards.
 
     A release is written as a table, .csv or .parquet: what each cell may be, in words and numbers.
     Or as RecBole's .inter: the rating to be expected of each class and item, and its weight, where
@@ -110,13 +114,13 @@ def convert(
     place = ensure_free(out, resumed=sharding["resume"])
     if is_release(ratings):
         reading.refuse_for_release(ratings)
-        refuse_beside("for a release", {"shards", "append", "resume"}, "Leave it out.")
+        refuse_beside("for a release", {"shards", "append", *_OF_ENGINES}, "Leave it out.")
         _convert_release(ratings, place, kind, run)
         return
     if sharding["shards"] is not None or sharding["append"] is not None:
         _convert_to_shards(ratings, place, kind, sharding, reading, run)
         return
-    refuse_beside("without --shards", {"resume"}, "Leave it out: nothing is kept to go on from.")
+    refuse_beside("without --shards", _OF_ENGINES, "Leave it out: one table is read and written.")
     from starshade.ratings.write import write_ratings
 
     kind = _format_of(out, kind)  # before the long work
@@ -160,8 +164,18 @@ def _convert_to_shards(
             "--items: a store of shards has all items",
             advice="Leave it out, or write the chosen items without --shards.",
         )
-    chosen = sharding | {"shards": sharding["shards"] or "auto"}
-    written = convert_to_shards(source, place, **chosen, **reading.settings())
+    chosen = {name: sharding[name] for name in ("append", "resume")}
+    with working_beside(place, sharding) as engine:
+        if engine is not None and "://" not in source:
+            source = abspath(source)  # executors stand elsewhere
+        written = convert_to_shards(
+            source,
+            place,
+            sharding["shards"] or "auto",
+            engine=engine,
+            **chosen,
+            **reading.settings(),
+        )
     wrote(place)
     run.emit(
         {"out": str(place), "to": "store", **asdict(written), "seconds": run.seconds},

@@ -17,6 +17,7 @@ from starshade.engine.spark import Spark
 from starshade.errors import ConfigError, InputError
 from starshade.progress import task
 from starshade.ratings.places.atomic import hidden, vacant
+from starshade.ratings.places.place import Place
 from starshade.ratings.readers.recognise.aliases import refuse_repeated
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.shards.manifest import is_sharded
@@ -87,12 +88,36 @@ def open(  # noqa: A001 - it is always said with its module
 
 def _write(session: Any, data: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
     """Let executors write the rows down, and sort them into shards."""
-    place = vacant(out.absolute())
+    with beside(session, vacant(out.absolute())) as engine:
+        _sort(engine, data, out, shards, reading)
+
+
+@contextmanager
+def beside(session: Any, place: Place) -> Iterator[Spark]:
+    """Let a Spark cluster work on what is written to a place; it has a folder beside it meanwhile.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession
+        Classic or Connect.
+    place : Place
+        Its folder is seen by the driver and all executors under the same name.
+    """
     prefix = hidden("rows", place.name)
     sweep(place.parent, prefix)
     folder, handle = own(place.parent, prefix, make_folder)
     try:
-        written = _written(session, data, folder)
+        yield Spark(session, Journal(folder))
+    finally:
+        remove(folder, handle)
+        os.close(handle)
+
+
+def _sort(engine: Spark, data: Any, out: Path, shards: int | str, reading: dict[str, Any]) -> None:
+    folder = engine.folder
+    assert folder is not None
+    try:
+        written = _written(engine.session, data, folder)
         files = {folder / row.file: row.rows for row in written if row.rows}
         if not files:
             raise InputError("the frame has no rows: no ratings to read")
@@ -102,7 +127,6 @@ def _write(session: Any, data: Any, out: Path, shards: int | str, reading: dict[
                 advice="Choose a place that all see under one name.",
                 setting="out",
             )
-        engine = Spark(session, Journal(folder))
         convert_to_shards(sorted(files), out, shards, engine=engine, **reading)
     except InputError as error:
         # its rows are named where they are, and not where they were written
@@ -112,9 +136,6 @@ def _write(session: Any, data: Any, out: Path, shards: int | str, reading: dict[
             advice=error.advice,
             setting=error.setting,
         ) from error
-    finally:
-        remove(folder, handle)
-        os.close(handle)
 
 
 def _written(session: Any, data: Any, folder: Path) -> list[Any]:

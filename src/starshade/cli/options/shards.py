@@ -19,6 +19,7 @@ from starshade.setting import settings_of
 
 if TYPE_CHECKING:
     from starshade.engine.job import Engine
+    from starshade.ratings.places.place import Place
     from starshade.ratings.shards.shards import Shards
 
 #: gives a command the options of work over shards, and passes it ``engine``
@@ -81,8 +82,29 @@ def opened(source: str, settings: Mapping[str, Any]) -> Iterator[tuple[Shards, E
         ):
             yield there
         return
-    if settings["master"] is not None:
-        refuse_beside("without --engine spark", {"master"}, "Add it, or leave this out.")
+    _refuse_master(settings)
     shards = open_shards(source)
     with journal_in(shards.path, resume=resume) as journal:
         yield shards, Local(journal)
+
+
+@contextmanager
+def working_beside(place: Place, settings: Mapping[str, Any]) -> Iterator[Engine | None]:
+    """Let an engine work on what is written to a place; None: this process does it."""
+    if settings["engine"] == "spark":
+        from starshade.engine.session import session_at
+        from starshade.spark.store import beside
+
+        with (
+            session_at(settings["master"]) as session,
+            beside(session, place) as engine,
+        ):
+            yield engine
+        return
+    _refuse_master(settings)
+    yield None
+
+
+def _refuse_master(settings: Mapping[str, Any]) -> None:
+    if settings["master"] is not None:
+        refuse_beside("without --engine spark", {"master"}, "Add it, or leave this out.")
