@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from starshade.chart import Chart
+    from starshade.ratings.shards.kept import KeptShards
     from starshade.release.manifest import Manifest
 
 
@@ -80,8 +81,15 @@ class Part(NamedTuple):
     record: NDArray[np.int64]
 
 
-#: opens parts, one after the other: what is mapped is in memory as long as it is open
-Divided = Callable[[], Iterator[Part]]
+class Divided(Protocol):
+    """A table that was anonymized, in parts, and the link."""
+
+    @property
+    def table(self) -> KeptShards:
+        """The table."""
+
+    def __call__(self) -> Iterator[Part]:
+        """Open one part after the other: what is mapped is in memory as long as it is open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +99,13 @@ class Private:
     `config`: everything needed, with the input, to make the same release byte for byte. `source`:
     where the ratings came from. `digest`: SHA-256 over the canonical input table. `ratings`:
     SHA-256 over the released users' ratings of the released items, by which a receipt knows them
-    again (`starshade.release.folder.digest.ratings_digest`); empty on one just made. `original`:
-    the very table that was anonymized (chosen items, users left); not written anywhere. The
-    verifier needs it to check every original cell against its generalized one. `exact`: what the
-    release tells in bands, in figures. `groups`: layout "record": who was put together, by record
-    number; written nowhere. It tells the verifier where to look first. `release`: SHA-256 of the
-    ``release.json``; empty on one just made. `chain`: of a release that continues an earlier one.
-    `forgotten`: record numbers of people who were taken out of the receipt since
+    again (`starshade.release.folder.digest.ratings_digest`). Both empty on one just made.
+    `original`: the very table that was anonymized (chosen items, users left); not written anywhere.
+    The verifier needs it to check every original cell against its generalized one. `exact`: what
+    the release tells in bands, in figures. `groups`: layout "record": who was put together, by
+    record number; written nowhere. It tells the verifier where to look first. `release`: SHA-256 of
+    the ``release.json``; empty on one just made. `chain`: of a release that continues an earlier
+    one. `forgotten`: record numbers of people who were taken out of the receipt since
     (`starshade.release.folder.forget`): nobody's now, as if they had been invented. `divided`: of a
     release that is made shard by shard: opens what others have in `original` and `link`, which then
     is empty.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from starshade.ratings.shards.manifest import PER_RATING
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.regularized_svd import RegularizedSVD, check_factors
 from starshade.recommend.sharded import fit_over, sample_over
-from starshade.release.folder.digest import digest_of_shards, ratings_digest
 from starshade.release.profile_release import released
 from starshade.release.profiles import Profiles
 from starshade.release.table import Link, Release
@@ -122,7 +121,7 @@ def anonymized_shards(
         buckets = send(records, sample, method, asked, tables, engine, place)
         grouped = group(buckets, asked, tables, engine, place)
         classes = merged(grouped)
-        release = released(
+        yield released(
             table,
             Profiles(table.items, classes.sizes, classes.levels, table.scale, step),
             Link(Vocabulary(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int64)),
@@ -132,11 +131,6 @@ def anonymized_shards(
             method.profile,
             divided=link(grouped, classes, place),
         )
-        assert release.private is not None
-        private = replace(
-            release.private, digest=digest_of_shards(table), ratings=ratings_digest(table)
-        )
-        yield replace(release, private=private)
 
 
 def _counts_of(levels: NDArray[np.int64], codes: NDArray[Any] | None, n: int) -> NDArray[np.int64]:

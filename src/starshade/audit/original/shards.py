@@ -33,6 +33,21 @@ from starshade.release.table import Link, Part, Release
 
 
 @dataclass(frozen=True, eq=False)
+class _Linked:
+    """What a release was made of, as its receipt says; see `starshade.release.table.Divided`."""
+
+    table: KeptShards
+    link: Link
+
+    def __call__(self) -> Iterator[Part]:
+        items = np.arange(self.table.n_items)
+        for number in range(len(self.table)):
+            ratings = self.table.shard(number)
+            place = self.link.users.indices(ratings.users)
+            yield Part(ratings, items, np.where(place < 0, -1, self.link.record[place]))
+
+
+@dataclass(frozen=True, eq=False)
 class InShards:
     """`Original` in shards: `ratings` as they were given, worked on by `engine`."""
 
@@ -91,15 +106,9 @@ class InShards:
     def verified(self, folder: Path) -> dict[str, Any]:
         """Count everything on the files again, and look up every cell of each shard."""
         nobody = Link(Vocabulary(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int64))
-        return verified_against(folder, self.release, divided=self._parts, link=nobody)
-
-    def _parts(self) -> Iterator[Part]:
         assert self.release.private is not None
-        link, items = self.release.private.link, np.arange(self.part.n_items)
-        for number in range(len(self.part)):
-            ratings = self.part.shard(number)
-            place = link.users.indices(ratings.users)
-            yield Part(ratings, items, np.where(place < 0, -1, link.record[place]))
+        divided = _Linked(self.part, self.release.private.link)
+        return verified_against(folder, self.release, divided=divided, link=nobody)
 
     @cached_property
     def _linked(self) -> LinkedShards:

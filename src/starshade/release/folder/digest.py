@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.ratings.shards.kept import AnyShards, KeptShards
-from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
 
 _DECIMALS = 8  # ratings are told apart from 1e-9 on: a table read anew says the same
@@ -65,9 +64,9 @@ def ratings_digest(ratings: Ratings | KeptShards) -> str:
     return digest.hexdigest()
 
 
-def digest_of_any(data: Ratings | Shards) -> str:
+def digest_of_any(data: Ratings | AnyShards) -> str:
     """Return the digest of a table, wherever it is held."""
-    return digest_of_shards(data) if isinstance(data, Shards) else digest_of(data)
+    return digest_of(data) if isinstance(data, Ratings) else digest_of_shards(data)
 
 
 def parts_of(ratings: Ratings | AnyShards) -> _Parts:

@@ -27,7 +27,7 @@ from starshade.ratings.places.atomic import atomic_file
 from starshade.ratings.places.place import Place, Where
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.band import Exact
-from starshade.release.folder.digest import digest_of, ratings_digest
+from starshade.release.folder.digest import digest_of_any, ratings_digest
 from starshade.release.manifest import Manifest, refuse_format
 from starshade.release.table import Chain, Link, Private
 
@@ -93,9 +93,10 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
     private = release.private
     if private is None:
         raise ReleaseError("this release carries no private facts to write a receipt of")
-    original, digest, released = private.original, private.digest, private.ratings
-    if original is not None:
-        digest, released = digest or digest_of(original), released or ratings_digest(original)
+    digest, released = private.digest, private.ratings
+    table = private.original if private.divided is None else private.divided.table
+    if table is not None:
+        digest, released = digest or digest_of_any(table), released or ratings_digest(table)
     facts = {
         "receipt": _FORMAT,
         "starshade": release.manifest.starshade,
