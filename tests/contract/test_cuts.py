@@ -54,6 +54,7 @@ REACHED = {
         attack.likelihood.informed:_TABLE attack.likelihood.plain:_BATCH
         attack.link_existence.link_existence:_BLOCK kernels.arrays:_CHUNK
         attack.shadows.resampled:_BLOCK attack.shadows.seen:_BLOCK
+        attack.shadows.seen:_TABLE
         attack.composition.cells:_BLOCK attack.composition.cells:_TABLE
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW

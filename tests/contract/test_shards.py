@@ -21,6 +21,7 @@ from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.sharded.attack import attack_shards
 from starshade.audit.measure import measure_all, measure_shards
@@ -153,6 +154,8 @@ WORKS = {
     "structure": _attack(StructureAttack(theta=0.5, absent=True)),
     "homogeneity": _attack(HomogeneityAttack(sensitive=[0, 3])),
     "homogeneity, by structure": _attack(HomogeneityAttack(by="structure", theta=0.4)),
+    "membership": _attack(MembershipAttack(rounds=3)),
+    "inference": _attack(InferenceAttack(rounds=3, questions=4)),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
     "likelihood on a release": _on_release(Likelihood(absent=True)),
     "link existence": _ask_all(LinkExistence()),

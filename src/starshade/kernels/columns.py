@@ -215,56 +215,71 @@ def _sum(first, last, levels, items, kinds, worth, out):  # type: ignore[no-unty
                 stretch[row] += table[column[row]]
 
 
-def sums_by_item(
-    levels: Array, sizes: Ints, shares: Floats, means: Floats
-) -> tuple[Floats, Floats]:
-    """Add up, over the records, how much of each item is rated, and that times its mean rating.
-
-    `shares`, `means`: what each level is in both, null first.
-    """
-    weight, total = np.zeros(len(levels)), np.zeros(len(levels))
-    lanes = cut(np.full(len(levels), levels.shape[1]), len(shares))
-    told = levels, sizes, shares, means, weight, total
-    run(lambda lane: _sum_items(*lanes[lane], *told), len(lanes))
-    return weight, total
+def count_levels(levels: Array, sizes: Ints, counts: Ints) -> None:
+    """Count records by item and level: add to `counts` (items, levels + 1), null first."""
+    lanes = cut(np.full(len(levels), levels.shape[1]))
+    run(lambda lane: _count_levels(*lanes[lane], levels, sizes, counts), len(lanes))
 
 
 @njit(cache=True, nogil=True)
-def _sum_items(first, last, levels, sizes, shares, means, weight, total):  # type: ignore[no-untyped-def]
-    counts = np.empty(len(shares), np.int64)
+def _count_levels(first, last, levels, sizes, counts):  # type: ignore[no-untyped-def]
     for item in range(first, last):
         column = levels[item]
-        counts[:] = 0
         for row in range(len(column)):
-            counts[column[row]] += sizes[row]
-        for level in range(len(counts)):
-            weight[item] += counts[level] * shares[level]
-            total[item] += counts[level] * shares[level] * means[level]
+            counts[item, column[row]] += sizes[row]
 
 
-def weighted_sums(
-    levels: Array,
-    items: Ints,
-    weights: Floats,
-    tables: tuple[Floats, Floats],
-    out: tuple[Floats, Floats],
+def greatest_shown(
+    levels: Array, wanted: tuple[Ints, Ints], logs: Floats, shares: Floats, out: Floats
 ) -> None:
-    """Add up, over rows with weights, how much of some items is rated, and that times its rating.
+    """Find the largest number of the rows that show an item as rated: into `out` (wanted,).
 
-    `items`: -1 is none; `tables`: shares and means of each level, null first; `out`: both sums.
+    `wanted`: people and items, -1 is none; `logs` (people, rows); `shares`: how much of a rating
+    each level is, null first. `out` stays as it is where no row shows the item.
     """
-    rows = np.flatnonzero(weights)
-    _weighted(levels, items, rows, weights[rows], *tables, *out)
+    lanes = cut(np.full(len(out), levels.shape[1]))
+    run(lambda lane: _greatest(*lanes[lane], levels, *wanted, logs, shares, out), len(lanes))
 
 
 @njit(cache=True, nogil=True)
-def _weighted(levels, items, rows, weights, shares, means, chance, total):  # type: ignore[no-untyped-def]
-    for i in range(len(items)):
+def _greatest(first, last, levels, people, items, logs, shares, out):  # type: ignore[no-untyped-def]
+    for i in range(first, last):
         if items[i] < 0:
             continue
-        column = levels[items[i]]
-        for r in range(len(rows)):
-            level = column[rows[r]]
-            part = shares[level] * weights[r]
-            chance[i] += part
-            total[i] += part * means[level]
+        column, of_rows, most = levels[items[i]], logs[people[i]], out[i]
+        for row in range(len(column)):
+            if column[row] > 0 and of_rows[row] > most and shares[column[row]] > 0:
+                most = of_rows[row]
+        out[i] = most
+
+
+def add_by_level(
+    levels: Array,
+    wanted: tuple[Ints, Ints],
+    odds: Floats,
+    scales: Floats,
+    least: float,
+    out: tuple[Ints, Ints],
+) -> None:
+    """Add up rows by the level that they show: into both of `out` (wanted, levels + 1).
+
+    `wanted`: people and items, -1 is none; `odds` (people, rows). The first are sums of the odds
+    times `scales` (wanted,), each cut to a whole number, so that they are the same in any order;
+    the second are numbers of rows whose odds are `least` or more. Nulls are not looked at.
+    """
+    lanes = cut(np.full(len(scales), levels.shape[1]))
+    told = levels, *wanted, odds, scales, least, *out
+    run(lambda lane: _add_by_level(*lanes[lane], *told), len(lanes))
+
+
+@njit(cache=True, nogil=True)
+def _add_by_level(first, last, levels, people, items, odds, scales, least, whole, best):  # type: ignore[no-untyped-def]
+    for i in range(first, last):
+        if items[i] < 0:
+            continue
+        column, of_rows = levels[items[i]], odds[people[i]]
+        for row in range(len(column)):
+            level = column[row]
+            if level > 0:
+                whole[i, level] += np.int64(of_rows[row] * scales[i])
+                best[i, level] += of_rows[row] >= least

@@ -14,6 +14,7 @@ from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows.halves import likeliest
 from starshade.attack.shadows.inference import (
     WAYS,
     InferenceAttack,
@@ -22,10 +23,10 @@ from starshade.attack.shadows.inference import (
     by_crowd,
     compared,
     marked,
-    posteriors,
     questions,
 )
 from starshade.attack.shadows.resampled import Resampled
+from starshade.attack.shadows.seen import Facts, Seen, Wanted
 from starshade.errors import ConfigError, StarshadeError
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
@@ -59,10 +60,11 @@ def test_answers_are_those_of_the_definition(
     asked = [asked_of(ratings, facts, person) for person in range(len(facts))]
     if not len(facts):
         return  # nobody rated as much
-    shown = list(posteriors(release, facts))
+    odds = np.concatenate([np.exp(logs) for _, logs, _ in release.fits(facts)])
+    best = np.concatenate([shares for _, shares in likeliest(release, facts)])
     both = answers(release, facts, asked, ratings.scale)
     for way, by in enumerate(WAYS):
-        weights, found = np.concatenate([each[1 + way] for each in shown]), both[way]
+        weights, found = (odds / odds.sum(axis=1, keepdims=True), best)[way], both[way]
         for person, each in enumerate(asked):
             expected = naive.posterior(shadow, facts_of(ratings, facts, person), by)
             assert weights[person] == pytest.approx(expected, abs=1e-9)
@@ -102,6 +104,18 @@ def test_questions_are_about_the_rest(ratings: Ratings, known: int, most: int) -
         for item, other in zip(asked.rated, asked.unrated, strict=True):
             twin = naive.unrated_twin(ratings, int(facts.users[person]), int(item))
             assert other == (-1 if twin is None else twin)
+
+
+def test_small_chances_are_told_apart() -> None:
+    likes, hates = dict.fromkeys(range(8), 5.0), dict.fromkeys(range(8), 1.0)
+    others = [{9: 2.0}, {10: 2.0}, {10: 4.0}]
+    ratings = table([{**likes, 8: 3.0}, *({**hates, **other} for other in others)], STARS)
+    facts = Facts(np.zeros(1, np.int64), np.array([0, 8]), np.arange(8), np.full(8, 5.0))
+    wanted = Wanted.by([np.array([8, 9, 10, -1])])
+    chance, value = Seen.of(ratings, ratings).shown(facts, wanted)
+    assert chance[0].tolist() == pytest.approx([1.0, 1e-40, 2e-40, 0.0], rel=1e-9)
+    assert chance[1].tolist() == [1.0, 0.0, 0.0, 0.0]  # to who believes the likeliest alone
+    assert value[:, :3].tolist() == [[3.0, 2.0, 3.0]] * 2
 
 
 def test_by_the_crowd_nobody_is_known() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,15 +17,19 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows import seen
+from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.folds import edges_of, numbers_of
 from starshade.attack.shadows.halves import HalvesAttack
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.play import play
+from starshade.attack.shadows.seen import Seen, Wanted
 from starshade.attack.shadows.shadows import Shadows
-from starshade.attack.sharded import shadows
+from starshade.attack.sharded import folds
 from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.shadows import play_shards
+from starshade.attack.sharded.view import SeenShards
 from starshade.attack.targets import Request
 from starshade.audit.shadows import being_in_it
 from starshade.engine.local import Local
@@ -37,6 +42,7 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.match.match import LinkedShards
 from starshade.release.table import Link, Release
+from tests.strategies import at_least, ratings_tables
 
 
 def told(result: Any) -> Any:
@@ -122,6 +128,66 @@ def test_what_being_in_it_tells_is_that_of_the_same_releases_beside_one_table(
     assert [told(each) for each in cut] == [told(each) for each in whole]
 
 
+def alone(ask: Callable[[], Any]) -> str:
+    """What came of it, without what differs from run to run."""
+    try:
+        return told(ask())
+    except ConfigError as error:
+        return str(error)
+
+
+@at_least(60)
+@given(
+    ratings_tables(min_users=9, max_users=24),
+    st.sampled_from([MembershipAttack(rounds=2), InferenceAttack(rounds=3, questions=2)]),
+    st.sampled_from([1, 2, 7]),
+    st.sampled_from([None, 9]),
+    st.builds(
+        Knowledge,
+        known=st.integers(1, 3),
+        ratings=st.booleans(),
+        outside_top=st.integers(0, 1),
+        except_items=st.sampled_from([(), ("2",)]),
+    ),
+    st.sampled_from([1, 2**20]),
+)
+def test_what_ratings_as_they_are_tell_is_what_one_table_tells(
+    tmp_path_factory, ratings, attack, n, targets, knowledge, together
+):
+    path = tmp_path_factory.mktemp("shards") / "s"
+    write_shards(ratings, path, n)
+    shards = open_shards(path)
+    whole = alone(lambda: attack.run(ratings, knowledge, targets=targets, rng=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seen, "_TABLE", together)
+        cut = alone(lambda: attack_shards(attack, shards, knowledge, targets=targets, rng=3))
+    assert cut == whole
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_rows_in_shards_weigh_what_those_of_one_table_do(tmp_path: Path, n: int) -> None:
+    ratings = synthesize(n_users=300, n_items=20, n_ratings=2_000, rng=1)
+    write_shards(ratings, tmp_path / "s", n)
+    shards, released = open_shards(tmp_path / "s"), np.ones(20, dtype=np.bool_)
+    without = folds.Without(folds.People(released, 1, np.arange(9, dtype=np.uint64)), (3,))
+    whole = Seen.of(ratings, ratings)
+    parts = SeenShards(whole.view, None, shards, Local(), without)
+    told = Told(ratings, np.arange(20, dtype=np.int32), Knowledge(), 0)
+    facts = told.of(np.flatnonzero(told.enough(4)), 4)
+    wanted = Wanted.by([np.arange(-1, 20)] * len(facts))
+    found = zip(parts.weighed(facts, wanted), whole.weighed(facts, wanted), strict=True)
+    assert all(np.array_equal(one, other) for one, other in found)
+    assert parts.item_means.tolist() == whole.item_means.tolist()
+    assert parts.counted.n_users == parts.records == 300
+
+
+def test_ratings_as_they_are_take_no_method(tmp_path: Path) -> None:
+    write_shards(synthesize(n_users=30, n_items=8, n_ratings=150, rng=1), tmp_path / "s", 2)
+    attack = MembershipAttack(rounds=1, method=PredictiveAnonymizer(k=2))
+    with pytest.raises(ConfigError, match="attacked as they are, without a method"):
+        attack_shards(attack, open_shards(tmp_path / "s"))
+
+
 @pytest.mark.parametrize("bits", [1, 3, 16])
 def test_folds_are_those_of_one_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
@@ -132,10 +198,10 @@ def test_folds_are_those_of_one_table(
     people = np.flatnonzero(rated)
     assert len(people) < 60
     write_shards(ratings, tmp_path / "s", 3)
-    monkeypatch.setattr(shadows, "_BITS", bits)
-    edges = shadows._edges_over(open_shards(tmp_path / "s"), Local(), 5, released)
+    monkeypatch.setattr(folds, "_BITS", bits)
+    edges = folds.edges_over(open_shards(tmp_path / "s"), Local(), 5, released)
     assert edges.tolist() == edges_of(numbers_of(ratings.users.fingerprints[people], 5)).tolist()
-    fold = shadows._People(released, 5, edges).fold(ratings)
+    fold = folds.People(released, 5, edges).fold(ratings)
     assert fold.tolist() == Shadows(ratings, people, None, 5).fold.tolist()
     sizes = np.bincount(fold[people])
     assert len(sizes) == 10

@@ -10,14 +10,15 @@ from hypothesis.extra.numpy import arrays
 
 from starshade.kernels import columns
 from starshade.kernels.columns import (
+    add_by_level,
     count_cells,
+    count_levels,
     first_equal_column,
     gather,
-    sums_by_item,
+    greatest_shown,
     sums_of,
     tally_shown,
     transpose_bytes,
-    weighted_sums,
 )
 
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 12))
@@ -86,20 +87,6 @@ def test_what_is_shown_of_ratings(levels: np.ndarray, seed: int) -> None:
 def test_sums(levels: np.ndarray, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_rows = levels.shape[1]
-    sizes, shares, means = rng.integers(1, 5, n_rows), rng.random(4), rng.random(4)
-    weight, total = sums_by_item(levels, sizes, shares, means)
-    assert weight == pytest.approx((shares[levels] * sizes).sum(axis=1))
-    assert total == pytest.approx((shares[levels] * means[levels] * sizes).sum(axis=1))
-
-    weights = rng.random(n_rows) * rng.integers(0, 2, n_rows)
-    items = rng.integers(-1, len(levels), 5)
-    chance, value = np.zeros(5), np.zeros(5)
-    weighted_sums(levels, items, weights, (shares, means), (chance, value))
-    there = (items >= 0)[:, None]
-    cells = np.where(there, shares[levels[items]] * weights, 0.0)
-    assert chance == pytest.approx(cells.sum(axis=1))
-    assert value == pytest.approx((cells * means[levels[items]]).sum(axis=1))
-
     worth, indptr = rng.random((3, 4)), np.array([0, 2, 2, 5])
     facts, kinds = rng.integers(0, len(levels), 5), rng.integers(0, 3, 5)
     out, pieces = np.zeros((3, n_rows)), np.zeros((3, n_rows))
@@ -110,3 +97,31 @@ def test_sums(levels: np.ndarray, seed: int) -> None:
     assert np.array_equal(out, pieces)
     each = worth[kinds[:, None], levels[facts]]
     assert out == pytest.approx(np.stack([each[:2].sum(0), np.zeros(n_rows), each[2:].sum(0)]))
+
+
+@given(LEVELS, st.integers(0, 2**32))
+def test_rows_by_level(levels: np.ndarray, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_items, n_rows = levels.shape
+    sizes, counts = rng.integers(1, 5, n_rows), np.ones((n_items, 4), np.int64)
+    count_levels(levels, sizes, counts)
+    expected = [[1 + sizes[column == level].sum() for level in range(4)] for column in levels]
+    assert counts.tolist() == expected
+
+    people, items = np.sort(rng.integers(0, 3, 5)), rng.integers(-1, n_items, 5)
+    odds, shares = rng.random((3, n_rows)), np.array([0.0, 0.5, 0.0, 1.0])
+    most = np.full(5, -np.inf)
+    greatest_shown(levels, (people, items), odds, shares, most)
+    scales, least = 2.0 ** rng.integers(0, 50, 5), 0.7
+    whole, best = np.zeros((5, 4), np.int64), np.zeros((5, 4), np.int64)
+    add_by_level(levels, (people, items), odds, scales, least, (whole, best))
+    for i, (person, item) in enumerate(zip(people, items, strict=True)):
+        column = levels[item] if item >= 0 else np.zeros(n_rows, np.uint8)
+        of_rows = odds[person]
+        assert most[i] == max([*of_rows[shares[column] > 0], -np.inf])
+        for level in range(1, 4):
+            here = of_rows[column == level]
+            assert whole[i, level] == sum(int(each * scales[i]) for each in here)
+            assert best[i, level] == (here >= least).sum()
+    assert not whole[:, 0].any()
+    assert not best[:, 0].any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -9,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.shadows.facts import Told
-from starshade.attack.shadows.inference import posteriors
 from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled, mean_of
-from starshade.attack.shadows.seen import Facts, Seen
+from starshade.attack.shadows.seen import TIE, Facts, Seen
 from starshade.attack.shadows.shadows import Method, Round
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
@@ -113,8 +113,19 @@ def halved(told: Told, users: NDArray[np.int64], known: int) -> tuple[Facts, Fac
 def joined(seen: Seen, one: Facts, other: Facts) -> Floats:
     """Chance that both halves name one class, each the likeliest, ties shared; (people,)."""
     credit = np.zeros(len(one))
-    for (people, _, first), (_, _, second) in zip(
-        posteriors(seen, one), posteriors(seen, other), strict=True
+    for (people, first), (_, second) in zip(
+        likeliest(seen, one), likeliest(seen, other), strict=True
     ):
         credit[people] = (first * second).sum(axis=1)
     return credit
+
+
+def likeliest(seen: Seen, facts: Facts) -> Iterator[tuple[slice, Floats]]:
+    """Say which rows are likeliest to be each person's: they share where they are equal.
+
+    Yields some people, in their order, and shares of shape (people, rows) and sum 1.
+    """
+    for people, logs, _ in seen.fits(facts):
+        odds = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
+        best = odds >= 1 - TIE
+        yield people, best / best.sum(axis=1, keepdims=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
 from starshade.attack.shadows.play import Asked, ShadowAttack
 from starshade.attack.shadows.resampled import Resampled
-from starshade.attack.shadows.seen import Facts, Seen
+from starshade.attack.shadows.seen import TIE, Facts, Seen, Wanted
 from starshade.attack.shadows.shadows import Method, Round
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
@@ -23,7 +22,6 @@ from starshade.ratings.scale import Scale
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
-_TIE = 1e-9  # relatively
 WAYS: tuple[Literal["all", "best"], ...] = ("all", "best")
 
 
@@ -182,35 +180,20 @@ def questions(told: Told, user: int, known: NDArray[np.int32], most: int) -> Que
     return Questions(item[rated].astype(np.int64), ratings[rest], nearest)
 
 
-def posteriors(seen: Seen, facts: Facts) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Say how likely each row is each person's, and who believes the likeliest alone.
-
-    Yields some people, in their order, and both, of shape (people, rows) and sum 1; likeliest rows
-    share where they are equal.
-    """
-    sizes = np.log(seen.sizes)
-    for people, logs, _ in seen.fits(facts):
-        logs += sizes
-        odds = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
-        best = (odds >= 1 - _TIE).astype(np.float64)
-        yield (
-            people,
-            odds / odds.sum(axis=1, keepdims=True),
-            best / best.sum(axis=1, keepdims=True),
-        )
-
-
 def answers(
     seen: Seen, facts: Facts, asked: list[Questions], scale: Scale
 ) -> tuple[list[Marks], list[Marks]]:
     """Let each person's questions be answered by a release, in both ways, and mark the answers."""
     out: tuple[list[Marks], list[Marks]] = [], []
-    for people, *both in posteriors(seen, facts):
-        for marks, posterior in zip(out, both, strict=True):
-            for weights, each in zip(posterior, asked[people], strict=True):
-                chance, value = seen.shown(weights, each.rated)
-                other, _ = seen.shown(weights, each.unrated)
-                marks.append(marked(each, chance, other, value, scale))
+    most = max((len(each.rated) for each in asked), default=0)
+    for people, part in facts.blocks(seen.at_once(2 * most), len(facts.items)):
+        some = asked[people]
+        wanted = Wanted.by([np.concatenate([each.rated, each.unrated]) for each in some])
+        ends = np.cumsum([len(each.rated) for each in some for _ in range(2)])
+        for marks, *both in zip(out, *seen.shown(part, wanted), strict=True):
+            chances, values = (np.split(column, ends)[:-1] for column in both)
+            pairs = zip(some, chances[::2], chances[1::2], values[::2], strict=True)
+            marks += [marked(*told, scale) for told in pairs]
     return out
 
 
@@ -232,11 +215,11 @@ def marked(asked: Questions, chance: Floats, other: Floats, value: Floats, scale
     if not len(asked.rated):
         return Marks(np.nan, np.nan, np.nan)
     pair = asked.unrated >= 0
-    equal = np.abs(chance - other) <= _TIE * np.maximum(chance, other)
+    equal = np.abs(chance - other) <= TIE * np.maximum(chance, other)
     won = np.where(equal, 0.5, chance > other)[pair]
     right = np.nan
     if scale.step is not None and scale.width:
-        steps = np.floor((value - scale.minimum) / scale.step + 0.5 + _TIE)
+        steps = np.floor((value - scale.minimum) / scale.step + 0.5 + TIE)
         right = float((np.abs(scale.minimum + steps * scale.step - asked.ratings) < 1e-6).mean())
     error = float(np.abs(value - asked.ratings).mean())
     return Marks(float(won.mean()) if len(won) else np.nan, right, error)

@@ -138,17 +138,9 @@ def membership_scores(release: Seen, reference: Seen, facts: Facts) -> Floats:
     A fit is the logarithm of the chance of the facts that can be compared, from any record, over
     how many they are. 0 where there is no such fact in one of the two.
     """
-    (inside, here), (outside, there) = (_fits(each, facts) for each in (release, reference))
-    return np.where((here > 0) & (there > 0), inside - outside, 0.0)
-
-
-def _fits(seen: Seen, facts: Facts) -> tuple[Floats, NDArray[np.int64]]:
-    whole, compared = np.zeros(len(facts)), np.zeros(len(facts), dtype=np.int64)
-    often = np.log(seen.sizes / seen.sizes.sum())
-    for people, logs, some in seen.fits(facts):
-        whole[people] = np.logaddexp.reduce(logs + often, axis=1) / np.maximum(some, 1)
-        compared[people] = some
-    return whole, compared
+    sides = [each.chances(facts) for each in (release, reference)]
+    inside, outside = (logs / np.maximum(compared, 1) for logs, compared in sides)
+    return np.where((sides[0][1] > 0) & (sides[1][1] > 0), inside - outside, 0.0)
 
 
 def summed_up(known: int | None, rounds: Sequence[Scores], seed: int) -> MembershipAt:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from starshade.attack.likelihood.informed import Model, means_of, share_rated, s
 from starshade.attack.view import View, averaged, look
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
-from starshade.kernels.columns import sums_by_item, sums_of, weighted_sums
+from starshade.kernels.columns import add_by_level, count_levels, greatest_shown, sums_of
 from starshade.naming import aside
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
@@ -27,6 +28,10 @@ from starshade.release.table import Release
 Floats = NDArray[np.float64]
 _NEVER = 1e-5  # the chance of a rating that a row excludes: methods and people err
 _BLOCK = 2**23  # people times rows, and facts times contents, looked at together
+_TABLE = 2**20  # counts by item and content held together
+TIE = 1e-9  # relatively
+_LEAST = -900  # binary exponent of the smallest odds that are told apart
+STEPS = "greatest", "odds"
 _EXACTLY = Knowledge(known=1, dates=False)
 
 
@@ -57,6 +62,69 @@ class Facts:
             indptr = self.indptr[start : stop + 1] - self.indptr[start]
             yield some, Facts(self.users[some], indptr, self.items[here], self.ratings[here])
             start = stop
+
+
+class Wanted(NamedTuple):
+    """Items of which one wants to know how rows show them, weighed by how they fit a person.
+
+    `people` (wanted,): whose facts, ascending; `items`: of the original, -1: none.
+    """
+
+    people: NDArray[np.int64]
+    items: NDArray[np.int64]
+
+    @classmethod
+    def by(cls, people: Sequence[NDArray[np.int64]]) -> Wanted:
+        """Lay out which items are wanted of each person."""
+        nothing = np.empty(0, dtype=np.int64)
+        lengths = [len(items) for items in people]
+        return cls(np.repeat(np.arange(len(people)), lengths), np.concatenate([nothing, *people]))
+
+    def of(self, people: slice) -> tuple[slice, Wanted]:
+        """Return which are of some people, and these."""
+        here = slice(*np.searchsorted(self.people, [people.start, people.stop]))
+        return here, Wanted(self.people[here] - people.start, self.items[here])
+
+
+class Weighed(NamedTuple):
+    """Rows weighed by how likely each is a person's, in numbers that merge exactly in any order.
+
+    `greatest` (people,): largest logarithm of the chance of the facts, times records, of any row.
+    `most` (wanted,): the same, of the rows that show the item as rated; -inf: there are none.
+    `compared` (people,): facts that could be compared. `rows` (2, people): sums of the odds of
+    rows, each a whole number, the likeliest row's being a power of 2; how many are likeliest.
+    `shown` (2, wanted, contents + 1): likewise, of the rows that show each content; the first in
+    units by the likeliest of these rows, as otherwise nothing were left of small chances.
+    """
+
+    greatest: Floats
+    most: Floats
+    compared: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    shown: NDArray[np.int64]
+
+    @classmethod
+    def by_nothing(cls, people: int, wanted: int, contents: int) -> Weighed:
+        """Return what no row comes to."""
+        whole = (
+            np.zeros(shape, np.int64) for shape in (people, (2, people), (2, wanted, contents))
+        )
+        return cls(np.full(people, -np.inf), np.full(wanted, -np.inf), *whole)
+
+    def of(self, people: slice, wanted: slice) -> Weighed:
+        """Return the part of some people, which may be filled."""
+        return Weighed(
+            self.greatest[people],
+            self.most[wanted],
+            self.compared[people],
+            self.rows[:, people],
+            self.shown[:, wanted],
+        )
+
+    def exponents(self, wanted: Wanted) -> NDArray[np.int64]:
+        """Return the binary exponents of the units of `shown`, beside those of `rows`."""
+        odds = np.exp(self.most - self.greatest[wanted.people])
+        return np.maximum(np.frexp(odds)[1], _LEAST).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +180,46 @@ class Seen:
         """Mean rating of each content, 0 of none before them, shape (contents + 1,)."""
         return np.append(0.0, mean_rating(self.view.cells.symbols, self.view.original.levels))
 
+    @property
+    def records(self) -> int:
+        """Records of all rows."""
+        return self.view.cells.n_records
+
     @cached_property
     def item_means(self) -> Floats:
         """Mean rating that the release shows of each of its items, over its records.
 
         The last, and of an item that no row shows: the mean over all items.
         """
-        weight, total = sums_by_item(self.levels, fixed(self.sizes), self.shares, self.means)
+        n_items, contents = self.view.cells.n_items, len(self.shares)
+        weights, totals, overall = [], [], np.zeros((1, contents), dtype=np.int64)
+        each = max(1, _TABLE // contents)
+        for first in range(0, n_items, each):
+            counts = self.counts_of(first, min(first + each, n_items))
+            overall += counts.sum(axis=0)
+            weight, total = self._summed(counts)
+            weights.append(weight)
+            totals.append(total)
+        weight, total = (
+            np.concatenate([*parts, own])
+            for parts, own in zip((weights, totals), self._summed(overall), strict=True)
+        )
         scale = self.view.cells.symbols.scale
-        middle = (scale.minimum + scale.maximum) / 2
-        overall = total.sum() / weight.sum() if weight.any() else middle
-        each = np.where(weight > 0, total / np.where(weight > 0, weight, 1), overall)
-        return np.append(each, overall)
+        middle = total[-1] / weight[-1] if weight[-1] else (scale.minimum + scale.maximum) / 2
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1), middle)
+
+    def counts_of(self, first: int, last: int) -> NDArray[np.int64]:
+        """Count records by item, from the first to before the last, and content (null first)."""
+        counts = np.zeros((last - first, len(self.shares)), dtype=np.int64)
+        count_levels(fixed(self.levels[first:last]), fixed(self.sizes), counts)
+        return counts
+
+    def _summed(self, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return how much is rated, and that times its mean rating, of counts by content."""
+        weight = counts * self.shares
+        # one content after the other, however many counts there are
+        ends = (np.cumsum(each, axis=-1)[..., -1] for each in (weight, weight * self.means))
+        return next(ends), next(ends)
 
     def fits(self, facts: Facts) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
         """Say how well each row fits each person, and how many facts could be compared.
@@ -133,7 +229,7 @@ class Seen:
         people : slice
             Some of the people, in their order.
         logs : ndarray of float64, shape (people, rows)
-            Sum of the logarithms of the chances of their facts, of items that the release has.
+            Logarithm of the chance of their facts, of items that the release has, times records.
         compared : ndarray of int64, shape (people,)
         """
         most = max(1, _BLOCK // max(1, len(self.sizes))), max(1, _BLOCK // len(self.shares))
@@ -145,6 +241,7 @@ class Seen:
             logs = np.zeros((len(part), len(self.sizes)))
             items, worth = place[there].astype(np.int64), self._logs(values)
             sums_of(self.levels, ends, items, kind, worth, logs)
+            logs += np.log(self.sizes)
             yield people, logs, np.diff(ends)
 
     def _logs(self, values: Floats) -> Floats:
@@ -156,16 +253,79 @@ class Seen:
     def _model(self) -> Model:
         return Model(self.view, _EXACTLY, self.spread)
 
-    def shown(self, weights: Floats, items: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def chances(self, facts: Facts) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the logarithm of the chance of the facts that can be compared, from any record.
+
+        And how many these are; both of shape (people,).
+        """
+        found, records = self.weighed(facts, Wanted.by([])), self.records
+        often = found.rows[0] / (2.0 ** _bits(records) * records)
+        return found.greatest + np.log(often), found.compared
+
+    def at_once(self, wanted: int) -> int:
+        """Return of how many people so many items each may be `shown` together."""
+        return max(1, _TABLE // max(1, 2 * wanted * len(self.shares)))
+
+    def shown(self, facts: Facts, wanted: Wanted) -> tuple[Floats, Floats]:
         """Return the chance that items show as rated, and the rating that they show.
 
-        `weights` (rows,): how likely each row is; `items`: of the original.
+        Both of shape (2, wanted): to who weighs all rows, and who believes the likeliest alone.
         """
-        place = self.view.places(items.astype(np.int32)).astype(np.int64)
-        chance, sums = np.zeros(len(items)), np.zeros(len(items))
-        weighted_sums(self.levels, place, weights, (self.shares, self.means), (chance, sums))
-        hidden = chance <= 0
-        return chance, np.where(hidden, self.item_means[place], sums / np.where(hidden, 1, chance))
+        found = self.weighed(facts, wanted)
+        sums, total = self._summed(found.shown)
+        chance = sums / found.rows[:, wanted.people]
+        chance[0] = np.ldexp(chance[0], found.exponents(wanted))
+        hidden, place = sums <= 0, self.view.places(wanted.items.astype(np.int32))
+        value = np.where(hidden, self.item_means[place], total / np.where(hidden, 1, sums))
+        return chance, value
+
+    def weighed(self, facts: Facts, wanted: Wanted) -> Weighed:
+        """Weigh all rows."""
+        out = Weighed.by_nothing(len(facts), len(wanted.items), len(self.shares))
+        self.weigh(facts, wanted, out, self.records)
+        return out
+
+    def weigh(
+        self,
+        facts: Facts,
+        wanted: Wanted,
+        out: Weighed,
+        records: int,
+        steps: Collection[str] = STEPS,
+    ) -> None:
+        """Fill in what rows come to, in two steps.
+
+        The second takes the `greatest` and the `most` of all rows, which the first finds.
+        `records`: of all rows.
+        """
+        for people, logs, compared in self.fits(facts):
+            here, some = wanted.of(people)
+            part = out.of(people, here)
+            part.compared[:] = compared
+            if "greatest" in steps:
+                part.greatest[:] = logs.max(axis=1, initial=-np.inf)
+                greatest_shown(self.levels, self._placed(some), logs, self.shares, part.most)
+            if "odds" in steps:
+                self._add_odds(logs, some, part, _bits(records))
+
+    def _add_odds(self, logs: Floats, wanted: Wanted, part: Weighed, bits: int) -> None:
+        logs -= part.greatest[:, None]
+        odds, least = np.exp(logs, out=logs), 1 - TIE
+        scales = np.ldexp(1.0, bits - part.exponents(wanted))
+        told = self.levels, self._placed(wanted), odds, scales, least
+        add_by_level(*told, (part.shown[0], part.shown[1]))
+        part.rows[1] = (odds >= least).sum(axis=1)
+        odds *= 2.0**bits
+        part.rows[0] = odds.astype(np.int64).sum(axis=1)
+
+    def _placed(self, wanted: Wanted) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        place = self.view.places(wanted.items.astype(np.int32))
+        return wanted.people, place.astype(np.int64)
+
+
+def _bits(records: int) -> int:
+    """Return the exponent of the odds of 1: those of so many records add up to a whole number."""
+    return 62 - records.bit_length()
 
 
 def mean_rating(symbols: Symbols, levels: Floats) -> Floats:

@@ -12,6 +12,8 @@ from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.shadows.inference import InferenceAttack
+from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.play import ShadowAttack
 from starshade.attack.sharded.candidates import by_candidates
 from starshade.attack.sharded.fake_edges import by_fake_edges_on_release
@@ -25,7 +27,7 @@ from starshade.attack.sharded.released import (
     by_score_on_release,
 )
 from starshade.attack.sharded.scoreboard import by_score
-from starshade.attack.sharded.shadows import by_rounds_on_release
+from starshade.attack.sharded.shadows import by_rounds
 from starshade.attack.targets import Attack
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
@@ -52,8 +54,8 @@ def attack_shards(
     ----------
     attack : Attack
         ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack, HomogeneityAttack,
-        LinkExistence or PaddingAttack; on a release also FakeEdgesAttack and, on releases made
-        again shard by shard, MembershipAttack and InferenceAttack.
+        LinkExistence, PaddingAttack, MembershipAttack or InferenceAttack (the last two on
+        releases that are made again shard by shard); on a release also FakeEdgesAttack.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -72,8 +74,8 @@ def attack_shards(
         raise ConfigError(
             f"{called('attack')} {attack.name}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label, structure, homogeneity, likelihood, link-existence "
-            "and padding; on releases also fake-edges, membership and inference.",
+            "scoreboard-rh, scoreboard, label, structure, homogeneity, likelihood, "
+            "link-existence, padding, membership and inference; on releases also fake-edges.",
             setting="attack",
         )
     with task(f"attacking: {attack.name}"):
@@ -97,7 +99,8 @@ _WORK: tuple[tuple[Any, Any, Any], ...] = (
     (LinkExistence, by_links, by_links_on_release),
     (PaddingAttack, by_padding, by_padding_on_release),
     (FakeEdgesAttack, None, by_fake_edges_on_release),
-    (ShadowAttack, None, by_rounds_on_release),
+    ((MembershipAttack, InferenceAttack), by_rounds, by_rounds),
+    (ShadowAttack, None, by_rounds),
 )
 
 
