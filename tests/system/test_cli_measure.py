@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from starshade.recommend.adapters import SurpriseSVD
+from starshade.utility.held_out import sharded
 from tests.system.conftest import call, refused, told
 
 
@@ -79,3 +81,40 @@ def test_what_does_not_belong_together_is_refused(held: Path, tmp_path: Path) ->
     odd = tmp_path / "odd.csv"
     odd.write_text("userId,movieId,rating\n1,1,3.5\n")
     assert "off the scale 1:5:1" in refused(*measure(held, held / "train", odd))
+
+
+def profiles(held: Path, place: Path) -> tuple[object, ...]:
+    """Release profiles of the training part; returns what follows the ratings in a command."""
+    method = ("--method", "predictive", "--k", "4", "--factors", "2", "--seed", "1")
+    told(
+        *("anonymize", held / "train", *method),
+        *("--out", place / "made", "--private", place / "made.json"),
+    )
+    return (place / "made", "--private", place / "made.json", "--probe", held / "probe")
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_probe_is_asked_shard_by_shard(held: Path, tmp_path: Path, n: int) -> None:
+    shards, asked = tmp_path / "shards", profiles(held, tmp_path)
+    told("data", "convert", held / "train", "--out", shards, "--shards", n)
+    whole = told("measure", held / "train", *asked)
+    found = told("measure", shards, *asked, "--engine", "local")
+    assert whole["rmse_original"] > 0
+    if n == 1:
+        assert {**found, "seconds": 0} == {**whole, "seconds": 0}
+    else:
+        assert found["rmse_original"] == pytest.approx(whole["rmse_original"], rel=1e-9)
+        assert found["probe_ratings"] == whole["probe_ratings"]
+        assert found["target_deviation_release"] == whole["target_deviation_release"]
+
+
+def test_another_recommender_takes_the_shards_as_one_table(
+    held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards, asked = tmp_path / "shards", profiles(held, tmp_path)
+    told("data", "convert", held / "train", "--out", shards, "--shards", 2)
+    monkeypatch.setattr(sharded, "chosen", lambda *_: SurpriseSVD())
+    said = refused("measure", shards, *asked, "--engine", "local")
+    assert "--engine: of no use with a probe and the recommender surprise-svd" in said
+    found = told("measure", shards, *asked)  # as one table
+    assert {**found, "seconds": 0} == {**told("measure", held / "train", *asked), "seconds": 0}

@@ -84,13 +84,15 @@ def _left_out(release: Release) -> dict[str, float | int | None]:
 
 @announced("measuring what it is good for")
 def measure_shards(
-    release: Release, shards: Shards, engine: Engine
+    release: Release, shards: Shards, engine: Engine, *, probe: Ratings | None = None
 ) -> dict[str, float | int | None]:
     """Measure a release of profiles that has its receipt; what `measure_all` finds of one table.
 
-    Nothing is trained: that takes ratings that were held out, and one table.
+    `probe`: as there; without it nothing is trained. Of one shard all is as of one table; of
+    several what rests on a recommender may differ in the last digits, for it adds up in another
+    order.
     """
-    over_all = found_over(shards, release, engine)
+    over_all = found_over(shards, release, engine, probe)
     figures: dict[str, float | int | None] = {}
     for entry in ENTRIES:
         measure = entry.load()
@@ -98,7 +100,7 @@ def measure_shards(
             figures |= over_all[entry.name]
         elif entry.name in OF_THE_RELEASE:
             figures |= measure().measure(release).to_dict()
-        else:  # not of profiles
+        else:  # not of profiles, or without a probe
             figures |= dict.fromkeys(figure.key for figure in measure.FIGURES)
     return figures | _left_out(release)
 

@@ -54,6 +54,7 @@ from starshade.release.manifest import sensitive_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
+from starshade.utility.held_out.sharded import takes_one_table as probe_takes_one_table
 
 
 def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None) -> str:
@@ -70,7 +71,9 @@ def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None)
         return WITHOUT_RECEIPT
     if private.nobodys:
         return "of a release with records that are nobody's"
-    return "with earlier releases" if earlier else "with a probe" if probe is not None else ""
+    if earlier:
+        return "with earlier releases"
+    return "" if probe is None else probe_takes_one_table(release)
 
 
 @dataclass(frozen=True)
@@ -141,8 +144,8 @@ class Audit(AuditSettings):
         ----------
         ratings : Ratings or Shards
             What the release was made of, read as it was read then. In shards: beside a release of
-            profiles, with its receipt; no earlier one is looked at then, nothing is trained, and
-            releases are made again shard by shard.
+            profiles, with its receipt; no earlier one is looked at then, and releases are made
+            again shard by shard.
         release : path
             A release folder.
         private : path, optional
@@ -180,7 +183,12 @@ class Audit(AuditSettings):
                     advice="Where memory holds them, read them as one (starshade.read_ratings).",
                 )
             return self.judge_shards(
-                ratings, released, Path(release), engine=engine or Local(), seed=seed
+                ratings,
+                released,
+                Path(release),
+                probe=probe,
+                engine=engine or Local(),
+                seed=seed,
             )
         return self.judge_release(
             ratings,
@@ -216,7 +224,14 @@ class Audit(AuditSettings):
 
     @announced("auditing")
     def judge_shards(
-        self, shards: Shards, released: Release, folder: Path, *, engine: Engine, seed: int
+        self,
+        shards: Shards,
+        released: Release,
+        folder: Path,
+        *,
+        probe: Ratings | None = None,
+        engine: Engine,
+        seed: int,
     ) -> AuditResult:
         """Do the same with ratings in shards and a release of profiles that has its receipt.
 
@@ -225,7 +240,7 @@ class Audit(AuditSettings):
         original = InShards(shards, released, engine)
         _ = original.part
         limits, beside = limits_of(self.limit), judge_alone(released)
-        return self._judge_original(original, folder, beside, limits, seed, None)
+        return self._judge_original(original, folder, beside, limits, seed, probe)
 
     def _judge_original(
         self,

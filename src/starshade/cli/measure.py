@@ -16,6 +16,7 @@ from starshade.cli.show import page, useful, words
 from starshade.plain import counted
 
 if TYPE_CHECKING:
+    from starshade.ratings.table import Ratings
     from starshade.release.table import Release
 
 
@@ -55,12 +56,11 @@ def measure(
         need_receipt(released)
     if works_by_shard(ratings, reading, otherwise=_as_one_table(released, probe)):
         with opened(ratings, engine) as (shards, working):
-            values = measure_shards(released, shards, working)
+            held = _held_out(probe, reading)
+            values = measure_shards(released, shards, working, probe=held)
     else:
         original = reading.read(ratings)
-        # who gave a rating that was held out is known by the ids alone
-        held = None if probe is None else replace(reading, users=None).read(probe, dates=False)
-        values = measure_all(released, original, probe=held)
+        values = measure_all(released, original, probe=_held_out(probe, reading))
     run.emit(
         {**values, "seconds": run.seconds},
         lambda: page(
@@ -74,13 +74,22 @@ def measure(
     )
 
 
+def _held_out(probe: str | None, reading: Reading) -> Ratings | None:
+    # who gave a rating that was held out is known by the ids alone
+    return None if probe is None else replace(reading, users=None).read(probe, dates=False)
+
+
 def _as_one_table(release: Release, probe: str | None) -> str:
     """Say why ratings in shards are read as one table all the same; empty: they are not."""
-    if probe is not None:
-        return "with a probe"
     if release.manifest.layout != "profile":
         return "with a release that is not of profiles"
-    return WITHOUT_RECEIPT if release.private is None else ""
+    if release.private is None:
+        return WITHOUT_RECEIPT
+    if probe is None:
+        return ""
+    from starshade.utility.held_out.sharded import takes_one_table
+
+    return takes_one_table(release)
 
 
 def _known(

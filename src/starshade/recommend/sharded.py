@@ -20,9 +20,8 @@ from starshade.kernels.arrays import Floats, Ints, fixed
 from starshade.kernels.padded.als import normal_equations, solve_equations
 from starshade.progress import task
 from starshade.ratings.holdout import lowest, sample_numbers
-from starshade.ratings.shards.sharded import ShardedRatings
+from starshade.ratings.shards.sharded import ShardedRatings, rows_of
 from starshade.ratings.table import Ratings
-from starshade.ratings.vocabulary import Vocabulary
 from starshade.recommend.factors import Factors
 from starshade.recommend.regularized_svd import (
     Alternation,
@@ -122,18 +121,7 @@ def sample_over(shards: ShardedRatings, engine: Engine, seed: int) -> Ratings:
     """Gather the users whom the number of sweeps is found with, as one table."""
     wanted = sample_size(shards)
     chosen = np.arange(shards.n_users) if wanted is None else _lowest(shards, engine, wanted, seed)
-    job = Job("gathering a sample", _rows_of, threaded=True)
-    parts = list(engine.run(job, shards, {"users": chosen}))
-    sizes = np.concatenate([part["sizes"] for part in parts])
-    return Ratings(
-        scale=shards.scale,
-        users=Vocabulary(chosen),
-        items=shards.items,
-        indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        columns=np.concatenate([part["columns"] for part in parts]),
-        codes=np.concatenate([part["codes"] for part in parts]),
-        levels=shards.levels,
-    )
+    return rows_of(shards, engine, chosen, "gathering a sample")
 
 
 def _lowest(shards: ShardedRatings, engine: Engine, wanted: int, seed: int) -> Ints:
@@ -148,10 +136,3 @@ def _draw(shard: Ratings, first: int, settings: Mapping[str, Any], _tables: Tabl
     numbers = sample_numbers(shard, users, settings["seed"])
     few = lowest(users, numbers, settings["wanted"])
     return {"users": few + first, "numbers": numbers[few]}
-
-
-def _rows_of(shard: Ratings, first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
-    users = tables["users"]
-    start, stop = np.searchsorted(users, [first, first + shard.n_users])
-    rows = shard.keep_users(users[start:stop] - first)
-    return {"sizes": rows.user_support, "columns": rows.columns, "codes": rows.codes}

@@ -10,8 +10,10 @@ import numpy as np
 
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.shards import Shards
+from starshade.ratings.table import Ratings
 from starshade.release.match.match import LinkedShard, LinkedShards, people_of
 from starshade.release.table import Release
+from starshade.utility.held_out.sharded import found_with
 from starshade.utility.rating_histogram import HistogramResult, RatingHistogram
 from starshade.utility.remaining import Pairs, Said, Tally, tally_of
 from starshade.utility.what_remains import WhatRemains
@@ -20,14 +22,16 @@ _NAMES = ("left_out", "users", "people", "said_rated")
 
 
 def found_over(
-    shards: Shards, release: Release, engine: Engine
+    shards: Shards, release: Release, engine: Engine, probe: Ratings | None = None
 ) -> dict[str, dict[str, float | int | None]]:
     """Return what measures find that take all ratings, by their names.
+
+    `probe`: ratings that were held out; None: what takes them is not measured.
 
     Raises
     ------
     ConfigError
-        The release was not made of these ratings.
+        The release was not made of these ratings, or the probe not held out of them.
     """
     store = LinkedShards(shards, release)
     raters = people_of(store, engine).raters
@@ -35,7 +39,8 @@ def found_over(
     tally = reduce(Tally.__add__, map(_read, answers))
     found = WhatRemains().of_tally(Said.of(release), tally, shards.levels, shards.n_items)
     histogram = _histogram(release, tally, raters, shards)
-    return {each.measure: each.to_dict() for each in (found, histogram)}
+    probed = () if probe is None else found_with(probe, store, engine)
+    return {each.measure: each.to_dict() for each in (found, histogram, *probed)}
 
 
 def _histogram(release: Release, tally: Tally, raters: int, shards: Shards) -> HistogramResult:

@@ -12,6 +12,7 @@ from starshade.audit.verdict import Audit
 from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
+from starshade.ratings.holdout import hold_out
 from starshade.ratings.select import listed_items
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
@@ -102,6 +103,19 @@ def test_a_release_that_continues_one_fails_as_beside_one_table(tmp_path: Path) 
     cut = audit.run(open_shards(tmp_path / "shards"), folder, private=receipt, rng=1)
     assert not whole.passed
     assert any("continues a release that is not named" in f.text for f in whole.findings)
+    assert plain(cut.to_dict()) == plain(whole.to_dict())
+
+
+def test_a_probe_is_asked_shard_by_shard(tmp_path: Path) -> None:
+    train, probe = hold_out(RATINGS, 0.15, rng=2)
+    folder, receipt = tmp_path / "release", tmp_path / "receipt.json"
+    PredictiveAnonymizer(k=4, factors=2).anonymize(train, rng=1).save(folder, private=receipt)
+    write_shards(train, tmp_path / "shards", 1)
+    whole, cut = (
+        Audit(targets=10, rounds=0).run(of, folder, private=receipt, probe=probe, rng=1)
+        for of in (train, open_shards(tmp_path / "shards"))
+    )
+    assert whole.utility["rmse_original"]
     assert plain(cut.to_dict()) == plain(whole.to_dict())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from starshade.errors import ConfigError
 from starshade.kernels.attack.agreement import Truth
 from starshade.naming import aside
 from starshade.ratings.shards.kept import AnyShards
+from starshade.ratings.shards.sharded import rows_of
 from starshade.ratings.table import Ratings
-from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.match.match import LinkedShard, LinkedShards, MadeShards
 
 
@@ -25,53 +26,22 @@ def rows_of_targets(
 ) -> Ratings:
     """Return the ratings of some users, ascending among all, as a table of its own.
 
-    They are numbered from 0 there, and what is drawn by their ids is drawn as everywhere.
+    They are called by their numbers there; what is drawn by their ids is drawn as everywhere.
 
     Raises
     ------
     ConfigError
         The memory that may be used does not hold them.
     """
-    job = Job("fetching the targets' ratings", _fetch)
-    parts: list[Tables] = []
-    held, most = 0, budget.memory()
-    for part in engine.run(job, store, {"users": users}):
-        parts.append(part)
-        held += sum(column.nbytes for column in part.values())
-        if 2 * held > most:  # while they are joined
-            raise ConfigError(
-                f"the ratings of {len(users):,} targets take more than the {budget.amount(most)} "
-                "of memory that may be used",
-                advice=f"Attack fewer{aside('targets')}, or allow more memory{aside('memory')}.",
-                setting="targets",
-            )
-    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     shards = store.shards if isinstance(store, LinkedShards) else store
-    numbered = Vocabulary(np.arange(len(users)))
-    # what the cached property would compute, of their ids
-    numbered.__dict__["fingerprints"] = found["fingerprints"]
-    return Ratings(
-        scale=shards.scale,
-        users=numbered,
-        items=shards.items,
-        indptr=np.concatenate([[0], np.cumsum(found["lengths"])]),
-        columns=found["columns"],
-        codes=found["codes"],
-        levels=shards.levels,
-        days=found.get("days"),
-        first_day=shards.first_day,
+    too_many = ConfigError(
+        f"the ratings of {len(users):,} targets take more than the "
+        f"{budget.amount(budget.memory())} of memory that may be used",
+        advice=f"Attack fewer{aside('targets')}, or allow more memory{aside('memory')}.",
+        setting="targets",
     )
-
-
-def _fetch(
-    part: Ratings | LinkedShard, first: int, _settings: Mapping[str, Any], tables: Tables
-) -> Tables:
-    ratings = part if isinstance(part, Ratings) else part.ratings
-    start, stop = np.searchsorted(tables["users"], [first, first + ratings.n_users])
-    rows = ratings.keep_users(tables["users"][start:stop] - first)
-    found: dict[str, NDArray[Any]] = {"lengths": rows.user_support, "columns": rows.columns}
-    found |= {"codes": rows.codes, "fingerprints": rows.users.fingerprints}
-    return found if rows.days is None else found | {"days": rows.days}
+    rows = rows_of(shards, engine, users, "fetching the targets' ratings", too_many=too_many)
+    return replace(rows, first_day=shards.first_day)
 
 
 def told_of_targets(

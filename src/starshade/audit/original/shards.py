@@ -20,7 +20,6 @@ from starshade.audit.measure import measure_shards
 from starshade.audit.original.original import Given, Knowable
 from starshade.audit.original.table import verified_against
 from starshade.engine.job import Engine
-from starshade.errors import ConfigError
 from starshade.ratings.levels import translated
 from starshade.ratings.shards.counts import counts_of
 from starshade.ratings.shards.kept import KeptShards
@@ -132,7 +131,5 @@ class InShards:
         return rows_of_users(self._linked, self.engine, asked)[place]
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
-        """Measure what the release is good for; nothing is trained."""
-        if probe is not None:
-            raise ConfigError("a probe takes one table", advice="Leave it out.")
-        return measure_shards(self.release, self.ratings, self.engine)
+        """Measure what the release is good for."""
+        return measure_shards(self.release, self.ratings, self.engine, probe=probe)

@@ -124,14 +124,23 @@ def texts_as_arrays(name: str, texts: Sequence[str]) -> Arrays:
 
 def load_texts(folder: Path, name: str) -> tuple[str, ...]:
     """Read what `texts_as_arrays` laid out."""
-    text = load(folder, f"{name}.text").tobytes()
-    ends = load(folder, f"{name}.offsets").tolist()
-    return tuple(text[a:b].decode() for a, b in pairwise(ends))
+    return _texts(load(folder, f"{name}.text"), load(folder, f"{name}.offsets"))
+
+
+def _texts(letters: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[str, ...]:
+    text = letters.tobytes()
+    return tuple(text[a:b].decode() for a, b in pairwise(ends.tolist()))
 
 
 def ids_as_arrays(name: str, ids: Vocabulary) -> Arrays:
     """Lay ids out: integers; all others as texts."""
     return {f"{name}.integers": ids.integers, **texts_as_arrays(name, ids.texts)}
+
+
+def ids_in(name: str, arrays: Mapping[str, NDArray[Any]]) -> Vocabulary:
+    """Read what `ids_as_arrays` laid out, among other columns too."""
+    texts = _texts(arrays[f"{name}.text"], arrays[f"{name}.offsets"])
+    return Vocabulary(arrays[f"{name}.integers"], texts)
 
 
 def load_ids(folder: Path, name: str) -> Vocabulary:

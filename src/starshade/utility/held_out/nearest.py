@@ -56,7 +56,10 @@ class Nearness(NearnessSettings, HeldOut[Result]):
     """
 
     def sample(self, release: Release, original: Ratings, probe: Probe) -> NDArray[np.int64]:
-        """Return who is compared: users of the probe, ascending."""
+        """Return who is compared: users of the probe, ascending.
+
+        `original`: of which ids and items alone count.
+        """
         work = len(ReleasedRows(release).distinct) * release.classes.n_items
         return sample_within(original, np.unique(probe.users), self.users, work, self.seed)
 
@@ -85,9 +88,13 @@ def sample_within(ratings: Ratings, among: Indices, users: int, work: int, seed:
     each of them; all together at most 10¹⁰, and their rows within a quarter of the memory that may
     be used.
     """
-    memory = max(budget.left(0), 0) // 4 // (8 * max(ratings.n_items, 1))
-    most = max(1, min(int(users), _WORK // max(work, 1), memory))
-    return sample_users(ratings, among, most, seed)
+    return sample_users(ratings, among, most_within(ratings.n_items, users, work), seed)
+
+
+def most_within(n_items: int, users: int, work: int) -> int:
+    """Return how many users `sample_within` takes, at most; at least 1."""
+    memory = max(budget.left(0), 0) // 4 // (8 * max(n_items, 1))
+    return max(1, min(int(users), _WORK // max(work, 1), memory))
 
 
 def owner_rows(
@@ -177,7 +184,8 @@ class SimilarUserDeviation(Nearness[UtilityResult]):
         "released profile that is most like each person says."
     )
 
-    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+    def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        """Compare people with profiles, and read the nearest ones."""
         if not len(probe.values):
             return self._unmeasured()
         again = refit(chosen(self.recommender, release), release, self.seed)
@@ -300,7 +308,8 @@ class SelfRank(Nearness[SelfRankResult]):
         "included."
     )
 
-    def _found(self, release: Release, original: Ratings, probe: Probe) -> SelfRankResult:
+    def found(self, release: Release, original: Ratings, probe: Probe) -> SelfRankResult:
+        """Compare people with profiles, and find their own."""
         if not len(probe.users):
             return self._unmeasured()
         ranks, profiles = self._ranks(release, original, probe)

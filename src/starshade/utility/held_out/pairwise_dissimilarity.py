@@ -143,12 +143,29 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
         rows = linked_users(release, original)
         if rows is None or probe is None or not original.n_ratings:
             return self._unmeasured()
-        fitted = trained(chosen(self.recommender, release), original, self.seed)
         linked = np.flatnonzero(rows >= 0)
-        work = min(self.users, len(linked)) * release.classes.n_items // 2
+        work = self.work(release, len(linked))
         sample = sample_within(original, linked, self.users, work, self.seed)
+        return self.compared(release, original, rows, sample)
+
+    def work(self, release: Release, linked: int) -> int:
+        """Return the ratings compared for each of so many people."""
+        return min(self.users, linked) * release.classes.n_items // 2
+
+    def compared(
+        self, release: Release, original: Ratings, rows: Indices, sample: Indices
+    ) -> PairwiseResult:
+        """Compare a sample of people, and those of the clusters it is in.
+
+        `rows`: the released row of each user of `original`, who may be the sample and its clusters
+        alone: whole ones, in the order of the sample, until as many are in them; of the last one
+        those whose ids hash lowest.
+        """
+        if not len(sample):
+            return self._unmeasured()
+        fitted = trained(chosen(self.recommender, release), original, self.seed)
         every = self._tally(release, original, fitted, [sample])
-        clusters = list(self._clusters(original, rows, linked, len(sample)))
+        clusters = list(self._clusters(original, rows, sample))
         own = self._tally(release, original, fitted, clusters)
         return self._result(
             {
@@ -161,15 +178,12 @@ class PairwiseDissimilarity(PairwiseDissimilaritySettings, HeldOut[PairwiseResul
             within=_shares(own),
         )
 
-    def _clusters(
-        self, original: Ratings, rows: Indices, linked: Indices, most: int
-    ) -> Iterator[Indices]:
-        """Yield whole clusters, in seeded order, until they hold so many people."""
-        order = sample_users(original, linked, None, self.seed)
-        lead = sample_users(original, linked, most, self.seed)
+    def _clusters(self, original: Ratings, rows: Indices, lead: Indices) -> Iterator[Indices]:
+        """Yield whole clusters, in the order of a sample, until they hold as many people."""
+        order = np.flatnonzero(rows >= 0)
         by_row = order[np.argsort(rows[order], kind="stable")]
         ends = np.searchsorted(rows[by_row], np.arange(rows.max(initial=-1) + 2))
-        held = 0
+        held, most = 0, len(lead)
         for row in dict.fromkeys(rows[lead].tolist()):
             members = by_row[ends[row] : ends[row + 1]]
             members = sample_users(original, members, most - held, self.seed)

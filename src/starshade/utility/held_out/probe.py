@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.arguments import typed
+from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Unit
 from starshade.kernels.arrays import find_cells
 from starshade.progress import task
 from starshade.ratings.levels import on_scale
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, Symbols
 from starshade.release.content import canonical, class_numbers
 from starshade.release.match.match import Match, refuse_strangers
@@ -45,6 +49,19 @@ class Probe:
     values: NDArray[np.float64]
     left_out: int
 
+    def of(self, users: NDArray[np.int64]) -> Probe:
+        """Return what was held out of some users, ascending, who are numbered from 0 there."""
+        place = np.searchsorted(users, self.users)
+        theirs = np.append(users, -1)[place] == self.users
+        return Probe(
+            place[theirs],
+            self.items[theirs],
+            self.rows[theirs],
+            self.columns[theirs],
+            self.values[theirs],
+            left_out=self.left_out,
+        )
+
 
 def linked_users(release: Release, original: Ratings) -> NDArray[np.int64] | None:
     """Return the released row of each user, -1 for those not released; None without a link."""
@@ -64,48 +81,105 @@ def linked_probe(release: Release, original: Ratings, probe: Ratings | None) -> 
     row_of_user = linked_users(release, original)
     if probe is None or row_of_user is None:
         return None
-    users, items, values = _cells(probe, original)
-    rows = row_of_user[users]
-    columns = release.classes.items.indices(original.items)[items]
-    linked = (rows >= 0) & (columns >= 0)
-    return Probe(
-        users[linked],
-        items[linked],
-        rows[linked],
-        columns[linked],
-        values[linked],
-        left_out=int((~linked).sum()),
-    )
+    asked = Asked.of(probe, original.scale, original.items)
+    return asked.placed(release, original.items, [asked.found_in(original, row_of_user)])
 
 
-def _cells(
-    probe: Ratings, original: Ratings
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the users, items and values of the probe as the original numbers them."""
-    if not probe.n_ratings:
-        raise ConfigError("the probe has no rating", advice=_ADVICE)
-    probe = on_scale(probe, original.scale)
-    user = original.users.indices(probe.users)
-    item = original.items.indices(probe.items)
-    rated = probe.user_support > 0, probe.item_support > 0
-    for place, rated_here, what in ((user, rated[0], "users"), (item, rated[1], "items")):
-        unknown = int((rated_here & (place < 0)).sum())
-        if unknown:
-            raise ConfigError(
-                f"{unknown:,} of the {int(rated_here.sum()):,} {what} of the probe are not in the "
-                "ratings",
-                advice=_ADVICE,
-            )
-    users = np.repeat(user, probe.user_support)
-    items = item[probe.columns]
-    trained = int((find_cells(original.indptr, original.columns, users, items) >= 0).sum())
-    if trained:
-        raise ConfigError(
-            f"{trained:,} of the {probe.n_ratings:,} ratings of the probe are in the ratings too: "
-            "what was learned cannot test",
-            advice="Give the part that was not held out, of which the release was made.",
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Whose ratings of what are looked for, in a table or in a part of it.
+
+    `users` (m,); `indptr` (m + 1,), `items` (p,): the items of each, -1: one that is not there.
+    """
+
+    users: Vocabulary
+    indptr: NDArray[np.int64]
+    items: NDArray[np.int64]
+
+    def found_in(self, part: Ratings, rows: NDArray[np.int64], first: int = 0) -> Tables:
+        """Find who is there.
+
+        `rows`: the released row of each user of the part. `first`: the first one's number among
+        all. Returns `who` (n,): which of `users` are there; `users`, `rows` (n,): their numbers
+        among all and released rows; `rated` (1,): how many of the items they rated.
+        """
+        place = part.users.indices(self.users)
+        who = np.flatnonzero(place >= 0)
+        user = np.repeat(place, np.diff(self.indptr))
+        there = (user >= 0) & (self.items >= 0)
+        cells = find_cells(part.indptr, part.columns, user[there], self.items[there])
+        return {
+            "who": who,
+            "users": place[who] + first,
+            "rows": rows[place[who]],
+            "rated": np.array([np.count_nonzero(cells >= 0)]),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Asked(Wanted):
+    """A probe beside the ratings that it was held out of.
+
+    `users`: who has a rating in it. `values` (p,): the ratings. `unknown`, `n_items`: how many
+    items the ratings lack, of how many that were rated in the probe.
+    """
+
+    values: NDArray[np.float64]
+    unknown: int
+    n_items: int
+
+    @classmethod
+    def of(cls, probe: Ratings, scale: Scale, items: Vocabulary) -> Asked:
+        """Read a probe by the scale and items of the ratings; one without a rating is refused."""
+        if not probe.n_ratings:
+            raise ConfigError("the probe has no rating", advice=_ADVICE)
+        probe = on_scale(probe, scale).drop_empty_users()
+        item, rated = items.indices(probe.items), probe.item_support > 0
+        return cls(
+            probe.users,
+            probe.indptr,
+            item[probe.columns],
+            probe.values(),
+            int((rated & (item < 0)).sum()),
+            int(rated.sum()),
         )
-    return users, items, probe.values()
+
+    def placed(self, release: Release, items: Vocabulary, found: Sequence[Tables]) -> Probe:
+        """Place the ratings among released rows, by what was found in all parts.
+
+        `items`: of the original. Refused: users, or items, that the original lacks, and ratings
+        that it has too.
+        """
+        user, row = np.full((2, len(self.users)), -1)
+        for part in found:
+            user[part["who"]], row[part["who"]] = part["users"], part["rows"]
+        _refuse_unknown(int((user < 0).sum()), len(user), "users")
+        _refuse_unknown(self.unknown, self.n_items, "items")
+        if trained := sum(int(part["rated"][0]) for part in found):
+            raise ConfigError(
+                f"{trained:,} of the {len(self.items):,} ratings of the probe are in the ratings "
+                "too: what was learned cannot test",
+                advice="Give the part that was not held out, of which the release was made.",
+            )
+        users, rows = (np.repeat(each, np.diff(self.indptr)) for each in (user, row))
+        columns = release.classes.items.indices(items)[self.items]
+        linked = (rows >= 0) & (columns >= 0)
+        return Probe(
+            users[linked],
+            self.items[linked],
+            rows[linked],
+            columns[linked],
+            self.values[linked],
+            left_out=int((~linked).sum()),
+        )
+
+
+def _refuse_unknown(unknown: int, of: int, what: str) -> None:
+    if unknown:
+        raise ConfigError(
+            f"{unknown:,} of the {of:,} {what} of the probe are not in the ratings",
+            advice=_ADVICE,
+        )
 
 
 def readings(
@@ -149,13 +223,14 @@ class HeldOut(Measure[Result]):
 
     def _judged(self, release: Release, original: Ratings, probe: Ratings | None) -> Result:
         linked = linked_probe(release, original, probe)
-        return self._unmeasured() if linked is None else self._found(release, original, linked)
+        return self._unmeasured() if linked is None else self.found(release, original, linked)
 
     def _unmeasured(self, **figures: int) -> Result:
         """Return no figures, or few, and say what the others take."""
         return self._result(figures, _UNMEASURED)
 
-    def _found(self, release: Release, original: Ratings, probe: Probe) -> Result:
+    def found(self, release: Release, original: Ratings, probe: Probe) -> Result:
+        """Return the figures; `probe`: placed among what `original` numbers (`linked_probe`)."""
         raise NotImplementedError
 
 

@@ -120,13 +120,24 @@ class RecommenderError(RecommenderErrorSettings, HeldOut[UtilityResult]):
         "from the original; `refit` trains on the release, `release` reads its cells."
     )
 
-    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+    def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        """Train on the original, and set both against each other."""
+        recommender = chosen(self.recommender, release)
+        return self.beside(
+            release,
+            probe,
+            lambda: trained(recommender, original, self.seed).predict(probe.users, probe.items),
+        )
+
+    def beside(
+        self, release: Release, probe: Probe, predicted: Callable[[], Floats]
+    ) -> UtilityResult:
+        """Return the figures beside what a recommender on the original predicts of the probe."""
         counts = {"probe_ratings": len(probe.values), "probe_left_out": probe.left_out}
         if not len(probe.values):
             return self._unmeasured(**counts)
         recommender = chosen(self.recommender, release)
-        before = trained(recommender, original, self.seed).predict(probe.users, probe.items)
-        base = errors_of(before, probe.values)
+        base = errors_of(predicted(), probe.values)
         errors, reason = errors_on(release, probe, recommender, self.seed)
         figures: dict[str, float | int | None] = {}
         for reading, found in ({"original": base} | errors).items():
@@ -191,7 +202,8 @@ class TargetDeviation(RecommenderErrorSettings, HeldOut[UtilityResult]):
         "person's own anonymized version says."
     )
 
-    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+    def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        """Ask the release; the original is not asked."""
         if not len(probe.values):
             return self._unmeasured()
         errors, reason = errors_on(release, probe, chosen(self.recommender, release), self.seed)
@@ -247,6 +259,13 @@ def trained(recommender: Recommender, ratings: Ratings, seed: int) -> Fitted:
     """Train on ratings; several measures of the same ones ask, and it is done once."""
     fitted: Fitted = _once(ratings, recommender, seed, lambda: recommender.fit(ratings, rng=seed))
     return fitted
+
+
+def trained_elsewhere(
+    recommender: Recommender, ratings: Ratings, seed: int, fitted: Fitted
+) -> None:
+    """Say what `trained` is to return of ratings that are some users' of those trained on."""
+    _once(ratings, recommender, seed, lambda: fitted)
 
 
 def refit(recommender: Recommender, release: Release, seed: int) -> Refit:

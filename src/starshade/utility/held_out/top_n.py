@@ -77,8 +77,9 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
         "recommend to a person that are also among the {n} of the release."
     )
 
-    def _found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
-        users = self._sample(release, original, probe)
+    def found(self, release: Release, original: Ratings, probe: Probe) -> UtilityResult:
+        """Compare what is recommended to people."""
+        users = self.sample(release, original, probe, rated_of(release, original))
         if not len(users):
             return self._unmeasured()
         recommender = chosen(self.recommender, release)
@@ -94,12 +95,12 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
             again.reason,
         )
 
-    def _sample(self, release: Release, original: Ratings, probe: Probe) -> Indices:
-        """Return users of the probe with `n` released items left, ascending."""
-        place = release.classes.items.indices(original.items)
+    def sample(self, release: Release, original: Ratings, probe: Probe, rated: Indices) -> Indices:
+        """Return users of the probe with `n` released items left, ascending.
+
+        `original`: of which ids and items alone count. `rated`: as of `rated_of`.
+        """
         users = np.unique(probe.users)
-        owner = np.repeat(np.arange(original.n_users), original.user_support)
-        rated = np.bincount(owner[place[original.columns] >= 0], minlength=original.n_users)
         left = release.classes.n_items - rated[users]
         return sample_within(original, users[left >= self.n], self.users, 1, self.seed)
 
@@ -137,3 +138,10 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
         """Return the `n` best columns of each row that are not rated, best first."""
         order = np.argsort(np.where(rated, np.inf, -scores), axis=1, kind="stable")
         return order[:, : self.n]
+
+
+def rated_of(release: Release, ratings: Ratings) -> Indices:
+    """Return how many released items each user rated."""
+    place = release.classes.items.indices(ratings.items)
+    owner = np.repeat(np.arange(ratings.n_users), ratings.user_support)
+    return np.bincount(owner[place[ratings.columns] >= 0], minlength=ratings.n_users)
