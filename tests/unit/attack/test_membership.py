@@ -103,6 +103,13 @@ def test_who_cannot_be_compared_with_both_says_nothing() -> None:
     assert membership_scores(release, reference, facts)[1] == 0.0
 
 
+def test_all_is_known_of_people_in_whatever_order() -> None:
+    ratings = Ratings.from_arrays(["2", "a", "b", "10"], ["x"] * 4, [1, 2, 3, 4], scale="1:5:1")
+    facts = told_of(ratings, Knowledge()).of(np.array([3, 0, 2, 1]), None)
+    assert list(ratings.users) == ["2", "10", "a", "b"]
+    assert facts.ratings.tolist() == [3, 1, 2, 4]
+
+
 def test_an_item_that_no_row_shows_has_the_mean_of_all() -> None:
     ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0}], Scale(1, 5, 1), n_items=3)
     assert Seen.of(ratings, ratings).item_means.tolist() == [4.0, 1.0, 3.0, 3.0]

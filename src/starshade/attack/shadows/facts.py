@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.seen import Facts
+from starshade.kernels.csr import keep_rows
 from starshade.progress import note
 from starshade.ratings.shards.counts import Counts
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
@@ -66,11 +67,12 @@ class Told:
         return Facts(users, ends, self.item[drawn.items.ravel()], drawn.ratings.ravel())
 
     def _everything(self, users: NDArray[np.int64]) -> Facts:
-        rows = self.truth.keep_users(users)
-        may = self.eligible[rows.columns]
-        ends = np.append(0, np.cumsum(may))[rows.indptr]
-        ratings = rows.values()[may] if self.knowledge.ratings else np.full(ends[-1], np.nan)
-        return Facts(users, ends, self.item[rows.columns[may]], ratings)
+        truth = self.truth  # in whatever order the users are
+        indptr, columns, codes, _ = keep_rows(truth.indptr, truth.columns, truth.codes, None, users)
+        may = self.eligible[columns]
+        ends = np.append(0, np.cumsum(may))[indptr]
+        known = truth.levels[codes[may]] if self.knowledge.ratings else np.full(ends[-1], np.nan)
+        return Facts(users, ends, self.item[columns[may]], known)
 
 
 def of_use(knowledge: Knowledge, name: str) -> Knowledge:
