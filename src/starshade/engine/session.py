@@ -144,7 +144,9 @@ def _refuse_other_packages() -> None:
         bounds = {each[0]: _numbers(each) for each in allowed.split(",")}
         if not bounds[">"] <= _numbers(there) < bounds["<"]:
             raise ConfigError(
-                f"{name} {there} is installed; the engine spark needs {allowed}", advice=_INSTALL
+                f"{name} {there} is installed; the engine spark needs {allowed}",
+                advice="Install one that fits, best in an environment of its own: "
+                "pip install 'starshade[spark]'.",
             )
 
 
