@@ -164,7 +164,6 @@ def _convert_to_shards(
             "--items: a store of shards has all items",
             advice="Leave it out, or write the chosen items without --shards.",
         )
-    chosen = {name: sharding[name] for name in ("append", "resume")}
     with working_beside(place, sharding) as engine:
         if engine is not None and "://" not in source:
             source = abspath(source)  # executors stand elsewhere
@@ -172,8 +171,9 @@ def _convert_to_shards(
             source,
             place,
             sharding["shards"] or "auto",
+            append=sharding["append"],
+            resume=sharding["resume"],
             engine=engine,
-            **chosen,
             **reading.settings(),
         )
     wrote(place)

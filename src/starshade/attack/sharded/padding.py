@@ -18,11 +18,11 @@ from starshade.attack.padding.padding import (
     rated_cells,
 )
 from starshade.attack.padding.result import PaddingResult
-from starshade.attack.sharded.truth import rows_of_targets
 from starshade.attack.targets import Request, nobody_rated
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.counts import counts_of
 from starshade.ratings.shards.kept import AnyShards
+from starshade.ratings.shards.sharded import rows_of
 from starshade.release.folder.digest import digest_of_shards
 from starshade.release.match.match import LinkedShard, LinkedShards, people_of
 from starshade.release.profiles import Profiles
@@ -42,7 +42,7 @@ def by_padding(
     if not shards.n_ratings:
         raise nobody_rated()
     users = attack.draw_rows(n_users, shards.n_items, seed)
-    table, rows = rows_of_targets(shards, engine, users), np.arange(len(users))
+    table, rows = rows_of(shards, engine, users, "fetching users"), np.arange(len(users))
     drawn = DrawnGroups(table, rows, np.broadcast_to(np.int64(1), n_users))
     rated = rated_cells(table, rows, table.items, rows)
     raters = np.bincount(rated, minlength=len(users) * shards.n_items).reshape(len(users), -1)

@@ -32,7 +32,7 @@ from starshade.release.table import Link, Part, Release
 
 
 @dataclass(frozen=True, eq=False)
-class _Linked:
+class _MadeOf:
     """What a release was made of, as its receipt says; see `starshade.release.table.Divided`."""
 
     table: KeptShards
@@ -106,7 +106,7 @@ class InShards:
         """Count everything on the files again, and look up every cell of each shard."""
         nobody = Link(Vocabulary(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int64))
         assert self.release.private is not None
-        divided = _Linked(self.part, self.release.private.link)
+        divided = _MadeOf(self.part, self.release.private.link)
         return verified_against(folder, self.release, divided=divided, link=nobody)
 
     @cached_property
