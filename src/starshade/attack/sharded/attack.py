@@ -11,6 +11,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.padding.padding import PaddingAttack
+from starshade.attack.registry import ENTRIES
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack
@@ -54,8 +55,8 @@ def attack_shards(
     ----------
     attack : Attack
         ScoreboardRH, Likelihood, Scoreboard, LabelAttack, StructureAttack, HomogeneityAttack,
-        LinkExistence, PaddingAttack, MembershipAttack or InferenceAttack (the last two on
-        releases that are made again shard by shard); on a release also FakeEdgesAttack.
+        LinkExistence, PaddingAttack, MembershipAttack or InferenceAttack; on a release also
+        FakeEdgesAttack, and the two before it where the release can be made again shard by shard.
     shards : Shards or LinkedShards
         Ratings; or a release of profiles beside the ratings that it was made of.
     knowledge, targets, rng
@@ -69,13 +70,12 @@ def attack_shards(
         Settings out of range, nobody to attack, or an attack that takes one table.
     """
     released = isinstance(shards, LinkedShards)
-    work = _work_of(attack, released=released)
+    work = _work_of(type(attack), released)
     if work is None:
         raise ConfigError(
             f"{called('attack')} {attack.name}: does not work shard by shard",
             advice="Attack the ratings as one table, where memory holds them. Shard by shard work "
-            "scoreboard-rh, scoreboard, label, structure, homogeneity, likelihood, "
-            "link-existence, padding, membership and inference; on releases also fake-edges.",
+            f"{', '.join(each.name for each in ENTRIES if _work_of(each.load(), released))}.",
             setting="attack",
         )
     with task(f"attacking: {attack.name}"):
@@ -83,9 +83,9 @@ def attack_shards(
         return work(attack, shards, engine or Local(), knowledge or Knowledge(), targets, seed)
 
 
-def _work_of(attack: Any, *, released: bool) -> Any:
+def _work_of(attack: type, released: bool) -> Any:
     for kind, on_ratings, on_release in _WORK:
-        if isinstance(attack, kind):
+        if issubclass(attack, kind):
             return on_release if released else on_ratings
     return None
 
@@ -109,4 +109,4 @@ def takes_one_table(attack: Any, *, released: bool = False) -> bool:
 
     `released`: on a release of the ratings in shards.
     """
-    return _work_of(attack, released=released) is None
+    return _work_of(type(attack), released) is None
