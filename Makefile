@@ -12,7 +12,7 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test test-spark check wheel docs bench reproduce kernels oracles format clean
+.PHONY: help demo quick test test-slow test-spark check wheel docs bench reproduce kernels oracles names format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -21,13 +21,16 @@ demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, 
 	@rm -rf "$(DEMO_OUT)"
 	@$(BIN)/starshade demo --out "$(DEMO_OUT)"
 
-quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contracts; not the command line, browsers, slow tests
+quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contracts; no command line, few examples
 	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --ignore=tests/system $(TESTS)
 
-test: $(VENV)/.dev  ## the whole test suite
-	@$(BIN)/python -m pytest $(WORKERS) $(TESTS)
+test: $(VENV)/.dev  ## the everyday test suite
+	@$(BIN)/python -m pytest $(WORKERS) -m "not slow" $(TESTS)
 
-# what cannot be had here is said, with how to get it
+test-slow: $(VENV)/.dev  ## what takes long: browsers, kills, whole reproductions, guides and tutorials, large sizes
+	@$(BIN)/python -m pytest $(WORKERS) -m slow $(TESTS)
+
+# what is missing is named, with how to install it
 test-spark:  ## the engine spark on real clusters of this machine; pyspark stays in an environment of its own
 	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
 	command -v "$$java" > /dev/null || { [ -z "$$JAVA_HOME" ] && command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] && \

@@ -354,17 +354,23 @@ def with_constants(work: str, values: dict[str, Any]) -> str:
 
 
 def judged(work: str, cuts: dict[str, dict[str, int]]) -> dict[str, str]:
-    """Say of each constant whether the work is the same with it small, and reads it at all."""
-    usual, found = done(work), {}
+    """Say of each constant whether the work is the same with it small, and reads it at all.
+
+    All are small at once; only where that changes the result are they tried one by one.
+    """
+    usual = done(work)
+    at_once = {name: value for small in cuts.values() for name, value in small.items()}
+    same = with_constants(work, at_once) == usual
+    found = {}
     for constant, small in cuts.items():
-        same = with_constants(work, small) == usual
-        found[constant] = "same" if same else "different"
+        alone = same or with_constants(work, small) == usual
+        found[constant] = "same" if alone else "different"
         try:
             with_constants(work, small | {constant: object()})
             found[constant] = "not reached"
         except Exception:
             continue
-    return found
+    return found if same or "different" in found.values() else {"together": "different"}
 
 
 if __name__ == "__main__":

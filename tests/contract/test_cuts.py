@@ -202,7 +202,6 @@ def judged() -> dict[str, dict[str, str]]:
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("work", REACHED)
 def test_small_pieces_give_the_same(work: str, judged: dict[str, dict[str, str]]) -> None:
     assert judged[work] == dict.fromkeys(REACHED[work].split(), "same")

@@ -16,8 +16,6 @@ from starshade.registry import Entry
 from tests.contract.cast import CAST
 from tests.contract.make import make
 
-pytestmark = pytest.mark.slow
-
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 RATINGS, LATER, OTHERS = CAST["ordinary"], CAST["duplicate records"], CAST["full rows"]
 TOGETHER = "nobody hides among k any more"

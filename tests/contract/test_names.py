@@ -184,7 +184,6 @@ def test_among_twins(method: str, way: str) -> None:
         assert made(method, WAYS[method][way], renamed(ratings, seed)) == first
 
 
-@pytest.mark.slow
 @every_way
 @pytest.mark.parametrize("name", ["half stars", "real scale"])
 def test_among_other_people(method: str, way: str, name: str) -> None:
@@ -201,7 +200,6 @@ def test_every_table_of_the_cast(method: str, name: str) -> None:
     assert made(method, asked, renamed(CAST[name], 2)) == first
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(PAIRS), ratings_tables(min_users=4, max_users=24), st.integers(0, 99))
 def test_among_any_people(pair: tuple[str, str], ratings: Ratings, seed: int) -> None:

@@ -21,8 +21,6 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.reproduction import save_study
 
-pytestmark = pytest.mark.slow
-
 SETTINGS: dict[str, Any] = {"runs": 2, "trials": 1, "repeats": 1, "targets": 20, "top": 5}
 SETTINGS |= {"draws": 2, "k": [3], "rng": 5}
 
@@ -84,6 +82,7 @@ def test_tables_worked_by_hand_are_the_paper_s_or_say_why_not(key: str) -> None:
         assert table.equal == table.cells or table.note, table.number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(PAPERS))
 def test_it_is_the_same_again_but_for_the_times(key: str) -> None:
     converted(key)

@@ -47,7 +47,6 @@ def test_the_keys_of_a_receipt() -> None:
     assert keys(FORMAT, "## The owner's receipt") == {*receipt._FIELDS, "checksum"}
 
 
-@pytest.mark.slow
 def test_the_keys_of_a_report(tmp_path: Path) -> None:
     ratings = synthesize(n_users=30, n_items=8, n_ratings=150, rng=0)
     made = starshade.KMember(k=3).anonymize(ratings, rng=0)

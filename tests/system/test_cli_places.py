@@ -20,8 +20,6 @@ import pytest
 
 from tests.system.conftest import Made, call, refused, told
 
-pytestmark = pytest.mark.slow
-
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 WRITERS = [
@@ -115,6 +113,7 @@ main(sys.argv[2:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "whole"),
     [
@@ -157,6 +156,7 @@ def visible(folder: Path) -> list[Path]:
     return [path for path in found if path.name != "far" and path.name[0] != "."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_unpacked_rows_do_not_outlive_a_killed_command(
     tmp_path: Path, shell: Shell, number: signal.Signals

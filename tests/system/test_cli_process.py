@@ -15,8 +15,6 @@ import pytest
 
 from tests.system.conftest import Made, call, refused
 
-pytestmark = pytest.mark.slow
-
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -69,6 +67,7 @@ def test_version(shell: Shell) -> None:
     assert shell("--version").stdout.split()[-1] == starshade.__version__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     process = subprocess.Popen(
@@ -110,6 +109,7 @@ def test_a_full_disk_is_told(shell: Shell, ratings_csv: Path, tmp_path: Path) ->
     assert {path.name for path in tmp_path.iterdir()} == {"before.csv"}
 
 
+@pytest.mark.slow
 def test_a_killed_save_leaves_nothing_that_looks_like_a_release(
     ratings_csv: Path, tmp_path: Path, shell: Shell
 ) -> None:

@@ -317,6 +317,7 @@ main(["run", "--seed", "5"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stage", "when"),
     [

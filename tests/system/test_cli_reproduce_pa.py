@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.system.conftest import call, refused, told
 
 QUICK = ("--k", "3", "--runs", 1, "--seed", 3)
-pytestmark = pytest.mark.slow
 
 
 def test_tables_stand_beside_the_paper_s(ratings_csv: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.system.conftest import call, refused, told
 QUICK = ("--trials", 1, "--repeats", 1, "--seed", 3)
 
 
+@pytest.mark.slow
 def test_ratings_without_attributes(ratings_csv: Path, tmp_path: Path) -> None:
     out = tmp_path / "study"
     found = told("reproduce", "sr", "--data", ratings_csv, "--top", 5, "--out", out, *QUICK)
@@ -21,6 +22,7 @@ def test_ratings_without_attributes(ratings_csv: Path, tmp_path: Path) -> None:
     assert found["seed"] == 3
 
 
+@pytest.mark.slow
 def test_a_person_reads_what_holds(ratings_csv: Path) -> None:
     result = call("reproduce", "sr", "--data", ratings_csv, "--sensitive", 15, *QUICK)
     assert result.exit_code == 0, result.stderr

@@ -1,4 +1,4 @@
-"""Shards at the command line: killed at any moment, the same command goes on with --resume."""
+"""Partitioned stores at the command line; a killed command resumes with --resume."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 from starshade.ratings.read import read_ratings
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.write import write_ratings
+from tests.system.conftest import call
 from tests.unit.ratings.test_store import assert_same
 
 MEASURED = {"seconds", "read_seconds", "postings_per_second"}
@@ -23,11 +24,19 @@ STARSHADE = [sys.executable, "-m", "starshade"]
 
 
 def said(*arguments: str, code: int = 0) -> tuple[dict[str, object], str]:
-    """Run a command; its JSON without what is measured of the run, and what it said beside."""
-    done = subprocess.run([*STARSHADE, *arguments, "--json"], capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
+    """Run a command; return its JSON without what was measured of the run, and its stderr."""
+    done = call(*arguments, "--json")
+    assert done.exit_code == code, done.stderr
     told = json.loads(done.stdout) if done.stdout else {}
     return {key: value for key, value in told.items() if key not in MEASURED}, done.stderr
+
+
+def seconds_of(*arguments: str, code: int = 0) -> float:
+    """Run a command in a process of its own; return how long it takes."""
+    began = time.perf_counter()
+    done = subprocess.run([*STARSHADE, *arguments, "--json"], capture_output=True)
+    assert done.returncode == code, done.stderr
+    return time.perf_counter() - began
 
 
 def answers(shards: str) -> int:
@@ -54,6 +63,14 @@ def killed(delay: float, *arguments: str, once: str | None = None) -> bool:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ratings") / "r.parquet"
+    write_ratings(synthesize(n_users=400, n_items=30, n_ratings=5000, rng=1), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Enough ratings for a command to be killed in the middle."""
+    path = tmp_path_factory.mktemp("long") / "r.parquet"
     write_ratings(synthesize(n_users=4000, n_items=300, n_ratings=200_000, rng=1), path)
     return path
 
@@ -62,17 +79,16 @@ ATTACK = ("--known", "4", "--wrong", "1", "--targets", "400", "--absent", "--see
 
 
 @pytest.mark.slow
-def test_an_attack_that_is_killed_goes_on(file: Path, tmp_path: Path) -> None:
+def test_an_attack_that_is_killed_goes_on(long_file: Path, tmp_path: Path) -> None:
     whole, shards = str(tmp_path / "whole"), str(tmp_path / "shards")
-    said("data", "convert", str(file), "--out", whole)
-    written, _ = said("data", "convert", str(file), "--out", shards, "--shards", "6")
+    said("data", "convert", str(long_file), "--out", whole)
+    written, _ = said("data", "convert", str(long_file), "--out", shards, "--shards", "6")
     assert written["shards"] == 6
     assert_same(read_ratings(shards), read_ratings(whole))
     one_table, _ = said("attack", whole, *ATTACK)
-    began = time.perf_counter()
     by_shard, _ = said("attack", shards, *ATTACK)
-    lasts = time.perf_counter() - began
     assert by_shard == one_table
+    lasts = seconds_of("attack", shards, *ATTACK)
     rng = random.Random(0)
     killed(0, "attack", shards, *ATTACK, "--resume", once=shards)
     left = [answers(shards)]
@@ -103,15 +119,14 @@ def test_a_release_of_one_shard_is_that_of_one_table(file: Path, tmp_path: Path)
     shards = str(tmp_path / "shards")
     said("data", "convert", str(file), "--out", shards, "--shards", "1")
     by_shard, _ = said(*anonymize(shards, tmp_path / "f"))
-    as_one, told = said(*anonymize(shards, tmp_path / "w", "--items", "top:300"))
-    assert "300 items" in told  # an option that chooses what is read: one table
+    as_one, told = said(*anonymize(shards, tmp_path / "w", "--items", "top:30"))
+    assert "30 items" in told  # an option that chooses what is read: one table
     differ = {key for key in by_shard if by_shard[key] != as_one[key]}
     assert differ <= {"peak_rss_mb", "out"}
     for name in ("profiles.parquet", "records.parquet", "items.parquet"):
         assert (tmp_path / "f" / name).read_bytes() == (tmp_path / "w" / name).read_bytes()
 
 
-@pytest.mark.slow
 def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
     file, whole, shards = (str(tmp_path / name) for name in ("r.parquet", "whole", "shards"))
     write_ratings(synthesize(n_users=300, n_items=40, n_ratings=5_000, rng=1), Path(file))
@@ -145,10 +160,9 @@ def test_a_check_that_is_killed_goes_on(tmp_path: Path) -> None:
     said("data", "convert", file, "--out", whole)
     said("data", "convert", file, "--out", shards, "--shards", "6")
     one_table, _ = said("check", whole, *CHECK, code=1)
-    began = time.perf_counter()
     by_shard, _ = said("check", shards, *CHECK, code=1)
-    lasts = time.perf_counter() - began
     assert by_shard == one_table
+    lasts = seconds_of("check", shards, *CHECK, code=1)
     rng = random.Random(2)
     killed(0, "check", shards, *CHECK, "--resume", once=shards)
     left = [answers(shards)]
@@ -190,12 +204,12 @@ def test_a_shard_that_is_missing_is_named(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_release_that_is_killed_goes_on_to_the_same_bytes(file: Path, tmp_path: Path) -> None:
+def test_a_release_that_is_killed_goes_on_to_the_same_bytes(
+    long_file: Path, tmp_path: Path
+) -> None:
     shards = str(tmp_path / "shards")
-    said("data", "convert", str(file), "--out", shards, "--shards", "5")
-    began = time.perf_counter()
-    said(*anonymize(shards, tmp_path / "whole", "--threads", "1"))
-    lasts = time.perf_counter() - began
+    said("data", "convert", str(long_file), "--out", shards, "--shards", "5")
+    lasts = seconds_of(*anonymize(shards, tmp_path / "whole", "--threads", "1"))
     rng = random.Random(2)
     assert killed(0, *anonymize(shards, tmp_path / "r", "--resume"), once=shards)
     assert answers(shards) > 0
@@ -211,12 +225,10 @@ def test_a_release_that_is_killed_goes_on_to_the_same_bytes(file: Path, tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("resume", [(), ("--resume",)])
 def test_a_conversion_that_is_killed_goes_on_or_begins_anew(
-    file: Path, tmp_path: Path, resume: tuple[str, ...]
+    long_file: Path, tmp_path: Path, resume: tuple[str, ...]
 ) -> None:
-    convert = ("data", "convert", str(file), "--out", str(tmp_path / "s"), "--shards", "5")
-    began = time.perf_counter()
-    said(*convert)
-    lasts = time.perf_counter() - began
+    convert = ("data", "convert", str(long_file), "--out", str(tmp_path / "s"), "--shards", "5")
+    lasts = seconds_of(*convert)
     whole = read_ratings(tmp_path / "s")
     (tmp_path / "s").rename(tmp_path / "kept")
     rng = random.Random(1)
@@ -249,6 +261,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "instant",
     [

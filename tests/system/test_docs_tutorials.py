@@ -11,8 +11,6 @@ import pytest
 
 from tests.system.pages import DOCS
 
-pytestmark = pytest.mark.slow
-
 nbformat = pytest.importorskip("nbformat", reason="pip install 'starshade[dev]'")
 nbclient = pytest.importorskip("nbclient", reason="pip install 'starshade[dev]'")
 
@@ -55,6 +53,7 @@ def tutorial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return name, notebook
 
 
+@pytest.mark.slow
 def test_it_runs_and_holds_what_it_says(tutorial: tuple[str, Any], tmp_path: Path) -> None:
     name, notebook = tutorial
     printed = "\n".join(_printed(notebook))

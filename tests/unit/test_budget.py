@@ -130,7 +130,6 @@ OWN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("order", OWN)
 @pytest.mark.parametrize("disturbed", [False, True])
 def test_kernels_of_a_program_go_on_working(order: str, disturbed: bool) -> None:
@@ -141,7 +140,6 @@ def test_kernels_of_a_program_go_on_working(order: str, disturbed: bool) -> None
     assert told == [outside] * ("own('1')" in body) + inside + [outside]
 
 
-@pytest.mark.slow
 def test_blocks_within_blocks_and_an_error_in_one() -> None:
     body = """
 with budget.limits(threads=2):
@@ -157,7 +155,6 @@ own('3')
     assert [n for n, _ in told] == ["1", str(min(2, ALL)), str(ALL)]
 
 
-@pytest.mark.slow
 def test_a_thread_enters_limits_of_its_own() -> None:
     body = """
 import threading
@@ -171,7 +168,6 @@ own('2')
     assert [n for n, _ in told] == ["1", str(ALL)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("asked", [2000, 2**62])
 def test_more_threads_than_processors_are_cut_and_said(asked: int) -> None:
     body = f"with budget.limits(threads={asked}):\n    own(str(budget.threads()))"
@@ -181,7 +177,6 @@ def test_more_threads_than_processors_are_cut_and_said(asked: int) -> None:
     assert said.endswith(f": {ALL} {'is' if ALL == 1 else 'are'} used")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(ALL < 2, reason="needs two processors")
 @pytest.mark.parametrize("before", ["", "import numba"])
 def test_the_environment_says_how_many_at_most(before: str) -> None:

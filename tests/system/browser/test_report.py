@@ -18,6 +18,8 @@ from starshade.report.picture import PALETTE
 from tests.system.browser.conftest import SCREENS, press_tab, until
 from tests.unit.report.dossiers import half_stars, small_dossier
 
+pytestmark = pytest.mark.slow
+
 EDITIONS = ("public", "internal")
 WIDER = "e => e.tabIndex === 0 && e.scrollWidth > e.clientWidth + 1"
 A4 = 665  # pixels of an A4 page between its margins

@@ -13,6 +13,8 @@ from starshade.report.site import save_site
 from tests.system.browser.conftest import SCREENS
 from tests.unit.report.stub_study import PAPER, everything
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("index", "xx", "times")
 A4 = 665  # pixels of an A4 page between its margins
 WHITE = "rgb(255, 255, 255)"

@@ -50,7 +50,6 @@ def some(m: int, n: int, seed: int, *, share: float = 0.4) -> Padded:
     return Padded(ratings, some_factors(ratings, 2, seed))
 
 
-@pytest.mark.slow
 @given(padded_tables(max_users=30), st.integers(2, 4), st.integers(0, 9))
 def test_the_twin_agrees(padded, k, seed):
     if padded.n_users >= k:
@@ -101,7 +100,6 @@ def test_neither_threads_nor_blocks_nor_the_way_to_distances_change_a_group(monk
     assert numba.get_num_threads() >= 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("clip", ["mean", "cells"])
 @pytest.mark.parametrize("dissimilarity", ["closeness-0.5", "closeness-1.0"])
 @given(padded_tables(max_users=30), st.integers(2, 4), st.integers(0, 9))

@@ -90,7 +90,6 @@ def rated(given_points, order) -> list[list[bool]]:
     return np.hstack([~np.isnan(given_points.ratings.dense()), extra])[order].tolist()
 
 
-@pytest.mark.slow
 @given(
     cases(),
     st.integers(1, 3),
@@ -169,7 +168,6 @@ def small_tables(draw: st.DrawFn):
 RIVALS = (KLikeness, KMember, Mondrian, MondrianRelaxed)
 
 
-@pytest.mark.slow
 @given(small_tables(), st.integers(0, 1000))
 def test_no_rival_loses_less(case, seed):
     ratings, k = case
@@ -202,7 +200,6 @@ def test_a_group_goes_where_its_members_are_at_home():
     assert dissolve(table, group, 5, 2, None) == 0
 
 
-@pytest.mark.slow
 def test_many_records_of_few_kinds_lose_nothing():
     rng = np.random.default_rng(6)
     kinds = rng.integers(1, 6, (60, 8)).astype(float)

@@ -267,7 +267,6 @@ def test_support_weighs_items_by_their_raters(monkeypatch) -> None:
     assert seen[1] is None
 
 
-@pytest.mark.slow
 @pytest.mark.real
 def test_little_is_lost_on_movielens(ml100k_dir: Path) -> None:
     """The bars of the issue, one seed; benchmarks/prediction_quality.py has five."""

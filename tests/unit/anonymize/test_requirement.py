@@ -53,7 +53,6 @@ def sparse(n: int, m: int, real: bool) -> Ratings:
     return Ratings.from_arrays(np.repeat(np.arange(n), 8), items, given, scale=scale)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("nulls", "real"), [("strict", False), ("zero", False), ("strict", True)])
 def test_what_was_planned_is_not_exceeded(
     nulls: NullRule, real: bool, monkeypatch: pytest.MonkeyPatch

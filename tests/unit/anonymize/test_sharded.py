@@ -72,7 +72,7 @@ def as_stored(ratings, path: Path, n: int):
     return read_ratings(path)
 
 
-@settings(max_examples=30, deadline=None)  # each is flushed to the disk
+@settings(max_examples=12, deadline=None)
 @given(ratings_tables(max_users=24), METHODS, st.integers(0, 9), st.booleans())
 def test_one_shard_is_the_table(tmp_path_factory, ratings, method, seed, inferred):
     place = tmp_path_factory.mktemp("one")
@@ -86,7 +86,7 @@ def test_one_shard_is_the_table(tmp_path_factory, ratings, method, seed, inferre
         assert same(found, expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ratings_tables(min_users=6, max_users=24), METHODS, st.integers(0, 9), st.booleans())
 def test_seven_shards_verify_and_leave_nobody_out(
     tmp_path_factory, ratings, method, seed, inferred

@@ -360,7 +360,6 @@ def test_where_all_scores_are_equal_the_chances_are(users: int) -> None:
     assert [c.probability for c in found.candidates] == pytest.approx([1 / users] * users)
 
 
-@pytest.mark.slow
 def test_thousands_of_ratings_and_names_of_one_item() -> None:
     """Bits behind the point go by each name's own known cells, whoever else is in the file."""
     n = 2000  # above 709 cells a score of 20 bits could pass 31

@@ -73,7 +73,6 @@ def test_a_copy_raises_the_alarm_when_most_cells_are_null(sparse: Ratings, tmp_p
     assert found.false_match.rate == 0
 
 
-@pytest.mark.slow
 def test_a_wide_copy_raises_the_alarm_when_most_cells_are_null(
     sparse: Ratings, tmp_path: Path
 ) -> None:
@@ -93,7 +92,6 @@ def test_a_wide_copy_raises_the_alarm_when_most_cells_are_null(
     assert found.success == same.success
 
 
-@pytest.mark.slow
 def test_a_release_that_is_a_copy_raises_the_alarm(sparse: Ratings, tmp_path: Path) -> None:
     verbatim(sparse).save(tmp_path / "out", private=tmp_path / "receipt")
     knowledge = Knowledge(known=12)

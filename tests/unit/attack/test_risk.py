@@ -87,7 +87,6 @@ def found(people: Ratings) -> RiskResult:
     return Risk(draws=10).run(people, Knowledge(day_error=3), rng=1)
 
 
-@pytest.mark.slow
 def test_a_user_s_result_depends_on_seed_and_user_alone(
     people: Ratings, found: RiskResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,7 +97,7 @@ def assert_same_result(found, whole):
             assert one.dtype == other.dtype, field.name
 
 
-@settings(max_examples=60, deadline=None)  # each is flushed to the disk
+@settings(max_examples=25, deadline=None)
 @given(
     ratings_tables(max_users=24),
     KNOWLEDGE,
@@ -110,7 +110,7 @@ def test_shards_change_no_answer(tmp_path_factory, ratings, knowledge, attack, n
     assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     ratings_tables(max_users=16, max_items=4),  # so few that several candidates have much in common
     KNOWLEDGE,
@@ -125,7 +125,7 @@ def test_what_candidates_share_is_found_over_any_cut(
     assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     ratings_tables(max_users=16, max_items=5),
     KNOWLEDGE,
@@ -145,7 +145,7 @@ def test_strangers_are_weighed_over_any_cut(
     assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     ratings_tables(max_users=16, max_items=5),
     KNOWLEDGE,
@@ -176,7 +176,7 @@ def test_how_likely_a_stranger_is_is_the_same_to_the_bit(
         assert np.array_equal(found[name], whole[name]), name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     ratings_tables(max_users=16, max_items=5),
     st.builds(LinkExistence, prior=st.sampled_from([None, 0.0, 0.3, 1.0]))
@@ -266,7 +266,7 @@ def test_long_tails_and_many_people(tmp_path, many, n, threads, attack):
     assert_same_result(found, whole)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ratings_tables(max_users=24), st.sampled_from([1, 3]), st.sampled_from([100, 10**9]))
 def test_equal_rows_are_found_whatever_shard_they_are_in(tmp_path_factory, ratings, n, memory):
     path = tmp_path_factory.mktemp("store") / "s"

@@ -39,7 +39,7 @@ def beside_more(draw: st.DrawFn) -> tuple[Any, Release]:
     return ratings, with_invented(draw, part, draw(st.integers(1, 4)))[0]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     beside_more(),
     st.integers(1, 5),

@@ -38,7 +38,7 @@ def told(result):
     return said, {name: column.tolist() for name, column in each if hasattr(column, "tolist")}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),
@@ -63,7 +63,7 @@ def test_any_cut_gives_the_same(
     assert told(cut) == told(whole)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),
@@ -100,7 +100,7 @@ def test_likelihood_is_weighed_over_any_cut(
     assert told(cut) == told(whole)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),
@@ -147,7 +147,7 @@ def test_what_takes_one_table_says_so(tmp_path):
         attack_shards(PredicateAttack(), linked)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),

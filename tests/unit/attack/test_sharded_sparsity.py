@@ -26,7 +26,7 @@ def assert_same(found: Any, whole: Any) -> None:
     assert str(found) == str(whole)
 
 
-@settings(max_examples=40, deadline=None)  # each is flushed to the disk
+@settings(max_examples=15, deadline=None)
 @given(
     ratings_tables(max_users=20),
     st.builds(
@@ -55,7 +55,7 @@ def test_neighbours_in_other_shards_are_found(
     assert few_facts(open_shards(path), found) == few_facts(ratings, whole)
 
 
-@settings(max_examples=30, deadline=None)  # each is flushed to the disk
+@settings(max_examples=12, deadline=None)
 @given(ratings_tables(max_users=20), CUTS, st.sampled_from([None, 0.0, 2.5]), st.integers(0, 20))
 def test_a_rating_is_worth_as_much(tmp_path_factory, ratings, n, error, days):
     path = tmp_path_factory.mktemp("store") / "s"

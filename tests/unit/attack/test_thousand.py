@@ -184,7 +184,6 @@ def check_threads(attack: ScoreboardRH, view: View, known: Known) -> None:
     assert np.array_equal(once.entropy_bits[again], found[0].entropy_bits)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_kernel_and_twin_agree(batch: int) -> None:
     threads = numba.get_num_threads()

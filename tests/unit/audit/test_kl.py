@@ -56,8 +56,6 @@ from starshade.utility.losses import Discernibility, GeneralizationLoss
 from starshade.utility.query_error import QueryError
 from tests.strategies import table
 
-pytestmark = pytest.mark.slow
-
 STARS = Scale(1, 5, 1)
 NAMES = [LIKENESS, MEMBER, MONDRIAN, RELAXED, EXCHANGE, DGH_B, DGH_A, DGH_C, PRINTED]
 

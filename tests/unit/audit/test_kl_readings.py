@@ -21,8 +21,6 @@ from starshade.ratings.table import Ratings
 from starshade.utility.losses import GeneralizationLoss
 from tests.naive import kl_readings as naive
 
-pytestmark = pytest.mark.slow
-
 
 def rows_of(seed: int, n: int, m: int = 4) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 6, (n, m))

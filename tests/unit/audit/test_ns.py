@@ -41,8 +41,6 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.strategies import table
 
-pytestmark = pytest.mark.slow
-
 STARS = Scale(1, 5, 1)
 ERRATA = Path(__file__).parents[3] / "docs" / "errata.md"
 RUNS = 2

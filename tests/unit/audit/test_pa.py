@@ -47,8 +47,6 @@ from starshade.utility.held_out.nearest import SelfRank, SimilarUserDeviation
 from starshade.utility.held_out.recommender_error import TargetDeviation
 from tests.strategies import table
 
-pytestmark = pytest.mark.slow
-
 ERRATA = Path(__file__).parents[3] / "docs" / "errata.md"
 
 

@@ -180,7 +180,6 @@ def test_other_layouts_have_no_such_part() -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.parametrize("kind", ["padded", "model"])
 def test_movielens_passes_and_padding_tells_them_apart(

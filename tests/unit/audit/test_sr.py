@@ -40,8 +40,6 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from tests.strategies import table
 
-pytestmark = pytest.mark.slow
-
 STARS = Scale(1, 5, 1)
 SURVEY_FIGURES = ["3a", "3b", "4a", "4b", "5a", "5ac", "5b", "5bc", "6a", "6ac", "6b", "6bc"]
 SURVEY_FIGURES += ["7a", "7b", "8"]
@@ -208,6 +206,7 @@ class Dying(Parts):
         return super().of(name, made)
 
 
+@pytest.mark.slow
 def test_what_goes_on_after_a_kill_is_the_same_but_for_times(
     ratings: Ratings, found: Study, tmp_path: Path
 ) -> None:
@@ -393,6 +392,7 @@ def test_one_item_or_one_user_is_too_little() -> None:
             reproduce_sr(table(rows, STARS))
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_movielens(ml100k_dir: Path) -> None:
     ratings = read_ratings(ml100k_dir)

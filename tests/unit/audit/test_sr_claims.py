@@ -147,7 +147,6 @@ def test_claims_are_numbered_once_and_name_ways_there_are() -> None:
     assert {choice.key for choice in SQ_CHOICES} < set(keys)
 
 
-@pytest.mark.slow
 def test_the_papers_tables_come_out_cell_by_cell() -> None:
     for worked in worked_tables():
         missed = worked.cells - worked.equal

@@ -104,7 +104,6 @@ def test_sparse_rows_are_taken_where_only_they_fit():
         KLikeness(5).group(wide, 0)
 
 
-@pytest.mark.slow
 @pytest.mark.real
 def test_all_items_of_movielens(ml100k_dir):
     rows = np.loadtxt(ml100k_dir / "u.data", dtype=np.int64)[:, :3]

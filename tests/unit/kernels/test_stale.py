@@ -9,8 +9,6 @@ import pytest
 
 from starshade.kernels.warm import forget_stale
 
-pytestmark = pytest.mark.slow
-
 FILES = {
     "ground": "from numba import njit",
     "middle": "from starshade.kernels.ground import a\nfrom numba import njit",

@@ -137,7 +137,6 @@ def test_power_is_a_power_of_two(top: int, data: st.DataObject, rate: float) -> 
     assert power(0, *tables) == unit
 
 
-@pytest.mark.slow
 @given(
     st.integers(0, 3),
     st.sampled_from([0, 3, HIGHEST]),

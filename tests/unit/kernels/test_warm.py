@@ -10,8 +10,6 @@ import pytest
 from starshade import progress
 from starshade.kernels import warm
 
-pytestmark = pytest.mark.slow
-
 KERNEL = """
 from numba import njit
 

@@ -118,7 +118,6 @@ def rounded(verdict: ProximityVerdict) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.slow
 @at_least(250)
 @given(cases())
 def test_every_search_says_what_the_definition_says(case: Any) -> None:
@@ -139,7 +138,6 @@ def test_every_search_says_what_the_definition_says(case: Any) -> None:
         assert all(v.to_dict() | VOLATILE == verdicts[0].to_dict() | VOLATILE for v in verdicts)
 
 
-@pytest.mark.slow
 @at_least(250)
 @given(cases(min_sensitive=1))
 def test_spreads_are_those_of_the_definition(case: Any) -> None:

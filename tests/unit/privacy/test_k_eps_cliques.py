@@ -41,7 +41,6 @@ def largest(near: list[set[int]], v: int) -> int:
     return 1
 
 
-@pytest.mark.slow
 @at_least(100)
 @given(cases())
 def test_what_is_found_is_the_twins_and_true(case: Any) -> None:

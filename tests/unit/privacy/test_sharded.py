@@ -46,7 +46,7 @@ def assert_same_verdict(model: Any, ratings: Any, path: Any, n: int, memory: int
         assert (str(found), found.explain()) == (str(whole), whole.explain())
 
 
-@settings(max_examples=80, deadline=None)  # each is flushed to the disk
+@settings(max_examples=30, deadline=None)
 @given(
     ratings_tables(max_users=24, max_items=3),
     st.builds(KAnonymity, k=st.integers(2, 4))
@@ -96,7 +96,7 @@ MODELS = st.builds(
 BYTES = st.sampled_from([1, 1500, 5000, 10**9])
 
 
-@settings(max_examples=100, deadline=None)  # each is flushed to the disk
+@settings(max_examples=40, deadline=None)
 @given(
     ratings_tables(max_users=24, max_items=4), MODELS, CUTS, BYTES, st.sampled_from([1, 5, 1 << 18])
 )

@@ -22,7 +22,6 @@ SEARCHES = ("tree", "slicing", "pairwise")
 EPS = (0, 0.5, 1, 1.5, 2, 4, 5, 5.5, 20)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("nulls", NULLS)
 @given(ratings=ratings_tables(max_users=16, with_days=False), data=st.data())
 @at_least(200)

@@ -20,8 +20,6 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.write import write_ratings
 from tests.unit.ratings.samples import cells, values, write
 
-pytestmark = pytest.mark.slow
-
 # an id is any text but nothing, blanks alone, zero bytes and lone surrogates
 NASTY = st.sampled_from(
     [

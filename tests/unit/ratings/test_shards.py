@@ -69,7 +69,7 @@ ROWS = st.lists(
 GOOD = ROWS.map(lambda rows: [(u, i, r if r <= 5 else 4.0, d) for u, i, r, d in rows])
 
 
-@settings(max_examples=30, deadline=None)  # each is flushed to the disk
+@settings(max_examples=12, deadline=None)
 @given(
     st.one_of(ROWS, GOOD),
     st.sampled_from(["error", "first", "last", "mean"]),
@@ -98,7 +98,7 @@ def test_sorted_on_disk_is_as_built_in_memory(tmp_path_factory, rows, how, scale
     ]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(ratings_tables(), st.sampled_from([1, 2, 7]))
 def test_a_table_is_cut_and_gathered(tmp_path_factory, ratings, shards):
     path = tmp_path_factory.mktemp("store") / "s"
@@ -178,7 +178,7 @@ class Odd:
         return np.arange(shard.n_users) % 2 == 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ratings_tables(min_users=1), st.integers(1, 4))
 def test_some_users_are_a_table_of_their_own(tmp_path_factory, ratings, n):
     path = tmp_path_factory.mktemp("some") / "s"

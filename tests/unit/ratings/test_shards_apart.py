@@ -92,7 +92,7 @@ ANY = rows_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.one_of(GOOD, OFF, ANY),
     st.sampled_from([1, 3, 10]),

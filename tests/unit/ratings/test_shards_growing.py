@@ -38,7 +38,7 @@ def content(path):
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(GOOD, GOOD, st.sampled_from(["error", "first", "last", "mean"]), st.sampled_from([1, 3]))
 def test_what_is_added_is_as_if_read_together(tmp_path_factory, rows, more, how, shards):
     folder = tmp_path_factory.mktemp("store")

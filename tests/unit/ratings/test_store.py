@@ -256,7 +256,6 @@ print("done", flush=True)
 """
 
 
-@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path):
     outcomes = set()
     for delay in (0.002, 0.02, None):

@@ -186,7 +186,6 @@ def test_unknown_format(tmp_path) -> None:
         write_ratings(some(), tmp_path / "x", "xlsx")
 
 
-@pytest.mark.slow
 @pytest.mark.real
 def test_movielens_100k_there_and_back(ml100k_dir, tmp_path) -> None:
     ratings = read_ratings(ml100k_dir)

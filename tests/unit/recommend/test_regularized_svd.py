@@ -240,7 +240,6 @@ def test_what_a_fit_holds_is_what_it_is_held_to(
         svd.fit(replace(made), rng=0)
 
 
-@pytest.mark.slow
 @pytest.mark.real
 def test_movielens_100k(ml100k_dir: Path) -> None:
     ratings = read_ratings(ml100k_dir / "u.data")

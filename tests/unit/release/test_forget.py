@@ -296,7 +296,6 @@ forget(["7", "1"], sys.argv[2:])
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("done", [0, 1])
 def test_killed_in_between_the_same_again_ends_it(done: int, two: Path) -> None:
     words = [sys.executable, "-c", KILLED, str(done), *map(str, receipts(two))]

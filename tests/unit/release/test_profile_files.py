@@ -45,7 +45,6 @@ def claim(model: str, **parameters) -> Claim:
     return Claim(model=model, parameters=parameters)
 
 
-@pytest.mark.slow
 @settings(max_examples=30)
 @given(profiled(), st.integers(0, 9))
 def test_round_trip_and_nothing_but_content_decides_the_bytes(drawn, seed):
@@ -471,7 +470,6 @@ def test_what_fails_half_way_leaves_nothing(tmp_path, monkeypatch, place, except
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_no_second_copy_is_held(tmp_path, monkeypatch):
     """Neither making nor writing nor reading takes memory for another table of profiles."""
     import tracemalloc

@@ -103,7 +103,6 @@ def test_attributes_that_are_neither_are_not_released(saved: tuple[Path, Any]) -
     assert b"zip" not in b"".join(contents_of(saved[0]).values())
 
 
-@pytest.mark.slow
 @given(
     groupings(people=True), st.sampled_from([("Age",), ("job",), ("Age", "job"), ("job", "Age")])
 )
@@ -134,7 +133,6 @@ def starts(release: Release) -> list[int]:
     return (np.cumsum(release.classes.sizes) - release.classes.sizes).tolist()
 
 
-@pytest.mark.slow
 @given(groupings(people=True), st.booleans(), st.integers(0, 9))
 def test_round_trip_and_nothing_but_content_decides_the_bytes(
     grouping: Grouping, turned: bool, seed: int
@@ -169,7 +167,6 @@ def test_round_trip_and_nothing_but_content_decides_the_bytes(
     assert counted[2]["largest_t"] == pytest.approx(float(farthest), abs=1e-8)
 
 
-@pytest.mark.slow
 @given(groupings(people=True))
 def test_a_quasi_identifier_that_leaves_somebody_out_is_caught(grouping: Grouping) -> None:
     """Take the values from a range, or one from a list: saving fails."""

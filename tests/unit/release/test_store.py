@@ -51,7 +51,6 @@ def test_classes_as_defined(grouping):
     assert sorted(record) == list(range(len(record)))
 
 
-@pytest.mark.slow
 @given(groupings(), st.booleans(), st.integers(0, 9))
 def test_round_trip_and_nothing_but_content_decides_the_bytes(grouping, exact, seed):
     attributes = "exact" if exact and grouping.original.attributes is not None else "none"
@@ -150,7 +149,6 @@ def test_a_receipt_without_its_release_is_taken_back(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_one_clear_error(tmp_path):
     code = f"""
 import resource, sys
@@ -169,7 +167,6 @@ except Exception as error:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_killed_at_any_file_event_leaves_no_release_or_a_whole_one(tmp_path):
     code = f"""
 import os, shutil, signal, sys

@@ -113,7 +113,6 @@ def test_groups_certify_what_is_near_together(ratings, eps, nulls, numbers, k) -
     assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.slow
 @settings(max_examples=150)
 @given(ratings_tables(min_users=1, max_users=8, max_items=3), EPS, NULLS, NUMBERS)
 def test_groups_that_lie_change_nothing(tmp_path_factory, ratings, eps, nulls, numbers) -> None:

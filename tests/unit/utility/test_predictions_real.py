@@ -15,7 +15,7 @@ from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.held_out.top_n import TopN
 from starshade.utility.rating_histogram import RatingHistogram
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = pytest.mark.real
 
 
 def test_padded_and_simple_on_movielens(ml100k_dir: Path) -> None:

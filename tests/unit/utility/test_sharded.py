@@ -25,7 +25,7 @@ def in_shards(ratings, folder, n):
     return open_shards(folder / f"in-{n}")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "model", "pooled"]),

@@ -50,7 +50,7 @@ def with_nobody(ratings, probe):
     return longer(ratings), longer(probe)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(probed(("profile",)), st.sampled_from([1, 1, 2, 5]), st.booleans())
 def test_nasty_tables_in_any_cut(tmp_path_factory, case, n, nobody):
     release, ratings, probe = case
