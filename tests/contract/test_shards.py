@@ -84,12 +84,13 @@ class Empty:
     """Of a verdict there is nothing by target."""
 
 
-def _attack(attack: Any) -> Work:
+def _attack(attack: Any, parts: int = 3) -> Work:
     return Work(
         lambda ratings: _told(attack.run(ratings, KNOWLEDGE, targets=40, rng=1)),
         lambda shards, engine: _told(
             attack_shards(attack, shards, KNOWLEDGE, targets=40, rng=1, engine=engine)
         ),
+        parts,
     )
 
 
@@ -199,8 +200,8 @@ WORKS = {
     "structure": _attack(StructureAttack(theta=0.5, absent=True)),
     "homogeneity": _attack(HomogeneityAttack(sensitive=[0, 3])),
     "homogeneity, by structure": _attack(HomogeneityAttack(by="structure", theta=0.4)),
-    "membership": _attack(MembershipAttack(rounds=3)),
-    "inference": _attack(InferenceAttack(rounds=3, questions=4)),
+    "membership": _attack(MembershipAttack(rounds=3), parts=40),
+    "inference": _attack(InferenceAttack(rounds=3, questions=4), parts=20),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
     "likelihood on a release": _on_release(Likelihood(absent=True)),
     "link existence": _ask_all(LinkExistence()),

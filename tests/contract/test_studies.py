@@ -22,7 +22,7 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.report.reproduction import save_study
 
 SETTINGS: dict[str, Any] = {"runs": 2, "trials": 1, "repeats": 1, "targets": 20, "top": 5}
-SETTINGS |= {"draws": 2, "k": [3], "rng": 5}
+SETTINGS |= {"draws": 1, "k": [3], "rng": 5}
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -90,6 +91,32 @@ def claiming(ratings_csv: Path, people_csv: Path, tmp_path_factory: pytest.TempP
     place = tmp_path_factory.mktemp("claiming") / "release"
     generalized(made, ("age", "town"), ("job",), claims=claims).save(place)
     return place
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What `starshade demo` printed, and the folder that it ran in."""
+
+    result: Result
+    folder: Path
+
+    @property
+    def found(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.result.stdout)
+        return found
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo, run once: beside `here`, up from a link that leads to `far/deep`."""
+    place = tmp_path_factory.mktemp("demo")
+    (place / "here").mkdir()
+    (place / "far" / "deep").mkdir(parents=True)
+    (place / "here" / "link").symlink_to(place / "far" / "deep")
+    with contextlib.chdir(place / "here"):
+        result = call("demo", "--json", "--quiet", "--out", "link/../x", "--seed", 2)
+    assert result.exit_code == 0, result.stderr
+    return Demo(result, place)
 
 
 def call(*args: object) -> Result:

@@ -13,7 +13,7 @@ import pytest
 from starshade.attack.registry import ENTRIES
 from starshade.audit.reproduction.papers import PAPERS, Paper
 from starshade.cli import LazyGroup, main
-from tests.system.conftest import Made, told
+from tests.system.conftest import Demo, Made, told
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: with the tables that are made while the site is built
@@ -70,12 +70,12 @@ def test_every_option_says_what_it_does() -> None:
 
 
 def test_the_keys_are_those_that_are_printed(
-    made: Made, ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: Made, demo: Demo, ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert set(demo.found) == documented("demo")
     (tmp_path / "ids").write_text("7\n")
     monkeypatch.chdir(tmp_path)
     calls: dict[str, tuple[object, ...]] = {
-        "demo": ("--out", tmp_path / "demo"),
         "init": (ratings_csv, "--yes"),
         "check-config": (),
         "run": ("--dry-run",),
@@ -111,7 +111,7 @@ def test_the_keys_are_those_that_are_printed(
         "doctor": (),
     }
     # the studio does not end by itself; what shells are told is no JSON
-    assert set(calls) == set(SECTIONS) - {"list", "studio", "completion"}
+    assert set(calls) == set(SECTIONS) - {"demo", "list", "studio", "completion"}
     for command, arguments in calls.items():
         if command == "reproduce all":  # each paper had its own turn
             for key in PAPERS.keys() - {"sq"}:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.conftest import Made, call, refused, told
+from tests.system.conftest import Demo, Made, call, refused, told
 
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -87,13 +87,13 @@ def test_up_from_a_link_is_where_it_leads(ratings_csv: Path, here: Path) -> None
     assert told("audit", ratings_csv, found["out"], "--private", "link/x1.json", "--targets", 20)
 
 
-def test_a_demo_lies_beside_its_reports(here: Path) -> None:
+def test_a_demo_lies_beside_its_reports(demo: Demo) -> None:
     pytest.importorskip("vl_convert")
-    found = told("demo", "--out", "link/../x")
-    assert sorted(path.name for path in (here.parent / "far").iterdir()) == [
+    assert sorted(path.name for path in (demo.folder / "far").iterdir()) == [
         *("deep", "x", "x-report-public.html", "x-report.html"),
     ]
-    assert all((here / report).is_file() for report in found["reports"])
+    here = demo.folder / "here"
+    assert all((here / report).is_file() for report in demo.found["reports"])
     assert [path.name for path in here.iterdir()] == ["link"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.conftest import Made, call, refused
+from tests.system.conftest import Demo, Made, refused
 
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -32,10 +32,9 @@ def test_demo_tells_the_story(shell: Shell, tmp_path: Path) -> None:
     assert again.stdout == ""
 
 
-def test_demo_in_figures(tmp_path: Path) -> None:
-    out = call("demo", "--json", "--quiet", "--out", tmp_path / "there", "--seed", 2)
-    found = json.loads(out.stdout)
-    assert out.stderr == ""
+def test_demo_in_figures(demo: Demo) -> None:
+    found = demo.found
+    assert demo.result.stderr == ""
     assert found["check"]["satisfied"]
     assert found["attack_before"]["expected_top1"] > 0.9
     assert found["attack_after"]["credit"] == "linked"

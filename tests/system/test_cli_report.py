@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import stat
 from pathlib import Path
@@ -13,7 +12,7 @@ from starshade.audit.dossier.dossier import Dossier
 from starshade.cli.options.shared import Reading
 from starshade.cli.report import made_by
 from starshade.release.folder.read import read_release
-from tests.system.conftest import Made, call, refused, told
+from tests.system.conftest import Demo, Made, call, refused, told
 
 pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")
 pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
@@ -147,16 +146,13 @@ def test_the_command_of_a_release_that_continues_another(ratings_csv: Path, tmp_
         assert (tmp_path / "out-again" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_the_demo_reports_beside_its_release(tmp_path: Path) -> None:
-    out = tmp_path / "demo"
-    found = told("demo", "--out", out, "--seed", 1)
-    assert found["reports"] == [f"{out}-report.html", f"{out}-report-public.html"]
-    assert all(Path(place).is_file() for place in found["reports"])
-    assert "release.json" in {path.name for path in out.iterdir()}
-    assert not list(out.glob("*.html"))
-    assert "starshade demo --seed 1" in (tmp_path / "demo-report.html").read_text()
-    assert "exists already" in refused("demo", "--out", tmp_path / "demo")
-    json.dumps(found)
+def test_the_demo_reports_beside_its_release(demo: Demo) -> None:
+    far = demo.folder / "far"
+    assert demo.found["reports"] == ["link/../x-report.html", "link/../x-report-public.html"]
+    assert "release.json" in {path.name for path in (far / "x").iterdir()}
+    assert not list((far / "x").glob("*.html"))
+    assert "starshade demo --seed 2" in (far / "x-report.html").read_text()
+    assert "exists already" in refused("demo", "--out", far / "x")
 
 
 def test_the_demo_does_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
