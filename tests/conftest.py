@@ -73,6 +73,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "starshade"))
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before the workers of a whole run start, compile what they would compile side by side."""
+    gc.disable()  # of ten thousand tests that are being collected none is garbage
     processes = getattr(config.option, "numprocesses", None)
     whole = config.args_source is config.ArgsSource.TESTPATHS and not hasattr(config, "workerinput")
     if processes and whole and os.environ.get("NUMBA_DISABLE_JIT", "") in ("", "0"):
@@ -80,9 +81,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spare the collector of garbage thousands of tests that stay to the end."""
+    """Exempt the collected tests, which stay to the end, from garbage collection."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -68,7 +68,7 @@ class Work(NamedTuple):
 
     of_table: Callable[[Ratings], Any]
     of_shards: Callable[[Shards, Engine], Any]
-    parts: int = 3
+    parts: int = 5
 
 
 def _told(result: Any) -> Any:
@@ -84,7 +84,7 @@ class Empty:
     """Of a verdict there is nothing by target."""
 
 
-def _attack(attack: Any, parts: int = 3) -> Work:
+def _attack(attack: Any, parts: int = 5) -> Work:
     return Work(
         lambda ratings: _told(attack.run(ratings, KNOWLEDGE, targets=40, rng=1)),
         lambda shards, engine: _told(
