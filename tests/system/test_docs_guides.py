@@ -13,8 +13,6 @@ import starshade as ss
 from starshade.ratings.table import Ratings
 from tests.system import pages
 
-pytestmark = pytest.mark.slow
-
 GUIDES = {
     "choosing-a-method": 4,
     "k-eps-l": 6,
@@ -49,6 +47,7 @@ def test_every_guide_is_tried() -> None:
     assert {path.stem for path in (pages.DOCS / "guides").glob("*.md")} == set(GUIDES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GUIDES)
 def test_commands_work_and_say_what_is_quoted(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,8 +18,6 @@ import pytest
 
 import starshade
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src"}
@@ -68,6 +66,7 @@ def pages(site: Path) -> dict[Path, Page]:
     return {file: Page(file) for file in sorted(site.rglob("*.html"))}
 
 
+@pytest.mark.slow
 def test_every_page_of_the_folder_is_a_page_of_the_site(site: Path) -> None:
     written = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
     assert written
@@ -75,6 +74,7 @@ def test_every_page_of_the_folder_is_a_page_of_the_site(site: Path) -> None:
         assert (site / file.relative_to(DOCS)).with_suffix(".html").is_file(), file
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_page_and_a_place_on_it(site: Path, pages: dict[Path, Page]) -> None:
     lost = []
     for file, page in pages.items():
@@ -94,6 +94,7 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(site: Path, pages: dict[Pa
     assert not lost
 
 
+@pytest.mark.slow
 def test_no_page_loads_anything_from_another_machine(site: Path, pages: dict[Path, Page]) -> None:
     for file, page in pages.items():
         assert page.loads
@@ -106,12 +107,14 @@ def test_no_page_loads_anything_from_another_machine(site: Path, pages: dict[Pat
         assert not fetched, sheet
 
 
+@pytest.mark.slow
 def test_every_public_name_is_shown(site: Path, pages: dict[Path, Page]) -> None:
     shown = set().union(*(pages[f].ids for f in (site / "reference" / "python").glob("*.html")))
     for name in starshade.__all__:
         assert name == "__version__" or f"starshade.{name}" in shown, name
 
 
+@pytest.mark.slow
 def test_the_index_of_keys_leads_to_the_commands(site: Path) -> None:
     page = (site / "reference" / "json.html").read_text(encoding="utf-8")
     (row,) = re.findall(r"<td><code>expected_top1</code></td>\s*<td>(.*?)</td>", page)
@@ -136,6 +139,7 @@ def test_a_notebook_s_links_are_those_of_pages() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_vendored_script_is_the_one_that_is_named(site: Path) -> None:
     copied = (site / "assets" / "iframe-worker" / "shim.js").read_bytes()
     assert copied == (DOCS / "assets" / "iframe-worker" / "shim.js").read_bytes()
@@ -176,6 +180,7 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "width", "scheme"),
     [
@@ -209,6 +214,7 @@ def test_a_page_is_readable(browser: Any, site: Path, path: str, width: int, sch
     context.close()
 
 
+@pytest.mark.slow
 def test_the_search_works_without_a_server(browser: Any, site: Path) -> None:
     page = browser.new_page()
     page.goto((site / "index.html").as_uri())
