@@ -239,7 +239,7 @@ class Audit(AuditSettings):
         """
         original = InShards(shards, released, engine)
         _ = original.part
-        limits, beside = limits_of(self.limit), judge_alone(released)
+        limits, beside = limits_of(self.limit, earlier=False), judge_alone(released)
         return self._judge_original(original, folder, beside, limits, seed, probe)
 
     def _judge_original(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.audit.verdict import Audit
+from starshade.audit import verdict
+from starshade.audit.settings import WITHOUT_RECEIPT
+from starshade.audit.verdict import Audit, takes_one_table
 from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
@@ -164,3 +168,49 @@ def test_a_release_of_other_ratings_is_refused(tmp_path: Path) -> None:
             engine=Local(),
             seed=0,
         )
+
+
+def facts_of(model: str = "review-graph", **other: Any) -> Any:
+    """What an audit looks at before it takes ratings in shards."""
+    claims = [SimpleNamespace(model="k-anonymity"), SimpleNamespace(model=model)]
+    facts = {"layout": "profile", "attribute_columns": (), "private": SimpleNamespace(nobodys=0)}
+    facts |= other
+    return SimpleNamespace(
+        manifest=SimpleNamespace(claims=claims, **facts), private=facts["private"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({}, ""),
+        ({"layout": "record"}, "of a release that is not of profiles alone"),
+        ({"attribute_columns": ("age",)}, "of a release that is not of profiles alone"),
+        ({"model": "diversity"}, "of a release that claims diversity"),
+        ({"private": None}, WITHOUT_RECEIPT),
+        ({"private": SimpleNamespace(nobodys=1)}, "of a release with records that are nobody's"),
+    ],
+)
+def test_each_reason_to_take_one_table_is_named(facts: dict[str, Any], reason: str) -> None:
+    release = facts_of(**facts)
+    assert takes_one_table(release, ()) == reason
+    assert takes_one_table(release, ["earlier"]) == (reason or "with earlier releases")
+
+
+def test_a_probe_takes_one_table_where_its_recommender_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(verdict, "probe_takes_one_table", lambda _: "with that recommender")
+    assert takes_one_table(facts_of(), ()) == ""
+    assert takes_one_table(facts_of(), (), RATINGS) == "with that recommender"
+    assert takes_one_table(facts_of(), ["earlier"], RATINGS) == "with earlier releases"
+
+
+def test_a_limit_on_several_releases_is_refused_as_beside_one_table(tmp_path: Path) -> None:
+    method = PredictiveAnonymizer(k=4, factors=2)
+    method.anonymize(RATINGS, rng=1).save(tmp_path / "release", private=tmp_path / "receipt.json")
+    write_shards(RATINGS, tmp_path / "shards", 2)
+    audit = Audit(rounds=0, targets=10, limit=["joint-class=0.1"])
+    for ratings in (RATINGS, open_shards(tmp_path / "shards")):
+        with pytest.raises(ConfigError, match="joint-class is of several releases"):
+            audit.run(ratings, tmp_path / "release", private=tmp_path / "receipt.json", rng=1)
