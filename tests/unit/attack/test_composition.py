@@ -18,6 +18,7 @@ from starshade.attack.composition import cells as cells_of_joint
 from starshade.attack.composition.composed import Composed, composition_of
 from starshade.attack.composition.composition import Composition
 from starshade.attack.composition.contents import Pool, possible
+from starshade.attack.composition.result import _SHOWN
 from starshade.attack.knowledge import Knowledge
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
@@ -437,3 +438,24 @@ def test_other_people_have_no_joint_classes() -> None:
     found = composition_of([first, SECOND], RATINGS, "added")
     assert found.in_all == found.counts.people_below_k == 0
     assert found.counts.people == 2 * RATINGS.n_users
+
+
+def test_common_items_are_those_of_every_release() -> None:
+    ratings = CAST["ordinary"].drop_empty_users()
+    parts = [ratings.keep_items(np.array(kept)).drop_empty_users() for kept in ([0, 1, 2], [1, 2])]
+    parts.append(ratings.keep_items(np.array([2, 3, 4])).drop_empty_users())
+    releases = [grouped(part, [0] * part.n_users) for part in parts]
+    for n, common in ((1, 3), (2, 2), (3, 1)):
+        found = composition_of(releases[:n], parts[n - 1], "revised")
+        assert found.common_items == common
+    assert found.items == 5
+
+
+def test_high_and_low_are_good_as_the_definitions_say() -> None:
+    """High is bad of what an adversary finds, low of the records to hide among."""
+    more = {"below_k", "alone", "record_with_class", "pinned", "cells_pinned", "class_found",
+            "record_found", "classes"}  # fmt: skip
+    neither = {"releases", "people", "in_all", "common_items"}
+    low_is_good = dict.fromkeys(more, True) | dict.fromkeys(neither)
+    low_is_good |= {"smallest": False, "records": False}
+    assert {figure.key: figure.low_is_good for figure in _SHOWN} == low_is_good

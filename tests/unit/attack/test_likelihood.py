@@ -18,6 +18,7 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.likelihood import ceiling_of
 from starshade.attack.likelihood.plain import weigh_plainly
+from starshade.attack.likelihood.result import Silence, silence_of
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.targets import usable
 from starshade.attack.view import View, look
@@ -281,3 +282,27 @@ def test_blocks_of_rows_merge_to_the_bit(
     # where nobody of a block is left, no more cells of it are looked at
     for name in set(whole.dtype.names) - {"touched"}:
         assert np.array_equal(merged[name], whole[name]), name
+
+
+def test_errors_and_silence_are_traced_by_how_sure_the_adversary_must_be() -> None:
+    """By hand, of five targets: one has no named record, two of the others have a wrong one."""
+    posterior, right = np.array([0.9, 0.5, 0.0, 0.8, 0.5]), np.array([1.0, 0.0, 0.0, 0.0, 1.0])
+    found = silence_of(posterior, right)
+    assert found.sure == (0.5, 0.8, 0.9)
+    assert found.silent == pytest.approx((1 / 5, 3 / 5, 4 / 5))
+    assert found.error == pytest.approx((2 / 5, 1 / 5, 0))
+    assert silence_of(np.array([0.5]), np.array([0.0])) == Silence((0.5,), (0.0,), (1.0,))
+
+
+def test_where_no_record_is_named_there_is_no_curve() -> None:
+    for n in (0, 2):
+        assert silence_of(np.zeros(n), np.zeros(n)) == Silence((), (), ())
+
+
+def test_a_long_curve_keeps_both_ends() -> None:
+    posterior = np.arange(1, 1001) / 1000
+    found = silence_of(posterior, np.zeros(1000))
+    assert len(found.sure) == 200
+    assert (found.sure[0], found.sure[-1]) == (0.001, 1.0)
+    assert (found.silent[0], found.silent[-1]) == (0.0, 0.999)
+    assert (found.error[0], found.error[-1]) == (1.0, 0.001)

@@ -19,7 +19,12 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import spread_of
 from starshade.attack.shadows.facts import Told, of_use
 from starshade.attack.shadows.folds import FOLDS
-from starshade.attack.shadows.membership import MembershipAttack, membership_scores
+from starshade.attack.shadows.membership import (
+    MembershipAttack,
+    Scores,
+    membership_scores,
+    summed_up,
+)
 from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
 from starshade.attack.shadows.seen import Seen
 from starshade.attack.shadows.shadows import Method, Shadows
@@ -365,3 +370,21 @@ def test_a_method_makes_releases() -> None:
         MembershipAttack(method=3)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="rounds"):
         MembershipAttack(rounds=11)
+
+
+def test_each_round_has_its_own_auc() -> None:
+    """By hand: of four pairs three are in order; of two, one is in order and one is a tie."""
+    rounds = [
+        ([3.0, 1.0, 2.0, 0.0], [True, True, False, False]),
+        ([5.0, 5.0, 4.0], [True, False, False]),
+        ([1.0, 2.0], [True, True]),
+        ([1.0, 2.0], [False, False]),
+    ]
+    scores = [
+        Scores(number, np.arange(len(score)), np.array(member), np.array(score))
+        for number, (score, member) in enumerate(rounds)
+    ]
+    found = summed_up(4, scores, 0)
+    assert found.by_round == (3 / 4, 3 / 4, None, None)
+    # users 0 and 1 were members in some round, users 0 to 3 were not in another
+    assert (found.members, found.outsiders) == (2, 4)

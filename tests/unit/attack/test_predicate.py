@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from starshade.kernels.attack.satisfying import Predicates
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.build import Provenance, generalized_release
-from starshade.release.cells import Cells, cells_of
+from starshade.release.cells import Cells, Symbols, cells_of
 from starshade.release.table import Release
 from tests.naive import predicate as naive
 from tests.strategies import ratings_tables, table
@@ -326,3 +327,47 @@ def test_what_is_refused() -> None:
     nobody = ratings.keep_users(np.array([], dtype=np.int64))
     with pytest.raises(ConfigError, match="there are none"):
         PredicateAttack().run(release, original=ratings, outsiders=nobody)
+
+
+def levels_by_hand(symbols: Symbols, promise: str) -> list[tuple[list[int], list[bool], list[int]]]:
+    """Of each symbol the levels that it names, which are held, and those inside its range."""
+    named = levels_of(symbols, promise).named
+    return [
+        (
+            named.levels[start:stop].tolist(),
+            named.held[start:stop].tolist(),
+            list(range(int(named.first[s]), int(named.last[s]) + 1)),
+        )
+        for s, (start, stop) in enumerate(pairwise(named.offsets))
+    ]
+
+
+@pytest.mark.parametrize("promise", ["range", "ndgh", "members"])
+def test_a_range_names_its_ends_and_no_rating_inside(promise: str) -> None:
+    """By hand; the ratings that are named are -5, 0, 2 and 7, from level 1 on."""
+    low, high = [-5.0, 0.0, 2.0, -12.0, -12.0], [7.0, 2.0, 2.0, 0.0, -12.0]
+    symbols = Symbols.ranges(REAL, np.array(low), np.array(high))
+    ends = promise != "members"
+    assert levels_of(symbols, promise).ratings.tolist() == [-5, 0, 2, 7]
+    assert levels_by_hand(symbols, promise) == [
+        ([1, 4], [ends, ends], [2, 3]),
+        ([2, 3], [ends, ends], []),
+        ([3], [True], []),
+        ([0, 2], [ends, ends], [1]),  # from null to 0
+        ([0], [True], []),  # null alone
+    ]
+
+
+@pytest.mark.parametrize("promise", ["range", "ndgh", "members"])
+def test_of_a_set_of_two_both_are_held(promise: str) -> None:
+    sets, every = [[2.0], [], [4.0], [1.0, 5.0], [1.0, 3.0, 4.0]], promise == "ndgh"
+    null = np.array([False, True, True, False, False])
+    symbols = Symbols.sets(STARS, [np.array(each) for each in sets], null)
+    ends = promise != "members"
+    assert levels_by_hand(symbols, promise) == [
+        ([2], [True], []),
+        ([0], [True], []),
+        ([0, 4], [True, True], []),
+        ([1, 5], [True, True], []),
+        ([1, 3, 4], [ends, every, ends], []),
+    ]

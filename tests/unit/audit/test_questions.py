@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.composition.composed import Counts
 from starshade.attack.predicate.result import PredicateResult
 from starshade.attack.shadows.halves import Halves
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
@@ -456,3 +457,34 @@ def test_what_was_not_measured_fails_where_a_limit_is_set_or_all_is_judged(
         "not measured",
         "not measured",
     ]
+
+
+NO_RELEASE = SimpleNamespace(private=None)
+
+
+def joint(below_k: int | None, **limits: float) -> Measured:
+    """What is measured of releases that hide eight people together, so many among fewer than k."""
+    composed = SimpleNamespace(counts=Counts(8, 3, 1, 1, below_k, None, None, None))
+    return linked(NO_RELEASE, [], "not asked for", composed, limits, 0).measured[-1]
+
+
+def test_a_chain_without_k_is_not_measured() -> None:
+    measured = joint(None)
+    assert (measured.name, measured.answer) == ("joint-class", "not measured")
+    assert "none of the releases claims a k" in measured.text
+    assert joint(None, **{"joint-class": 0.5}).limit == Limit(0.5, "the owner")
+
+
+@pytest.mark.parametrize(("below_k", "answer"), [(0, "no"), (1, "yes"), (2, "yes")])
+def test_people_in_joint_classes_below_k_are_counted(below_k: int, answer: Answer) -> None:
+    measured = joint(below_k)
+    share = below_k / 8
+    assert measured.rate == Rate(share, share, share)
+    assert (measured.limit, measured.answer) == (Limit(0.0, "the model"), answer)
+    assert f" {below_k} of 8 people" in measured.text
+    assert joint(below_k, **{"joint-class": 0.25}).answer == "no"
+
+
+def test_without_an_earlier_release_nothing_is_said_of_joint_classes() -> None:
+    question = linked(NO_RELEASE, [], "not asked for", None, {}, 0)
+    assert [each.name for each in question.measured] == ["class", "halves"]

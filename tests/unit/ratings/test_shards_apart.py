@@ -22,6 +22,7 @@ from starshade.ratings.readers.formats.shapes import LongTable
 from starshade.ratings.readers.formats.tables import ParquetSource
 from starshade.ratings.readers.recognise.inputs import Input
 from starshade.ratings.shards import runs
+from starshade.ratings.shards.apart import runs_apart
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.shards.shards import open_shards
 from tests.unit.ratings.test_store import assert_same
@@ -203,3 +204,27 @@ def test_nobody_is_told_the_keys_to_files_that_are_fetched(tmp_path):
     fetched = Remote(Bucket("s3://key:secret@bucket/f.parquet"), "bucket/f.parquet", "f", (1, None))
     table.source.files = (Input(file, "f", fetched),)
     assert table.parts() == []
+
+
+def read_apart(folder, *counts):
+    """Read files of so many rows each apart; every row is of another user."""
+    folder.mkdir()
+    numbers, files = iter(range(sum(counts))), []
+    for place, count in enumerate(counts):
+        users = [f"u{next(numbers)}" for _ in range(count)]
+        columns = {"user": pa.array(users, pa.string()), "item": ["a"] * count}
+        files.append(folder / f"{place}.parquet")
+        pq.write_table(pa.table(columns | {"rating": [4.0] * count}), files[-1])
+    source = ParquetSource([Input(file, file.name) for file in files])
+    roles = {name: name for name in ("user", "item", "rating")}
+    return runs_apart(LongTable(source, roles, NullValues()), None, folder / "runs", Local())
+
+
+def test_files_without_a_row_among_others_are_read_apart_too(tmp_path):
+    assert len(read_apart(tmp_path / "one", 3, 0, 2).runs) == 2
+    assert read_apart(tmp_path / "none", 0, 0) is None
+    assert not (tmp_path / "none" / "runs").exists()
+
+
+def test_the_rows_of_all_runs_are_counted(tmp_path):
+    assert read_apart(tmp_path / "several", 7, 1, 4).n_rows == 12

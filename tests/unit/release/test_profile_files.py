@@ -511,3 +511,16 @@ def test_nothing_private_enters_any_file(tmp_path):
     for name, content in contents_of(tmp_path / "out").items():
         for secret in (*secrets, "4077112233"):
             assert secret.encode() not in content, name
+
+
+@pytest.mark.parametrize(("k", "rare"), [(1, False), (2, False), (3, True)])
+def test_an_item_that_k_people_rated_is_not_rare(tmp_path, k, rare):
+    """The first item has two raters, the second has four."""
+    original = table([{0: 5, 1: 1}, {0: 4, 1: 2}, {1: 3}, {1: 3}], STARS)
+    drawn = profile(original, [0, 0, 0, 0], "padded", 0.5, pads=[[3.0, 3.0]] * 4)
+    release = drawn.release(rare_items="drop", claims=(claim("review-graph", k=k),))
+    if rare:
+        with pytest.raises(InternalError, match="an item rated by fewer than 3 users"):
+            release.save(tmp_path / "out")
+    else:
+        release.save(tmp_path / "out")

@@ -92,11 +92,10 @@ def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> S
     Silence(sure=(0.5, 0.9), silent=(0.25, 0.5), error=(0.5, 0.25))
     """
     order = np.argsort(posterior, kind="stable")
-    sorted_, wrong = posterior[order], (1 - credit[order]) * (posterior[order] > 0)
-    levels, first = np.unique(sorted_, return_index=True)
+    levels, first = np.unique(posterior[order], return_index=True)
     levels, first = levels[levels > 0], first[levels > 0]
     keep = np.unique(np.linspace(0, len(levels) - 1, min(_POINTS, len(levels))).astype(np.int64))
-    errors = np.concatenate([np.cumsum(wrong[::-1])[::-1], [0.0]])
+    errors = np.cumsum(1 - credit[order][::-1])[::-1]  # of each target and all surer ones
     n = max(1, len(posterior))
     return Silence(
         tuple(levels[keep].tolist()),

@@ -1,0 +1,117 @@
+"""How a release leaves a project's folder, and what of its limits is refused before."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from starshade.errors import ConfigError, OutputError
+from starshade.project.file import Project
+from starshade.project.refuse import refuse_limits
+from starshade.project.state import Published, State, move
+
+FILES = {"release.json": "{}", "deeper/cells.parquet": "cells"}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "work" / "release"
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def another_disk(monkeypatch: pytest.MonkeyPatch, source: Path) -> list[tuple[str, str]]:
+    """Let no rename leave the project's folder; returns the renames that were tried."""
+    real, tried = os.rename, []
+
+    def rename(self: Path, target: Path) -> Path:
+        tried.append((self.name, target.name))
+        if self.is_relative_to(source.parent) != target.is_relative_to(source.parent):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        real(self, target)
+        return target
+
+    monkeypatch.setattr(Path, "rename", rename)
+    return tried
+
+
+def contents(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+
+def test_a_release_is_published_by_a_rename(tmp_path: Path, source: Path) -> None:
+    place, node = tmp_path / "out" / "new" / "release-1", source.stat().st_ino
+    move(source, place)
+    assert contents(place) == FILES
+    assert place.stat().st_ino == node
+    assert not source.exists()
+
+
+def test_a_release_is_published_to_another_disk(
+    tmp_path: Path, source: Path, another_disk: list[tuple[str, str]]
+) -> None:
+    place = tmp_path / "out" / "release-1"
+    move(source, place)
+    assert contents(place) == FILES
+    assert [path.name for path in place.parent.iterdir()] == ["release-1"]
+    assert not source.exists()
+    # under its own name it is there as a whole, or not at all
+    assert another_disk == [("release", "release-1"), (".release-1.part", "release-1")]
+
+
+def test_a_copy_that_was_interrupted_is_made_again(
+    tmp_path: Path, source: Path, another_disk: list[tuple[str, str]]
+) -> None:
+    place = tmp_path / "out" / "release-1"
+    left = place.with_name(".release-1.part")
+    left.mkdir(parents=True)
+    (left / "release.json").write_text("half of")
+    (left / "more").write_text("of another release")
+    move(source, place)
+    assert contents(tmp_path / "out") == {f"release-1/{name}": t for name, t in FILES.items()}
+
+
+def test_a_disk_that_is_full_leaves_the_release_where_it_was(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(OutputError, match="no space left"):
+        move(source, tmp_path / "out" / "release-1")
+    assert contents(source) == FILES
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+OUT = State(published=(Published("release-1", "published/release-1", "0"),))
+
+
+@pytest.mark.parametrize(
+    ("publish", "state", "refused"),
+    [
+        ({}, State(), True),
+        ({"earlier": ()}, State(), True),
+        ({"earlier": ("before",)}, State(), False),
+        ({}, OUT, False),
+        ({"earlier": ("before",)}, OUT, False),
+    ],
+)
+def test_a_limit_on_several_releases_needs_an_earlier_one(
+    publish: dict[str, Any], state: State, refused: bool
+) -> None:
+    project = Project({}, {}, {"limit": ("joint-class=0.1",)}, publish)
+    if refused:
+        with pytest.raises(ConfigError, match="joint-class is of several releases"):
+            refuse_limits(project, state)
+    else:
+        refuse_limits(project, state)
+    refuse_limits(Project({}, {}, {"limit": ("record=0.1",)}, publish), state)

@@ -1,0 +1,54 @@
+"""What a conversion that was interrupted says when it is started again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from starshade.ratings.places.place import Place
+from starshade.ratings.shards.unfinished import unfinished_beside
+from tests.unit.ratings.samples import listening
+
+
+def notes_of(place: Path, *, resume: bool, interrupted: bool = False) -> list[str]:
+    """Convert a file, or be interrupted when all is sorted; return what was said."""
+    listener, watching = listening()
+    asked = {"source": str(place.with_name("ratings.csv")), "shards": 2}
+    with watching:  # type: ignore[attr-defined]
+        try:
+            with unfinished_beside(Place.of(place), asked, resume=resume) as kept:
+                if interrupted:
+                    (kept.folder / "sorted.json").write_text("{}")
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            pass
+    return listener.notes
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "ratings.csv").write_text("user,item,rating\n1,1,1\n")
+    return tmp_path / "store"
+
+
+def test_it_resumes_what_is_left_of_an_interrupted_run(place: Path) -> None:
+    (kept,) = notes_of(place, resume=False, interrupted=True)
+    assert kept.startswith("what is finished is kept beside")
+    assert notes_of(place, resume=True) == ["going on with what was finished"]
+
+
+def test_where_nothing_is_left_it_begins_anew(place: Path) -> None:
+    assert notes_of(place, resume=True) == ["beginning anew"]
+    assert notes_of(place, resume=False) == []
+
+
+def test_where_the_store_is_there_nothing_begins(place: Path) -> None:
+    place.mkdir()
+    assert notes_of(place, resume=True) == []
+
+
+def test_without_resume_what_is_left_is_removed(place: Path) -> None:
+    notes_of(place, resume=False, interrupted=True)
+    assert notes_of(place, resume=False) == []
+    assert notes_of(place, resume=True) == ["beginning anew"]
