@@ -12,7 +12,7 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test test-slow test-spark check wheel docs bench reproduce kernels oracles names format clean
+.PHONY: help demo quick test test-slow test-spark check wheel docs bench reproduce kernels oracles mutants names format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -76,6 +76,10 @@ oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the val
 
 kernels: $(VENV)/.dev  ## list anew what the first commands compile, to be compiled ahead
 	@$(BIN)/python -m tests.ahead
+
+# HYPOTHESIS_PROFILE=quick halves the time; a survivor is tried again with ARGS='--at FILE:LINE'
+mutants: $(VENV)/.dev  ## small changes that make the code wrong: which do the tests not notice? (hours; SEED=1 N=60 ARGS='--nearest --json')
+	@$(BIN)/python -m tests.mutants --seed $(or $(SEED),1) -n $(or $(N),60) $(ARGS)
 
 names: $(VENV)/.dev  ## write the public names down for type checkers, after something was registered
 	@$(BIN)/python -m tests.public_names
