@@ -120,6 +120,7 @@ def test_a_seed_draws_the_same_mutants_of_every_part(tmp_path: Path) -> None:
     assert len(sample(tmp_path, 1, 1000)) == 4 * 8  # all that there are
 
 
+@pytest.mark.slow
 def test_a_mutant_is_killed_by_a_test_or_survives(toy: Path) -> None:
     before, wanted = contents(toy), {"people > k", "people * 2"}
     mutants = [each for each in toy_mutants(toy) if each.after in wanted]

@@ -96,7 +96,7 @@ def attacks(method: Any, rounds: int) -> list[Any]:
     ]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),
