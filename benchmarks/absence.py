@@ -10,11 +10,10 @@ equal:
 
 from __future__ import annotations
 
-import argparse
 import statistics
 
 import starshade as ss
-from at_hand import ratings_of
+from at_hand import Options, ratings_of, up_to
 
 USERS = (1_000, 10_000, 100_000)
 KNOWN = {
@@ -38,10 +37,10 @@ def show(name: str, results: list[ss.AttackResult], known: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Options(__doc__)
     parser.add_argument("--data", help="ratings to attack too")
-    parser.add_argument("--targets", type=int, default=2000)
-    parser.add_argument("--largest", type=int, default=100_000, help="users")
+    parser.add_argument("--targets", type=int, default=2000, smoke=100)
+    parser.add_argument("--largest", type=int, default=100_000, smoke=300, help="users")
     args = parser.parse_args()
     print(f"{'data':32}{'known':20}{'success':>9}{'absent':>9}{'equal φ':>9}{'at':>9}")
     attack = ss.ScoreboardRH(absent=True)
@@ -50,9 +49,7 @@ def main() -> None:
         for known, knowledge in KNOWN.items():
             show("given, 5 seeds", [attack.run(ratings, knowledge, rng=s) for s in range(5)], known)
     for like in ("movielens-100k", "netflix"):
-        for n in USERS:
-            if n > args.largest:
-                continue
+        for n in up_to(args.largest, USERS):
             ratings = ss.synthesize(like, n_users=n, rng=0)
             name = f"{like}, {n:,} × {ratings.n_items:,}"
             for known, knowledge in KNOWN.items():

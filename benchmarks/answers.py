@@ -12,7 +12,6 @@ Records on the ten most rated items; averaged profiles on all.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from at_hand import named
+from at_hand import Options, named
 
 TOP = ("--items", "top:10")
 METHODS: dict[str, tuple[str, ...]] = {
@@ -99,9 +98,11 @@ def beside(found: dict[str, Any], *others: dict[str, float]) -> str:
 
 def main() -> None:
     """Print a table, a row for each method."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser = Options(__doc__)
+    parser.add_ratings()
+    parser.add_argument(
+        "--methods", nargs="+", choices=METHODS, default=list(METHODS), smoke=["k-likeness"]
+    )
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write the questions of all methods here")

@@ -23,19 +23,17 @@ The data are synthetic (`starshade data synth`). Known are 8 cells, 2 of them wr
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
+from argparse import SUPPRESS
 from pathlib import Path
 
 import numpy as np
 
-from at_hand import installed
+from at_hand import Options, installed, peak_mb, run_job
 
 # users, items, ratings, like; targets for ours, NumPy, pandas
 SIZES = (
@@ -49,8 +47,8 @@ PHI, RHO0, D0 = 1.5, 1.5, 30.0
 THREADS = len(os.sched_getaffinity(0))
 
 
-def prepare(folder: Path, size: tuple, *, everyone: bool = False) -> None:
-    """Make the ratings and draw what is known of the targets, once for all jobs."""
+def prepare(folder: Path, size: tuple, *, everyone: bool = False) -> int:
+    """Make the ratings and draw what is known of the targets, once for all jobs; count these."""
     from starshade.attack.knowledge import Knowledge
     from starshade.ratings.synth.synth import synthesize
 
@@ -67,6 +65,7 @@ def prepare(folder: Path, size: tuple, *, everyone: bool = False) -> None:
         np.save(folder / name, getattr(table, name))
     for name in ("users", "items", "ratings", "days"):
         np.save(folder / f"known_{name}", getattr(known, name)[order])
+    return len(order)
 
 
 def load(folder: Path, n: int) -> tuple:
@@ -230,8 +229,6 @@ def clock() -> tuple[float, float]:
 
 def told(started: tuple[float, float], targets: int, success: float, postings: int) -> dict:
     seconds, busy = (now - then for now, then in zip(clock(), started, strict=True))
-    lines = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     return {
         "wall": seconds,
         "busy": busy,
@@ -239,38 +236,33 @@ def told(started: tuple[float, float], targets: int, success: float, postings: i
         "targets_s": targets / seconds,
         "postings_s": float(postings) / seconds,
         "postings_cpu": float(postings) / busy,
-        "peak_mb": peak,
+        "peak_mb": peak_mb(),
     }
 
 
-def run(job: str, folder: Path, n: int, threads: int) -> dict:
-    command = [sys.executable, __file__, "--job", job, str(folder), str(n), str(threads)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-
-
-def plan_of(size: tuple) -> list[tuple]:
+def plan_of(size: tuple, threads: int) -> list[tuple]:
     """List the jobs: which, how many targets, how many threads."""
     ours, numpy, pandas = size[-1]
     ways = [
-        (job, ours, t) for t in sorted({1, THREADS}) for job in ("full", "best guess", "reading")
+        (job, ours, t) for t in sorted({1, threads}) for job in ("full", "best guess", "reading")
     ]
     return [*ways, ("numpy", numpy, 1), ("pandas", pandas, 1)]
 
 
-def measure(size: tuple, rounds: int) -> None:
+def measure(size: tuple, rounds: int, threads: int) -> None:
     users, items, ratings, like, _ = size
     print(f"\n{users:,} x {items:,}, {ratings:,} ratings, like {like}", flush=True)
-    plan = plan_of(size)
+    plan = plan_of(size, threads)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run([sys.executable, __file__, "--prepare", name, str(ratings)], check=True)
+        run_job("--prepare", name, ratings)
         runs: dict[tuple, list[dict]] = {entry: [] for entry in plan}
         for turn in range(rounds):
             for entry in plan:
                 once = entry[0] in ("numpy", "pandas") and size is NETFLIX
                 if turn == 0 or not once:  # the scripts take minutes to start there
-                    runs[entry].append(run(entry[0], folder, *entry[1:]))
-        same = {n: run("full", folder, n, 1)["success"] for _, n, _ in plan}
+                    runs[entry].append(run_job("--job", entry[0], folder, *entry[1:]))
+        same = {n: run_job("--job", "full", folder, n, 1)["success"] for _, n, _ in plan}
     show({entry: middle(results) for entry, results in runs.items()}, same, users)
 
 
@@ -293,7 +285,7 @@ def show(found: dict[tuple, dict], same: dict[int, float], users: int) -> None:
             f"{row['peak_mb']:9,.0f}{n:9,}{share}"
         )
     rows = {(job, threads): row for (job, _, threads), row in found.items()}
-    for threads in sorted({1, THREADS}):
+    for threads in sorted({threads for _, threads in rows}):
         ours, guess, read = (rows[job, threads] for job in ("full", "best guess", "reading"))
         print(
             f"{threads} thread{'s' * (threads > 1)}: the full result takes "
@@ -306,15 +298,13 @@ def show(found: dict[tuple, dict], same: dict[int, float], users: int) -> None:
         print(f"the {job} script takes {ratio:,.0f} x as long, one thread beside one thread")
 
 
-def everybody() -> None:
-    """Attack every user of whom 8 cells can be known, at Netflix's size."""
-    users, items, ratings, *_ = NETFLIX
+def everybody(size: tuple) -> None:
+    """Attack every user of whom 8 cells can be known."""
+    users, items, ratings, *_ = size
     print(f"\n{users:,} x {items:,}, {ratings:,} ratings: every user", flush=True)
     with tempfile.TemporaryDirectory() as name:
-        command = [sys.executable, __file__, "--prepare", name, str(ratings), "all"]
-        subprocess.run(command, check=True)
-        n = len(np.load(Path(name) / "known_users.npy"))
-        row = run("full", Path(name), n, THREADS)
+        n = run_job("--prepare", name, ratings, "all")
+        row = run_job("--job", "full", name, n, THREADS)
     print(
         f"{n:,} targets in {row['wall']:,.0f} s on {THREADS} threads ({row['busy']:,.0f} s of the "
         f"processors): {row['postings_s'] / 1e6:,.0f} M postings/s "
@@ -324,12 +314,13 @@ def everybody() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=float, default=11, help="million ratings")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = Options(__doc__)
+    parser.add_argument("--largest", type=float, default=11, smoke=0.1, help="million ratings")
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
+    parser.add_argument("--threads", type=int, default=THREADS, smoke=1, help="beside one")
     parser.add_argument("--everybody", action="store_true", help="all users at Netflix's size")
-    parser.add_argument("--job", nargs=4, help=argparse.SUPPRESS)
-    parser.add_argument("--prepare", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--job", nargs=4, help=SUPPRESS)
+    parser.add_argument("--prepare", nargs="+", help=SUPPRESS)
     args = parser.parse_args()
     if args.job:
         job, folder, n, threads = args.job
@@ -337,14 +328,15 @@ def main() -> None:
     elif args.prepare:
         folder, ratings, *everyone = args.prepare
         size = next(size for size in SIZES if size[2] == int(ratings))
-        prepare(Path(folder), size, everyone=bool(everyone))
-    elif args.everybody:
-        everybody()
+        print(prepare(Path(folder), size, everyone=bool(everyone)))
     else:
-        installed("pandas")
-        for size in SIZES:
-            if size[2] <= args.largest * 1.01e6:
-                measure(size, args.rounds)
+        sizes = [size for size in SIZES if size[2] <= args.largest * 1.01e6]
+        if args.smoke or args.everybody:
+            everybody(sizes[-1] if args.smoke else NETFLIX)
+        if not args.everybody:
+            installed("pandas")
+            for size in sizes:
+                measure(size, args.rounds, args.threads)
 
 
 if __name__ == "__main__":

@@ -10,16 +10,14 @@ attacked by what is known of them. Each job runs in a process of its own; median
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
-import subprocess
-import sys
 import time
-from pathlib import Path
+from argparse import SUPPRESS
 
 import numpy as np
 
+from at_hand import Options, peak_mb, run_job
 from starshade.anonymize.generalize import generalize
 from starshade.attack.composition.composed import composition_of
 from starshade.attack.composition.composition import Composition
@@ -32,7 +30,6 @@ from starshade.release.manifest import Claim
 from starshade.release.table import Release
 
 K = 5
-ITEMS = (10, 30, 50)
 TARGETS = 10  # of the likelihood, whose time grows with targets times joint classes
 
 
@@ -70,15 +67,17 @@ def job(people: int, items: int) -> dict[str, float]:
     ratings = made_up(people, items)
     first, second = released(ratings, 1), released(ratings, 2)
     few = ratings.keep_users(np.arange(100))
-    composition_of([released(few, 1), released(few, 2)], few)  # loads the kernels
+    early, late = released(few, 1), released(few, 2)
+    composition_of([early, late], few)  # loads the kernels, as does the attack
+    known = Knowledge(known=2)
+    Composition(earlier=[early]).run(late, known, original=few, targets=2, rng=0)
     start = time.perf_counter()
     counts = composition_of([first, second], ratings).counts
     counted = time.perf_counter() - start
-    lines = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    peak = peak_mb()
     start = time.perf_counter()
     attack = Composition(earlier=[first])
-    attack.run(second, Knowledge(known=2), original=ratings, targets=TARGETS, rng=0)
+    attack.run(second, known, original=ratings, targets=TARGETS, rng=0)
     return {
         "counted": counted,
         "attacked": time.perf_counter() - start,
@@ -90,21 +89,18 @@ def job(people: int, items: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--people", type=int, default=480_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--job", type=int, nargs=2, help=argparse.SUPPRESS)
+    parser = Options(__doc__)
+    parser.add_argument("--people", type=int, default=480_000, smoke=1000)
+    parser.add_argument("--items", type=int, nargs="+", default=[10, 30, 50], smoke=[10])
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
+    parser.add_argument("--job", type=int, nargs=2, help=SUPPRESS)
     options = parser.parse_args()
     if options.job:
         print(json.dumps(job(*options.job)))
         return
     print(f"{'people x items':>18}{'counted':>10}{'peak':>10}{f'and {TARGETS} targets':>16}")
-    for items in ITEMS:
-        command = [sys.executable, __file__, "--job", str(options.people), str(items)]
-        runs = [
-            json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-            for _ in range(options.rounds)
-        ]
+    for items in options.items:
+        runs = [run_job("--job", options.people, items) for _ in range(options.rounds)]
         of = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
         print(
             f"{options.people:>11,} x {items:>4}{of['counted']:>8.1f} s{of['peak_mb']:>7,.0f} MB"

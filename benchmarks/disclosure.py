@@ -1,29 +1,26 @@
 """What it costs that groups show fewer ratings plainly: the weight of k-exchange, as a curve.
 
 The 10 most rated items of MovieLens 100K and ml-latest-small (STARSHADE_DATA, default
-../shared/data), k = 5, five seeds for each `disclosure_weight`. Means: GenILoss, and beside it the
-loss without a weight; people whose class shows one of their ratings (`users_rating_disclosed`), one
-that it shows but for null (whoever rated gave that), and that they rated an item
-(`users_rating_exists`); seconds of a release.
+../shared/data), or of other ratings; k = 5, five seeds for each `disclosure_weight`. Means:
+GenILoss, and beside it the loss without a weight; people whose class shows one of their
+ratings (`users_rating_disclosed`), one that it shows but for null (whoever rated gave that), and
+that they rated an item (`users_rating_exists`); seconds of a release.
 
     python benchmarks/disclosure.py
-    python benchmarks/disclosure.py --k 10 --weights 0 0.2
+    python benchmarks/disclosure.py ratings.csv --k 10 --weights 0 0.2 --seeds 1
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
 import numpy as np
 
-from at_hand import public
-from starshade import GeneralizationLoss, KExchange, Ratings, Release, read_ratings, top_items
+from at_hand import PUBLIC, Options, drawn, public, ratings_of
+from starshade import GeneralizationLoss, KExchange, Ratings, Release, top_items
 
-FILES = {"MovieLens 100K": "ml-100k/u.data", "ml-latest-small": "ml-latest-small/ratings.csv"}
 WEIGHTS = (0, 0.05, 0.1, 0.2, 0.35, 0.5, 1, 2)
-SEEDS = (1, 2, 3, 4, 5)
 
 
 def but_for_null(release: Release) -> float:
@@ -34,9 +31,9 @@ def but_for_null(release: Release) -> float:
     return float(cells.sizes[hit].sum() / cells.n_records)
 
 
-def means(ratings: Ratings, k: int, weight: float) -> Any:
+def means(ratings: Ratings, k: int, weight: float, seeds: int) -> Any:
     found = []
-    for seed in SEEDS:
+    for seed in range(1, seeds + 1):
         method = KExchange(k, items=top_items(10), disclosure_weight=weight)
         start = time.perf_counter()
         release = method.anonymize(ratings, rng=seed)
@@ -49,22 +46,21 @@ def means(ratings: Ratings, k: int, weight: float) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Options(__doc__)
+    parser.add_argument("ratings", nargs="*", smoke=lambda: [drawn()])
     parser.add_argument("--k", type=int, default=5)
-    parser.add_argument("--weights", type=float, nargs="+", default=WEIGHTS)
+    parser.add_argument("--weights", type=float, nargs="+", default=WEIGHTS, smoke=[0.1])
+    parser.add_argument("--seeds", type=int, default=5, smoke=1)
     options = parser.parse_args()
-    for name, path in FILES.items():
-        file = public(path)
-        if file is None:
-            continue
-        ratings = read_ratings(file)
-        means(ratings, options.k, 1.0)
-        least = means(ratings, options.k, 0.0)[0]
-        print(
-            f"\n{name}, k = {options.k}\nweight  GenILoss  times  shown  or null  exists  seconds"
-        )
+    for file in options.ratings or filter(None, map(public, PUBLIC.values())):
+        ratings = ratings_of(file)
+        means(ratings, options.k, 1.0, 1)  # compiles
+        least = means(ratings, options.k, 0.0, options.seeds)[0]
+        print(f"\n{ratings}, k = {options.k}")
+        print("weight  GenILoss  times  shown  or null  exists  seconds")
         for weight in options.weights:
-            loss, shown, null, exists, seconds = means(ratings, options.k, weight)
+            found = means(ratings, options.k, weight, options.seeds)
+            loss, shown, null, exists, seconds = found
             print(
                 f"{weight:6g}  {loss:8.4f}  {loss / least:5.3f}  {shown:5.1%}  {null:7.1%}  "
                 f"{exists:6.1%}  {seconds:7.2f}",

@@ -12,12 +12,11 @@ trained on the release over that of the same recommender on the original:
 
 from __future__ import annotations
 
-import argparse
 from statistics import fmean
 from time import perf_counter
 
 import starshade as ss
-from at_hand import ratings_of
+from at_hand import Options, ratings_of
 
 ASKED = ((1, 0), (1, 2), (1, 3), (1, 5), (2, 2), (2, 3), (2, 5))
 
@@ -44,10 +43,10 @@ def row(train: ss.Ratings, probe: ss.Ratings, k: int, rare: str, seed: int) -> l
 
 def main() -> None:
     """Print one table for each k."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
+    parser = Options(__doc__)
+    parser.add_ratings()
     parser.add_argument("--k", type=int, nargs="+", default=[5])
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=2, smoke=1)
     parser.add_argument("--rare-items", choices=["drop", "keep"], default="keep")
     asked = parser.parse_args()
     ratings = ratings_of(asked.ratings)

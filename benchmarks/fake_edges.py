@@ -11,11 +11,10 @@ original. Printed are means over the seeds, and the range of the AUC within item
 
 from __future__ import annotations
 
-import argparse
 from statistics import fmean
 
 import starshade as ss
-from at_hand import ratings_of
+from at_hand import Options, ratings_of
 
 HEADS = ("fake edges", "of cells", "certain", "AUC", "in items", "range", "fitted", "RMSE ratio")
 
@@ -41,14 +40,14 @@ def row(ratings: ss.Ratings, method: ss.PredictiveAnonymizer, seed: int) -> tupl
 
 def main() -> None:
     """Print a table for each k."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
+    parser = Options(__doc__)
+    parser.add_ratings()
     parser.add_argument("--k", type=int, nargs="+", default=[5])
     parser.add_argument("--b", type=int, default=2)
     parser.add_argument("--l", type=int, default=3)
     parser.add_argument("--min-raters", type=int, default=1)
     parser.add_argument("--rare-items", choices=["drop", "keep"], default="drop")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3, smoke=1)
     asked = parser.parse_args()
     ratings = ratings_of(asked.ratings)
     for k in asked.k:

@@ -13,28 +13,24 @@ disturb) and peak memory. Each job runs in a process of its own.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
-import subprocess
-import sys
 import time
-from pathlib import Path
+from argparse import SUPPRESS
 from typing import Any
 
 import numpy as np
 
+from at_hand import Options, peak_mb, run_job, up_to
 from k_likeness import DATA, as_ratings, movielens
 
 METHODS = ("k-exchange", "k-likeness", "k-member", "mondrian", "mondrian-relaxed")
-KS = (2, 5, 10, 20)
-SEEDS = (1, 2, 3, 4, 5)
 GROWTH = (10_000, 100_000, 1_000_000)
 LARGEST = {"k-member": 100_000}  # its time grows with the square of the records
 ALL_ITEMS = 10_000  # columns: as many as there are
 
 
-def job(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
+def job(name: str, data: str, n: int, m: int, k: int, seeds: int) -> dict[str, Any]:
     """Group once for each seed, by one method; the kernels are loaded before."""
     from starshade.anonymize.order import by_content
     from starshade.anonymize.points import Points
@@ -48,15 +44,13 @@ def job(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
     few = table.keep_users(np.arange(min(table.n_users, 4000)))
     method.group(Points(few, none[: few.n_users]), 0)
     runs = []
-    for seed in SEEDS if n <= 1000 else SEEDS[:1]:
+    for seed in range(1, seeds + 1):
         points = Points(by_content(table, seed).ratings, none)
         start, busy = time.perf_counter(), time.process_time()
         groups = method.group(points, seed)
         seconds, busy = time.perf_counter() - start, time.process_time() - busy
         runs.append({"seconds": seconds, "busy": busy, **figures(points, groups, k)})
-    lines = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-    return {"runs": runs, "peak_mb": peak, "records": table.n_users, "items": table.n_items}
+    return {"runs": runs, "peak_mb": peak_mb(), "records": table.n_users, "items": table.n_items}
 
 
 def figures(points: Any, groups: np.ndarray, k: int) -> dict[str, float]:
@@ -77,22 +71,14 @@ def figures(points: Any, groups: np.ndarray, k: int) -> dict[str, float]:
     }
 
 
-def run(name: str, data: str, n: int, m: int, k: int) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--job", name, data, *map(str, (n, m, k))]
-    found: dict[str, Any] = json.loads(
-        subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    )
-    return found
-
-
-def show(data: str, n: int, m: int, ks: tuple[int, ...]) -> None:
+def show(data: str, n: int, m: int, ks: list[int], seeds: int) -> None:
     for k in ks:
         print(f"\n{data}, {n:,} x {m if m < ALL_ITEMS else 'all'}, k = {k}")
         for name in METHODS:
             if n > LARGEST.get(name, n):
                 print(f"  {name:17s} not run at this size")
                 continue
-            found = run(name, data, n, m, k)
+            found = run_job("--job", name, data, n, m, k, seeds)
             runs = found["runs"]
             loss = [r["loss"] for r in runs]
             dm, c_avg = (statistics.mean(r[f] for r in runs) for f in ("dm", "c_avg"))
@@ -107,22 +93,25 @@ def show(data: str, n: int, m: int, ks: tuple[int, ...]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=100_000)
-    parser.add_argument("--job", nargs=5, help=argparse.SUPPRESS)
+    parser = Options(__doc__)
+    parser.add_argument("--largest", type=int, default=100_000, smoke=0)
+    parser.add_argument("--people", type=int, default=927, smoke=200, help="of the first table")
+    parser.add_argument("--k", type=int, nargs="+", default=[2, 5, 10, 20], smoke=[5])
+    parser.add_argument("--seeds", type=int, default=5, smoke=1)
+    parser.add_argument("--job", nargs=6, help=SUPPRESS)
     options = parser.parse_args()
     if options.job:
         name, data, *numbers = options.job
         print(json.dumps(job(name, data, *map(int, numbers))))
         return
     real = len(movielens(1, 1)) > 0
-    show("movielens" if real else "survey", 927, 10, KS)
+    show("movielens" if real else "survey", options.people, 10, options.k, options.seeds)
     if real:
-        show("movielens", 943, ALL_ITEMS, (5,))
-    for n in GROWTH:
+        show("movielens", 943, ALL_ITEMS, [5], options.seeds)
+    for n in up_to(options.largest, GROWTH):
         for data in ("movielens", "survey"):
-            if n <= options.largest and (real or data == "survey"):
-                show(data, n, 20, (10,))
+            if real or data == "survey":
+                show(data, n, 20, [10], 1)
 
 
 if __name__ == "__main__":

@@ -15,15 +15,13 @@ left out one of four blocks of questions.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
-import subprocess
-import sys
 import time
 
 import numpy as np
 
+from at_hand import Options, run_job, up_to
 from k_likeness import movielens
 from k_likeness import survey as filled_survey
 from starshade.anonymize.interval.interval import IntervalAnonymizer
@@ -88,16 +86,11 @@ def job(data: str, n: int, partition: str, k: int, eps: float, nulls: str) -> di
     return {"seconds": seconds, "peak_gb": peak, "distortion": total, "per_cell": total / cells}
 
 
-def ask(*arguments: object) -> dict[str, float]:
-    command = [sys.executable, __file__, "--job", *map(str, arguments)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-
-
 def growth(largest: int) -> None:
     print("data       records      whole s   GB  per cell   cluster s   GB  per cell")
     for data in DATA:
-        for n in (size for size in SIZES if size <= largest):
-            found = [ask(data, n, p, K, EPS, "strict") for p in ("whole", "cluster")]
+        for n in up_to(largest, SIZES):
+            found = [run_job("--job", data, n, p, K, EPS, "strict") for p in ("whole", "cluster")]
             shown = "  ".join(
                 f"{f['seconds']:9.2f} {f['peak_gb']:4.2f} {f['per_cell']:9.4f}" for f in found
             )
@@ -111,7 +104,7 @@ def frontier() -> None:
         for k in (5, 20):
             for eps in (1, 2):
                 whole, cluster = (
-                    ask("movielens", 936, p, k, eps, nulls)["distortion"]
+                    run_job("--job", "movielens", 936, p, k, eps, nulls)["distortion"]
                     for p in ("whole", "cluster")
                 )
                 saved = 1 - cluster / whole
@@ -119,8 +112,8 @@ def frontier() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--largest", type=int, default=100_000)
+    parser = Options(__doc__)
+    parser.add_argument("--largest", type=int, default=100_000, smoke=300)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--job", nargs=6)
     options = parser.parse_args()

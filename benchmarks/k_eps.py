@@ -18,19 +18,16 @@ knows no other rule.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import math
 import statistics
-import subprocess
-import sys
 import time
-from pathlib import Path
+from argparse import SUPPRESS, Namespace
 
 import numpy as np
 
-from at_hand import ML_100K, public
+from at_hand import ML_100K, Options, peak_mb, public, run_job, up_to
 
 ITEMS, EPS, K = 20, 1, 20
 SIZES = (6_250, 12_500, 25_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
@@ -119,24 +116,17 @@ def job(name: str, data: str, n: int, nulls: str, stop_at: int | None) -> dict[s
         seconds, sizes = scipy_tree(matrix)
     else:
         seconds, sizes = ours(matrix, TOP[data], nulls, name, stop_at)
-    lines = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     capped = np.minimum(sizes, stop_at or 2**62).astype(np.int64)
     return {
         "seconds": seconds,
-        "peak_mb": peak,
+        "peak_mb": peak_mb(),
         "failing": int((sizes < K).sum()),
         "mean": float(sizes.mean()),
         "digest": hashlib.sha256(capped.tobytes()).hexdigest() if len(sizes) == n else None,
     }
 
 
-def run(name: str, *args: object) -> dict:
-    command = [sys.executable, __file__, "--job", name, *map(str, args)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-
-
-def measure(data: str, n: int, options: argparse.Namespace, before: dict[str, float]) -> None:
+def measure(data: str, n: int, options: Namespace, before: dict[str, float]) -> None:
     names = [name for name in LARGEST if n <= LARGEST[name] or name == "cKDTree"]
     if options.nulls != "zero":
         names.remove("cKDTree")
@@ -146,7 +136,7 @@ def measure(data: str, n: int, options: argparse.Namespace, before: dict[str, fl
             for name in names:
                 if name != "tree" and ((i > 0 and n > 50_000) or label == "capped"):
                     continue  # long, or the full count again: once is enough
-                runs[name].append(run(name, data, n, options.nulls, stop_at))
+                runs[name].append(run_job("--job", name, data, n, options.nulls, stop_at))
         told(f"{data}, {n:,} x {ITEMS}, eps = {EPS}, nulls = {options.nulls}, {label}", label,
              n, runs, before)  # fmt: skip
 
@@ -180,12 +170,12 @@ def told(title: str, label: str, n: int, runs: dict, before: dict[str, float]) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=100_000)
+    parser = Options(__doc__)
+    parser.add_argument("--largest", type=int, default=100_000, smoke=500)
     parser.add_argument("--smallest", type=int, default=0)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
     parser.add_argument("--nulls", default="zero", choices=["strict", "ignore", "zero"])
-    parser.add_argument("--job", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--job", nargs=5, help=SUPPRESS)
     options = parser.parse_args()
     if options.job:
         name, data, n, nulls, stop_at = options.job
@@ -196,8 +186,8 @@ def main() -> None:
             print(f"\n{data}: skipped, MovieLens 100K not found")
             continue
         before: dict[str, float] = {}
-        for n in SIZES:
-            if options.smallest <= n <= options.largest:
+        for n in up_to(options.largest, SIZES):
+            if n >= options.smallest:
                 measure(data, n, options, before)
 
 

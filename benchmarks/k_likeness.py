@@ -20,23 +20,19 @@ Last come tables of many items, which stay sparse: all of MovieLens 100K, and 3,
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import statistics
-import subprocess
-import sys
 import time
-from pathlib import Path
+from argparse import SUPPRESS
 
 import numpy as np
 
-from at_hand import ML_100K, public
+from at_hand import ML_100K, Options, peak_mb, public, run_job, up_to
 
 K = 10
-SIZES = ((927, 10), (10_000, 20), (100_000, 20), (1_000_000, 20))
-SPARSE = (("everything", 943, 1682), ("long tail", 3_000, 10_000))
+SIZES = (927, 10_000, 100_000, 1_000_000)
 LARGEST_FOR_NUMPY = 100_000
 
 
@@ -176,10 +172,8 @@ def as_ratings(matrix: np.ndarray) -> object:
 
 def told(start: float, groups: np.ndarray) -> dict[str, object]:
     seconds = time.perf_counter() - start
-    lines = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     digest = hashlib.sha256(np.ascontiguousarray(groups, dtype=np.int64).tobytes()).hexdigest()
-    return {"seconds": seconds, "peak_mb": peak, "records": len(groups), "digest": digest}
+    return {"seconds": seconds, "peak_mb": peak_mb(), "records": len(groups), "digest": digest}
 
 
 def vector_floor(comparisons: float) -> float:
@@ -196,11 +190,6 @@ def vector_floor(comparisons: float) -> float:
     return 4 * comparisons * per_byte / len(os.sched_getaffinity(0))
 
 
-def run(name: str, data: str, n: int, m: int) -> dict[str, object]:
-    command = [sys.executable, __file__, "--job", name, data, str(n), str(m)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-
-
 def measure(data: str, n: int, m: int, rounds: int) -> None:
     names = ["groups", "release", *(["numpy"] if n <= LARGEST_FOR_NUMPY else [])]
     runs: dict[str, list[dict]] = {name: [] for name in names}
@@ -208,7 +197,7 @@ def measure(data: str, n: int, m: int, rounds: int) -> None:
         for name in names:
             if name == "numpy" and n > 10_000 and i > 0:
                 continue  # a minute each; one is enough
-            runs[name].append(run(name, data, n, m))
+            runs[name].append(run_job("--job", name, data, n, m))
     median = {name: statistics.median(r["seconds"] for r in runs[name]) for name in names}
     records = runs["groups"][0]["records"]
     # each nucleus meets everybody who is left: n, n - k, n - 2k, …
@@ -233,7 +222,7 @@ def measure_sparse(data: str, n: int, m: int, rounds: int) -> None:
     runs: dict[str, list[dict]] = {name: [] for name in names}
     for _ in range(rounds):
         for name in names:
-            runs[name].append(run(name, data, n, m))
+            runs[name].append(run_job("--job", name, data, n, m))
     print(f"\n{data}, {n:,} x {m:,}, k = {K}")
     for name in names:
         seconds = statistics.median(r["seconds"] for r in runs[name])
@@ -248,10 +237,12 @@ def agreement(runs: dict[str, list[dict]], *names: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--job", nargs=4, help=argparse.SUPPRESS)
+    parser = Options(__doc__)
+    parser.add_argument("--largest", type=int, default=100_000, smoke=300)
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
+    tail = {"metavar": ("RECORDS", "ITEMS"), "default": [3_000, 10_000], "smoke": [300, 1_000]}
+    parser.add_argument("--tail", type=int, nargs=2, **tail, help="size of the long tail")
+    parser.add_argument("--job", nargs=4, help=SUPPRESS)
     options = parser.parse_args()
     if options.job:
         name, data, n, m = options.job
@@ -261,15 +252,14 @@ def main() -> None:
             figures = job(name, data, int(n), int(m))
         print(json.dumps(figures))
         return
-    for n, m in SIZES:
+    for n in up_to(options.largest, SIZES):
+        m = 10 if n <= SIZES[0] else 20
         for data in ("movielens", "survey"):
-            if n > options.largest:
-                continue
             if data == "movielens" and not len(movielens(n, m)):
                 print(f"\nmovielens, {n:,} x {m}: skipped, MovieLens 100K not found")
                 continue
             measure(data, n, m, options.rounds)
-    for data, n, m in SPARSE:
+    for data, n, m in (("everything", 943, 1682), ("long tail", *options.tail)):
         if data == "everything" and not len(everything()):
             print("\nall of MovieLens 100K: skipped, not found")
             continue

@@ -16,21 +16,19 @@ Peak memory is the process's, pages of the store that it looked at included.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import starshade as ss
-from at_hand import ratings_of
+from at_hand import Options, drawn, peak_mb, ratings_of, run_job
 
 # users, items, ratings, like, targets
 SIZES = (
@@ -50,8 +48,6 @@ ATTACKS: dict[str, Any] = {
     "plain": ss.Likelihood(adversary="plain"),
     "informed": ss.Likelihood(),
 }
-SEEDS = 5
-RELEASES = 10  # one seed each: few people rated eight of ten items, and groups matter to them
 GUESSED = {
     "2 exact, days ±14": ss.Knowledge(known=2, day_error=14),
     "4 exact, no days": ss.Knowledge(known=4, dates=False),
@@ -84,27 +80,24 @@ def job(store: str, name: str, knowledge: str, targets: int, threads: int) -> di
     judge(known.take(slice(0, 2)))  # loads the kernel
     started, busy = time.perf_counter(), time.process_time()
     found = judge(known)
-    lines = Path("/proc/self/status").read_text().splitlines()
     return {
         "wall": time.perf_counter() - started,
         "busy": time.process_time() - busy,
         "guess": float(np.mean(found.expected_top1)),
         "bits": float(np.mean(found.entropy_bits)),
         "targets": len(known),
-        "peak": next(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 2**20,
+        "peak": peak_mb() / 1024,
     }
 
 
-def measure(store: Path, targets: int, rounds: int) -> None:
+def measure(store: Path, targets: int, rounds: int, knowledges: list[str]) -> None:
     """Time every attack with all that may be known, and print a table."""
     runs: dict[tuple[str, str], list[dict[str, float]]] = {}
     for _ in range(rounds):
-        for knowledge in TIMED:
+        for knowledge in knowledges:
             for name in ATTACKS:
-                job_ = (str(store), name, knowledge, str(targets), str(THREADS))
-                command = [sys.executable, __file__, "--job", *job_]
-                told = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-                runs.setdefault((knowledge, name), []).append(json.loads(told))
+                done = run_job("--job", store, name, knowledge, targets, THREADS)
+                runs.setdefault((knowledge, name), []).append(done)
     print(
         f"{'8 known, days ±14':18}{'attack':15}{'targets':>8}{'seconds':>9}{'ratio':>7}"
         f"{'best guess':>12}{'bits':>7}{'peak GB':>9}"
@@ -119,20 +112,20 @@ def measure(store: Path, targets: int, rounds: int) -> None:
         )
 
 
-def figures(path: str | None) -> None:
+def figures(path: str | Path | None, seeds: int, n_releases: int) -> None:
     """Print how often the best guess is right, and the right class of releases."""
     ratings = ratings_of(path)
-    print(f"right when it must answer, means of {SEEDS} seeds")
+    print(f"right when it must answer, means of {seeds} seeds")
     print(f"{'known':42}" + "".join(f"{name:>15}" for name in ATTACKS))
     for known, knowledge in GUESSED.items():
-        shares = [mean_of(attack, ratings, knowledge) for attack in ATTACKS.values()]
+        shares = [mean_of(attack, ratings, knowledge, seeds) for attack in ATTACKS.values()]
         print(f"{known:42}" + "".join(f"{share:15.1%}" for share in shares), flush=True)
     print(
         f"\nthe right class of k-likeness, k = 5, top 10, named when it must answer: means of "
-        f"{RELEASES} releases, lowest and highest"
+        f"{n_releases} releases, lowest and highest"
     )
     ratings = ratings.keep_items(np.sort(np.argsort(-ratings.item_support, kind="stable")[:10]))
-    releases = [ss.KLikeness(k=5).anonymize(ratings, rng=seed) for seed in range(RELEASES)]
+    releases = [ss.KLikeness(k=5).anonymize(ratings, rng=seed) for seed in range(n_releases)]
     for known in (2, 4, 6, 8):
         knowledge = ss.Knowledge(known=known, dates=False)
         found = [classes(release, ratings, knowledge, s) for s, release in enumerate(releases)]
@@ -141,8 +134,8 @@ def figures(path: str | None) -> None:
         print(f"{known} known: " + ", ".join(told), flush=True)
 
 
-def mean_of(attack: Any, ratings: ss.Ratings, knowledge: ss.Knowledge) -> float:
-    runs = (attack.run(ratings, knowledge, rng=seed) for seed in range(SEEDS))
+def mean_of(attack: Any, ratings: ss.Ratings, knowledge: ss.Knowledge, seeds: int) -> float:
+    runs = (attack.run(ratings, knowledge, rng=seed) for seed in range(seeds))
     return statistics.mean(found.expected_top1.rate for found in runs)
 
 
@@ -160,7 +153,7 @@ def classes(
     }
 
 
-def match_list(path: str | None) -> None:
+def match_list(path: str | Path | None) -> None:
     """Match 300 people by eight items of which four are wrong; every fifth is not in the data."""
     import pyarrow as pa
 
@@ -202,26 +195,30 @@ def match_list(path: str | None) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=float, default=11, help="million ratings")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = Options(__doc__)
+    parser.add_argument("--largest", type=float, default=11, smoke=0.1, help="million ratings")
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
+    parser.add_argument(
+        "--knowledge", nargs="+", choices=TIMED, default=list(TIMED), smoke=["2 wrong items"]
+    )
+    parser.add_argument("--seeds", type=int, default=5, smoke=1, help="of --figures")
+    # one seed each: few people rated eight of ten items, and groups matter to them
+    parser.add_argument("--releases", type=int, default=10, smoke=1, help="of --figures")
     parser.add_argument("--targets", type=int, default=1000, help="of --data")
-    parser.add_argument("--data", help="ratings to measure on, or to take --figures of")
+    parser.add_argument("--data", smoke=drawn, help="ratings to measure, also for --figures")
     parser.add_argument("--figures", action="store_true")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--job", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--job", nargs=5, help=SUPPRESS)
     args = parser.parse_args()
     if args.job:
         store, name, knowledge, targets, threads = args.job
         print(json.dumps(job(store, name, knowledge, int(targets), int(threads))))
-    elif args.figures:
-        figures(args.data)
-    elif args.list:
+        return
+    if args.smoke or args.figures:
+        figures(args.data, args.seeds, args.releases)
+    if args.smoke or args.list:
         match_list(args.data)
-    elif args.data:
-        ratings_of(args.data)
-        measure(Path(args.data), args.targets, args.rounds)
-    else:
+    if args.smoke or not (args.data or args.figures or args.list):
         for users, items, n, like, targets in SIZES:
             if n > args.largest * 1e6:
                 continue
@@ -229,7 +226,10 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as scratch:
                 store = Path(scratch) / "store"
                 make(users, items, n, like, store)
-                measure(store, targets, args.rounds)
+                measure(store, targets, args.rounds, args.knowledge)
+    elif args.data and not (args.figures or args.list):
+        ratings_of(args.data)
+        measure(Path(args.data), args.targets, args.rounds, args.knowledge)
 
 
 def make(users: int, items: int, n: int, like: str, store: Path) -> None:

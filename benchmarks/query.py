@@ -19,7 +19,6 @@ can do, the time of merely reading the ten columns of class codes and the attrib
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import pstats
 import time
@@ -27,7 +26,7 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from at_hand import installed
+from at_hand import Options, installed
 from starshade.anonymize.generalize import generalize
 from starshade.query.prepared import prepared
 from starshade.query.query import Query
@@ -79,11 +78,11 @@ def random_condition(rng: np.random.Generator, keys: list[str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=int, default=480_000)
+    parser = Options(__doc__)
+    parser.add_argument("--records", type=int, default=480_000, smoke=2_000)
     parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--profile", action="store_true", help="where the time of AVG goes")
+    parser.add_argument("--queries", type=int, default=200, smoke=3)
+    parser.add_argument("--profile", action="store_true", smoke=True, help="profile AVG")
     asked = parser.parse_args()
     rival = installed("duckdb").connect()
     started = time.perf_counter()

@@ -14,19 +14,17 @@ is looked for in STARSHADE_DATA (default ../shared/data).
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
-import subprocess
-import sys
 import time
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from at_hand import ML_100K, named, public, ratings_of
+from at_hand import PUBLIC, Options, drawn, named, public, ratings_of, run_job
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import hold_out
 from starshade.ratings.synth.synth import synthesize
@@ -41,8 +39,7 @@ WHO: dict[str, tuple[str, dict[str, Any]]] = {
     "Surprise SVD": ("surprise-svd", {}),
     "LensKit biased MF": ("lenskit-biased-mf", {}),
 }
-PUBLIC = {"ml-100k": ML_100K, "ml-latest-small": "ml-latest-small/ratings.csv"}
-DRAWN = "synthetic 1M"
+DRAWN = "synthetic"
 DATA = (*PUBLIC, DRAWN)
 MANY = 1_000_000  # ratings; one seed is enough from here on
 
@@ -52,19 +49,19 @@ def place(name: str) -> Path | None:
     return public(PUBLIC[name]) if name in PUBLIC else named(name)
 
 
-def table(name: str) -> Ratings:
+def table(name: str, n: int) -> Ratings:
     if name == DRAWN:
-        return synthesize(n_users=6040, n_items=3706, n_ratings=MANY, rng=1)
+        return synthesize(n_users=n * 6040 // MANY, n_items=3706, n_ratings=n, rng=1)
     return ratings_of(place(name))
 
 
-def job(who: str, name: str) -> dict[str, float]:
+def job(who: str, name: str, n: int) -> dict[str, float]:
     """Fit, and tell how well and how fast; in this process."""
     kind, settings = WHO[who]
     make = find(ENTRIES, kind, "recommender").load()
     warm = synthesize(n_users=30, n_items=20, n_ratings=200, rng=0)
     make(**settings | {"factors": 2}).fit(warm, rng=0).predict(np.array([0]), np.array([0]))
-    ratings = table(name)
+    ratings = table(name, n)
     errors, walls, clocks = [], [], []
     for seed in range(1 if ratings.n_ratings >= MANY else 5):
         train, probe = hold_out(ratings, 0.1, rng=seed)
@@ -102,14 +99,17 @@ def whole(store: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--store")
+    parser = Options(__doc__)
+    parser.add_argument("--store", smoke=drawn)
+    parser.add_argument("--synthetic", type=int, default=MANY, smoke=5_000, help="ratings")
     parser.add_argument("--data", nargs="*", default=DATA)
-    parser.add_argument("--job", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--job", nargs=2, help=SUPPRESS)
     chosen = parser.parse_args()
     if chosen.job:
         try:
-            print(json.dumps(whole(chosen.job[1]) if not chosen.job[0] else job(*chosen.job)))
+            who, name = chosen.job
+            found = job(who, name, chosen.synthetic) if who else whole(name)
+            print(json.dumps(found))
         except ConfigError as error:
             print(json.dumps({"absent": error.message}))
         return
@@ -118,21 +118,17 @@ def main() -> None:
     if chosen.store:
         named(chosen.store)
     for who, name in jobs + ([("", chosen.store)] if chosen.store else []):
-        ran = subprocess.run(
-            [sys.executable, __file__, "--job", who, name],
-            check=True,
-            stdout=subprocess.PIPE,
+        found = run_job(
+            *("--job", who, name, "--synthetic", chosen.synthetic),
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # as implicit asks for
         )
-        found = json.loads(ran.stdout.splitlines()[-1])
         shown = "  ".join(
             f"{key} {value:,.4f}" if key == "rmse" else f"{key} {value:,.2f}"
             for key, value in found.items()
             if key != "absent"
         )
-        print(
-            f"{name:16} {who or 'starshade, everything':22} {shown or found['absent']}", flush=True
-        )
+        who = who or "starshade, everything"
+        print(f"{name!s:16} {who:22} {shown or found['absent']}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,18 +11,18 @@ the file. Medians over the rounds of seconds, of the processors' own seconds, an
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import subprocess
 import sys
 import tempfile
+from argparse import SUPPRESS
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
 import starshade as ss
-from at_hand import named, ratings_of
+from at_hand import Options, named, ratings_of, run_job
 
 METHODS = {
     "k-likeness": ss.KLikeness(k=5, items=ss.top_items(10)),
@@ -62,8 +62,7 @@ def peak(who: int = resource.RUSAGE_SELF) -> float:
 def run(part: str, ratings: str, place: Path) -> dict[str, float]:
     """Do one part in a process of its own."""
     if part != "command":
-        call = [sys.executable, __file__, ratings, "--part", part, "--place", str(place)]
-        return json.loads(subprocess.run(call, check=True, capture_output=True).stdout)
+        return run_job(ratings, "--part", part, "--place", place, stderr=subprocess.DEVNULL)
     out = place / "report.html"
     out.unlink(missing_ok=True)
     call = [sys.executable, "-m", "starshade", "report", ratings, str(place / "release")]
@@ -79,12 +78,15 @@ def run(part: str, ratings: str, place: Path) -> dict[str, float]:
 
 def main() -> None:
     """Print a table for each method."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
-    parser.add_argument("--place", type=Path, help=argparse.SUPPRESS)
+    parser = Options(__doc__)
+    parser.add_ratings()
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
+    parser.add_argument("--warm-ups", type=int, default=1, smoke=0, help="rounds not counted")
+    parser.add_argument(
+        "--methods", nargs="+", choices=METHODS, default=list(METHODS), smoke=["k-likeness"]
+    )
+    parser.add_argument("--part", choices=PARTS, help=SUPPRESS)
+    parser.add_argument("--place", type=Path, help=SUPPRESS)
     asked = parser.parse_args()
     asked.ratings = str(named(asked.ratings))
     if asked.part:
@@ -98,8 +100,8 @@ def main() -> None:
             release.save(place / "release", private=place / "receipt.json")
             rounds = [
                 {part: run(part, asked.ratings, place) for part in PARTS}
-                for _ in range(asked.rounds + 1)
-            ][1:]
+                for _ in range(asked.warm_ups + asked.rounds)
+            ][asked.warm_ups :]
             size = (place / "report.html").stat().st_size
         print(f"\n{name}: {release!r}; {size:,} bytes of HTML (internal)")
         print(f"{'part':10}{'seconds':>9}{'own':>9}{'peak MB':>9}")

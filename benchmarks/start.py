@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from at_hand import ML_100K, public
+from at_hand import ML_100K, Options, public
 
 STARTS = {
     "python -c pass": ["-c", "pass"],
@@ -30,7 +30,6 @@ STARTS = {
     "starshade audit --help": ["-m", "starshade", "audit", "--help"],
     "starshade.Scale(1, 5, 1)": ["-c", "import starshade; starshade.Scale(1, 5, 1)"],
 }
-RUNS = 7
 FIRST = {
     "data describe": "data describe {data}",
     "attack": "attack {data} --seed 1",
@@ -41,7 +40,6 @@ WHEN_CALLED = (
     "from starshade.kernels import ahead; ahead.listed = lambda use: []; "
     "from starshade.__main__ import main; main()"
 )
-ROUNDS = 3
 
 
 def timed(arguments: list[str], folder: Path | None = None) -> tuple[float, float]:
@@ -75,10 +73,14 @@ def first_uses(data: Path, start: list[str]) -> tuple[list[float], list[float]]:
 
 
 def main() -> None:
+    parser = Options(__doc__)
+    parser.add_argument("--runs", type=int, default=7, smoke=1, help="of each start")
+    parser.add_argument("--rounds", type=int, default=3, smoke=1, help="of first uses")
+    options = parser.parse_args()
     print(f"{'':26}{'clock':>9}{'processor':>11}")
     for name, arguments in STARTS.items():
         timed(arguments)  # what is compiled is there, and files are in memory
-        runs = [timed(arguments) for _ in range(RUNS)]
+        runs = [timed(arguments) for _ in range(options.runs)]
         clock, processor = (min(each) for each in zip(*runs, strict=True))
         print(f"{name:26}{clock:7.3f} s{processor:9.3f} s")
     data = public(ML_100K)
@@ -87,7 +89,7 @@ def main() -> None:
     data = data.resolve()
     rounds = [
         (first_uses(data, ["-m", "starshade"]), first_uses(data, ["-c", WHEN_CALLED]))
-        for _ in range(ROUNDS)
+        for _ in range(options.rounds)
     ]
     print(f"\n{'first use':26}{'ahead':>9}{'when called':>13}{'ratio':>7}{'again':>9}")
     for i, name in enumerate(FIRST):

@@ -11,18 +11,18 @@ what the disk alone needs to take as many bytes as the store has.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
+from argparse import SUPPRESS
 from pathlib import Path
 
 import numpy as np
+
+from at_hand import Options, run_job
 
 
 def job(like: str, n_users: int | None, out: str) -> dict[str, float]:
@@ -63,21 +63,21 @@ def disk_alone(n_bytes: int, scratch: Path) -> float:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--like", default="netflix")
-    arguments.add_argument("--n-users", type=int)
+    arguments = Options(__doc__)
+    arguments.add_argument("--like", default="netflix", smoke="movielens-100k")
+    arguments.add_argument("--n-users", type=int, smoke=200)
     arguments.add_argument("--scratch", type=Path, help="where to write; deleted at the end")
-    arguments.add_argument("--job", help=argparse.SUPPRESS)
+    arguments.add_argument("--job", help=SUPPRESS)
     options = arguments.parse_args()
     if options.job:
         print(json.dumps(job(options.like, options.n_users, options.job)))
         return
     scratch = Path(tempfile.mkdtemp(prefix="starshade-synth-", dir=options.scratch))
     try:
-        command = [sys.executable, __file__, "--like", options.like, "--job", f"{scratch}/store"]
+        command = ["--like", options.like, "--job", scratch / "store"]
         if options.n_users is not None:
-            command += ["--n-users", str(options.n_users)]
-        found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            command += ["--n-users", options.n_users]
+        found = run_job(*command)
         size = sum(file.stat().st_size for file in (scratch / "store").iterdir())
         alone = disk_alone(size, scratch)
     finally:

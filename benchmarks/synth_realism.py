@@ -12,11 +12,9 @@ largest distance, in points, of one table's success from the reference.
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 
-from at_hand import ML_100K, public
+from at_hand import ML_100K, Options, public
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.ratings.read import read_ratings
@@ -56,14 +54,19 @@ def figures(ratings: Ratings, knowledge: Knowledge, draws: int) -> np.ndarray:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--tables", type=int, default=3, help="synthetic tables")
-    arguments.add_argument("--draws", type=int, default=5, help="draws of the knowledge for each")
+    arguments = Options(__doc__)
+    arguments.add_argument("--tables", type=int, default=3, smoke=1, help="synthetic tables")
+    arguments.add_argument(
+        "--draws", type=int, default=5, smoke=1, help="of the knowledge for each"
+    )
+    arguments.add_argument("--users", type=int, default=943, smoke=200, help="in a synthetic table")
     arguments.add_argument("--seed", type=int, default=1000, help="seed of the first table")
     options = arguments.parse_args()
     file = public(ML_100K)
     real = None if file is None else read_ratings(file)
-    tables = [synthesize(rng=options.seed + k) for k in range(options.tables)]
+    tables = [
+        synthesize(n_users=options.users, rng=options.seed + k) for k in range(options.tables)
+    ]
 
     print(f"{'':64}{'success':^23} {'expected top-1':^23} {'bits':^20}")
     heading = f"{'real':>7} {'refer.':>7} {'synth.':>7} "

@@ -11,12 +11,11 @@ Cells on the ten most rated items, for `k-exchange` on all as well; averaged pro
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
 import starshade as ss
-from at_hand import ratings_of
+from at_hand import Options, ratings_of
 from starshade.release.table import Release
 
 TOP = {"items": ss.top_items(10)}
@@ -64,8 +63,8 @@ def _cell(key: str, value: float | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings", nargs="?", help="a file; MovieLens 100K by default")
+    parser = Options(__doc__)
+    parser.add_ratings()
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
