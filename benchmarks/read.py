@@ -14,20 +14,21 @@ deleted at the end, unless ``--keep``.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from argparse import SUPPRESS, Namespace
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from at_hand import installed
+from at_hand import Options, installed, peak_mb, run_job
 
 COLUMNS = ("userId", "movieId", "rating", "timestamp")
 ROUND = 1 << 22  # rows made at once
@@ -149,18 +150,11 @@ def job_open(source: Path, target: Path) -> None:
 JOBS = {"duckdb": job_duckdb, "ours": job_ours, "open": job_open}
 
 
-def peak_mb() -> float:
-    """Peak resident memory of this process since it began to run this program."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-
-
 def run(job: str, source: Path, target: Path) -> dict[str, float]:
     """Run a job in a process of its own."""
     for old in (target, target.with_suffix(".tmp")):
         shutil.rmtree(old, ignore_errors=True) if old.is_dir() else old.unlink(missing_ok=True)
-    command = [sys.executable, __file__, "--job", job, str(source), str(target)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return run_job("--job", job, source, target)
 
 
 def report(name: str, runs: list[dict[str, float]]) -> tuple[float, float]:
@@ -177,14 +171,14 @@ def report(name: str, runs: list[dict[str, float]]) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ratings", type=int, default=100_000_000)
-    parser.add_argument("--scratch", type=Path, default=Path("/tmp/starshade-read"))
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = Options(__doc__)
+    parser.add_argument("--ratings", type=int, default=100_000_000, smoke=2_000)
+    parser.add_argument("--scratch", type=Path, help="where to write [default: a new folder]")
+    parser.add_argument("--rounds", type=int, default=3, smoke=1)
     parser.add_argument("--only", choices=["csv", "netflix"])
     parser.add_argument("--keep", action="store_true", help="keep the scratch folder")
     parser.add_argument("--job", nargs=3, metavar=("JOB", "SOURCE", "TARGET"))
-    parser.add_argument("--make", choices=["csv", "netflix"], help=argparse.SUPPRESS)
+    parser.add_argument("--make", choices=["csv", "netflix"], help=SUPPRESS)
     options = parser.parse_args()
     if options.job:
         job, source, target = options.job
@@ -199,9 +193,9 @@ def main() -> None:
     measure(options)
 
 
-def measure(options: argparse.Namespace) -> None:
+def measure(options: Namespace) -> None:
     installed("duckdb")
-    scratch = options.scratch
+    scratch = options.scratch or Path(tempfile.mkdtemp(prefix="starshade-read-"))
     scratch.mkdir(parents=True, exist_ok=True)
     for kind, file in (("csv", "shuffled.csv"), ("netflix", "netflix/combined_data_4.txt")):
         if options.only in (None, kind) and not (scratch / file).exists():

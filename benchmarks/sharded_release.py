@@ -12,31 +12,26 @@ MovieLens is looked for where `at_hand.py` says.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import starshade as ss
-from at_hand import public
+from at_hand import PUBLIC, Options, public
 from shards import line, ratings_file, run
 from starshade.ratings.shards.write import write_shards
 
 SHARDS = 7
-PLACES = {
-    "ml-100k": "ml-100k/u.data",
-    "ml-latest-small": "ml-latest-small/ratings.csv",
-}
 
 
-def data() -> Iterator[tuple[str, ss.Ratings]]:
+def data(users: int) -> Iterator[tuple[str, ss.Ratings]]:
     """Yield the data sets that are there, by name."""
-    for name, place in PLACES.items():
+    for name, place in PUBLIC.items():
         if (file := public(place)) is not None:
             yield name, ss.read_ratings(file)
-    synthetic = ss.synthesize("netflix", n_users=20_000, n_items=2_000, rng=1)
-    yield "synthetic, like netflix", synthetic
+    drawn = ss.synthesize("netflix", n_users=users, n_items=users // 10, rng=1)
+    yield "synthetic, like netflix", drawn
 
 
 def off(release: ss.Release, train: ss.Ratings, probe: ss.Ratings) -> float:
@@ -64,7 +59,7 @@ def losses(ratings: ss.Ratings, method: ss.PredictiveAnonymizer, seeds: int) -> 
     return out
 
 
-def cost(millions: int) -> None:
+def cost(millions: float, k: int) -> None:
     """Print what a release of so many ratings takes, as shards and as one table."""
     with tempfile.TemporaryDirectory() as place:
         file, whole, shards = (str(Path(place) / name) for name in ("r.parquet", "whole", "shards"))
@@ -74,25 +69,30 @@ def cost(millions: int) -> None:
         for what, store, more in (("shards", shards, ("--memory", "1G")), ("store", whole, ())):
             out = str(Path(place) / f"release-{what}")
             made = run(
-                "anonymize", store, "--method", "predictive", "--k", "50", "--seed", "1",
+                "anonymize", store, "--method", "predictive", "--k", str(k), "--seed", "1",
                 "--out", out, "--private", f"{out}.json", *more,
             )  # fmt: skip
-            line(f"pooled, k = 50, {millions:,} million, {what}", made)
+            line(f"pooled, k = {k}, {millions:,g} million, {what}", made)
 
 
 def main() -> None:
     """Measure each data set."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--cost", type=int, metavar="MILLIONS", help="measure time and memory")
+    parser = Options(__doc__)
+    parser.add_argument("--seeds", type=int, default=3, smoke=1)
+    parser.add_argument("--users", type=int, default=20_000, smoke=400, help="of synthetic data")
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 20, 50], smoke=[5])
+    parser.add_argument(
+        "--cost", type=float, metavar="MILLIONS", smoke=0.02, help="time and memory"
+    )
     options = parser.parse_args()
     if options.cost:
-        cost(options.cost)
-        return
-    for name, ratings in data():
+        cost(options.cost, options.k[-1])
+        if not options.smoke:
+            return
+    for name, ratings in data(options.users):
         print(f"{name}: {ratings.n_ratings:,} ratings, {ratings.n_users:,} users")
         for profile in ("pooled", "padded", "model", "simple"):
-            for k in (5, 20, 50):
+            for k in options.k:
                 found = losses(
                     ratings, ss.PredictiveAnonymizer(k=k, profile=profile), options.seeds
                 )

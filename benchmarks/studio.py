@@ -11,7 +11,6 @@ clock of the first page begins before the command does.
 
 from __future__ import annotations
 
-import argparse
 import http.cookiejar
 import os
 import re
@@ -23,8 +22,11 @@ import tempfile
 import time
 import urllib.parse
 import urllib.request
+from argparse import Namespace
 from html.parser import HTMLParser
 from pathlib import Path
+
+from at_hand import Options
 
 LIMIT = 1.0  # seconds that a page may take
 
@@ -123,8 +125,10 @@ def told(title: str, took: dict[str, list[float]]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Options(__doc__)
     parser.add_argument("--like", default="movielens-100k")
+    parser.add_argument("--users", smoke="200", help="[default: as many as in --like]")
+    parser.add_argument("--idle", type=int, default=50, smoke=1, help="pages when there is no job")
     parser.add_argument("--limit", type=float, default=900, help="seconds for one job")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -136,13 +140,13 @@ def main() -> None:
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         try:
-            visit(studio, started, asked.like, asked.limit)
+            visit(studio, started, asked)
         finally:
             studio.send_signal(signal.SIGINT)
             studio.wait(30)
 
 
-def visit(studio: subprocess.Popen[str], started: float, like: str, limit: float) -> None:
+def visit(studio: subprocess.Popen[str], started: float, asked: Namespace) -> None:
     assert studio.stdout is not None
     address = next(
         found[0]
@@ -152,25 +156,26 @@ def visit(studio: subprocess.Popen[str], started: float, like: str, limit: float
     visitor = Visitor(address)
     home = visitor.get("/")
     print(f"from the command to its first page: {time.perf_counter() - started:.2f} s")
-    for _ in range(50):
+    for _ in range(asked.idle):
         visitor.get("/")
     told("idle", visitor.took)
     visitor.took = {}
     begun = time.perf_counter()
-    visitor.post("/data/synthetic", filled(home, "/data/synthetic", like=like))
+    size = {"n_users": asked.users} if asked.users else {}
+    visitor.post("/data/synthetic", filled(home, "/data/synthetic", like=asked.like, **size))
     job = visitor.at
     if not job.startswith("/jobs/"):  # the page of the data names its job
         found = re.search(r"/jobs/\d+", visitor.get(job))
         assert found is not None
         job = found[0]
-    until_done(visitor, ["/", job], limit)
-    worst = told(f"while {like} is drawn ({time.perf_counter() - begun:.0f} s)", visitor.took)
+    until_done(visitor, ["/", job], asked.limit)
+    worst = told(f"while {asked.like} is drawn ({time.perf_counter() - begun:.0f} s)", visitor.took)
     found = re.search(r"/data/\d+", visitor.get("/"))
     assert found is not None
     page = visitor.get(found[0])
     visitor.took, begun = {}, time.perf_counter()
     visitor.post(f"{found[0]}/attack", filled(page, f"{found[0]}/attack"))
-    until_done(visitor, ["/", found[0], visitor.at], limit)
+    until_done(visitor, ["/", found[0], visitor.at], asked.limit)
     worst = max(
         worst, told(f"while it is attacked ({time.perf_counter() - begun:.0f} s)", visitor.took)
     )

@@ -11,7 +11,6 @@ class, people withheld, records invented, the loss beside a release of the same 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 import starshade as ss
+from at_hand import Options
 from starshade.anonymize.predictive import predictive
 from starshade.attack.composition.composed import composition_of
 from starshade.release.folder.read import read_release
@@ -147,9 +147,10 @@ def _each(results: list[Any], figure: str) -> str:
     return " ".join(f"{getattr(each, figure).rate:.1%}" for each in results)
 
 
-def profiles(k: int, tables: list[Any]) -> None:
+def profiles(k: int, tables: list[Any], rounds: int) -> None:
     """Print what the profiles of two years tell together, beside what the second year's do."""
     before, after = tables[:2]
+    refuse = predictive.refuse_leavers
     predictive.refuse_leavers = lambda kept: None  # means are refused for what is shown here
     known = ss.Knowledge(known=8)
     for profile in ("simple", "padded", "model", "pooled"):
@@ -160,7 +161,7 @@ def profiles(k: int, tables: list[Any]) -> None:
             found = ss.Likelihood().run(release, known, original=after, rng=0).class_found
             rated = ss.PaddingAttack().run(release, original=after, rng=0).auc_within_items
             again = Again(method, before, after, years == "both")
-            inside = ss.MembershipAttack(rounds=3, method=again).run(
+            inside = ss.MembershipAttack(rounds=rounds, method=again).run(
                 release, known, original=after, rng=0
             )
             by_eight = next(each.auc for each in inside.by_known if each.known == 8)
@@ -170,6 +171,7 @@ def profiles(k: int, tables: list[Any]) -> None:
                 flush=True,
             )
         print(f"{profile:<8} {_leavers(one, two, before)}", flush=True)
+    predictive.refuse_leavers = refuse
 
 
 @dataclass(frozen=True)
@@ -256,20 +258,24 @@ def _auc(high: Any, low: Any) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--slack", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--shortfall", nargs="+", default=["invent", "withhold"])
-    parser.add_argument("--years", type=int, default=10)
-    parser.add_argument("--users", type=int, default=1000)
+    parser = Options(__doc__)
+    parser.add_argument(
+        "--methods", nargs="+", default=list(METHODS), smoke=["k-exchange", "pooled"]
+    )
+    parser.add_argument("--slack", nargs="+", type=int, default=[0, 1, 2], smoke=[1])
+    parser.add_argument("--shortfall", nargs="+", default=["invent", "withhold"], smoke=["invent"])
+    parser.add_argument("--years", type=int, default=10, smoke=2)
+    parser.add_argument("--users", type=int, default=1000, smoke=120)
     parser.add_argument("--k", type=int, default=5)
-    parser.add_argument("--attack", action="store_true")
-    parser.add_argument("--profiles", action="store_true")
+    parser.add_argument("--attack", action="store_true", smoke=True)
+    parser.add_argument("--profiles", action="store_true", smoke=True)
+    parser.add_argument("--rounds", type=int, default=3, smoke=1, help="of --profiles")
     asked = parser.parse_args()
     tables = list(snapshots(asked.years, asked.users, 0))
     if asked.profiles:
-        profiles(asked.k, tables)
-        return
+        profiles(asked.k, tables, asked.rounds)
+        if not asked.smoke:
+            return
     for name in asked.methods:
         for slack in asked.slack:
             for shortfall in asked.shortfall:
