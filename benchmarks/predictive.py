@@ -17,28 +17,22 @@ beside its time.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import time
+from argparse import SUPPRESS, Namespace
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from at_hand import installed, named
+from at_hand import Options, installed, named, run_job
 
 NETFLIX = (480_189, 17_770)
-USERS = (60_000, 120_000, 240_000, 480_189)
-ITEMS = (2_220, 4_440, 8_885, 17_770)
-GROWING_USERS = 60_000  # while items grow
-RIVAL = ((5_000, 1_000), (10_000, 2_000), (20_000, 2_000))  # users, items
 ROUNDS = 8  # of bounded t-means; the rival has as many
 
 
@@ -184,17 +178,11 @@ def by_scikit_learn(ratings: Any, factors: Any, k: int) -> np.ndarray:
 GROUPINGS = {"starshade": by_starshade, "scikit-learn": by_scikit_learn}
 
 
-def ask(*arguments: object) -> dict[str, Any]:
-    """Run a job in a process of its own."""
-    command = [sys.executable, __file__, *map(str, arguments)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-
-
 def make_store(scratch: Path, users: int, items: int) -> Path:
     """Draw ratings as dense as Netflix's and store them, unless that was done."""
     store = scratch / f"store-{users}-{items}"
     if not store.exists():
-        ask("--make", store, users, items)
+        run_job("--make", store, users, items)
     return store
 
 
@@ -212,7 +200,7 @@ def draw(store: str, users: int, items: int) -> dict[str, Any]:
 def run(store: Path, k: int, how: tuple[str, str], scratch: Path) -> dict[str, Any]:
     place = Path(tempfile.mkdtemp(prefix="release-", dir=scratch))
     try:
-        return ask("--job", store, k, *how, place / "release")
+        return run_job("--job", store, k, *how, place / "release")
     finally:
         shutil.rmtree(place)
 
@@ -241,24 +229,25 @@ def whole(store: Path, ks: list[int], how: tuple[str, str], scratch: Path) -> No
             print(f"    {stage:40s} {seconds:8.1f} s")
 
 
-def growth(ks: list[int], how: tuple[str, str], scratch: Path) -> None:
+def growth(options: Namespace, how: tuple[str, str], scratch: Path) -> None:
     print(f"{', '.join(how)}: growing users, then growing items\n{HEAD}")
-    sizes = [(users, NETFLIX[1]) for users in USERS] + [(GROWING_USERS, n) for n in ITEMS]
-    for users, items in sizes:
-        store = make_store(scratch, users, items)
-        for k in ks:
+    users, items = options.users, options.items
+    sizes = [(n, max(items)) for n in users] + [(min(users), n) for n in items]
+    for size in dict.fromkeys(sizes):
+        store = make_store(scratch, *size)
+        for k in options.k:
             print(line(run(store, k, how, scratch), k), flush=True)
 
 
-def rival(k: int, scratch: Path) -> None:
+def rival(k: int, users: list[int], scratch: Path) -> None:
     print(f"grouping alone, k = {k}: starshade, then scikit-learn's k-means on dense rows")
     print("     users   items  by            seconds  peak GB   error  smallest  in too small")
-    for users, items in RIVAL:
-        store = make_store(scratch, users, items)
+    for size in ((n, min(2_000, n // 5)) for n in users):
+        store = make_store(scratch, *size)
         for which in GROUPINGS:
-            found = ask("--group", store, k, which)
+            found = run_job("--group", store, k, which)
             print(
-                f"{users:10,} {items:7,}  {which:13s} {found['seconds']:7.2f} "
+                f"{size[0]:10,} {size[1]:7,}  {which:13s} {found['seconds']:7.2f} "
                 f"{found['peak_gb']:8.2f} {found['error']:7.4f} {found['smallest']:9,} "
                 f"{found['alone']:13,}",
                 flush=True,
@@ -266,17 +255,23 @@ def rival(k: int, scratch: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Options(__doc__)
     parser.add_argument("--store", type=Path, help="ratings; drawn where none are named")
     parser.add_argument("--scratch", type=Path, help="where to write; kept when named")
-    parser.add_argument("--k", type=int, nargs="+", default=[5, 50])
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 50], smoke=[5])
+    growing = [60_000, 120_000, 240_000, 480_189], [2_220, 4_440, 8_885, 17_770]
+    parser.add_argument("--users", type=int, nargs="+", default=growing[0], smoke=[400])
+    parser.add_argument("--items", type=int, nargs="+", default=growing[1], smoke=[80])
+    parser.add_argument(
+        "--rival-users", type=int, nargs="+", default=[5_000, 10_000, 20_000], smoke=[400]
+    )
     parser.add_argument("--profile", default="padded")
     parser.add_argument("--grouping", default="exchange", help="t-means is the paper's")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--rival", action="store_true")
-    parser.add_argument("--job", nargs=5, help=argparse.SUPPRESS)
-    parser.add_argument("--group", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--job", nargs=5, help=SUPPRESS)
+    parser.add_argument("--group", nargs=3, help=SUPPRESS)
+    parser.add_argument("--make", nargs=3, help=SUPPRESS)
     options = parser.parse_args()
     if options.job:
         store, k, profile, grouping, out = options.job
@@ -296,12 +291,13 @@ def main() -> None:
         scratch = options.scratch or Path(tempfile.mkdtemp(prefix="starshade-predictive-"))
         scratch.mkdir(parents=True, exist_ok=True)
         try:
-            if options.growth:
-                growth(options.k, how, scratch)
-            elif options.rival:
-                rival(options.k[0], scratch)
-            else:
-                store = options.store or make_store(scratch, *NETFLIX)
+            if options.smoke or options.growth:
+                growth(options, how, scratch)
+            if options.smoke or options.rival:
+                rival(options.k[0], options.rival_users, scratch)
+            if options.smoke or not (options.growth or options.rival):
+                size = options.users[-1], options.items[-1]
+                store = options.store or make_store(scratch, *size)
                 whole(store, options.k, how, scratch)
         finally:
             if options.scratch is None:

@@ -212,7 +212,9 @@ def measure(options: Namespace) -> None:
         report("Netflix text -> store", rounds)
     rounds = [run("open", scratch / "store", scratch / "nothing") for _ in range(options.rounds)]
     report("reopening the store", rounds)
-    if not options.keep:
+    if options.keep:
+        print(f"files kept in {scratch}")
+    else:
         shutil.rmtree(scratch)
 
 
