@@ -16,14 +16,16 @@ beside theirs, the other benchmarks say.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from pathlib import Path
 from typing import NamedTuple
+
+from at_hand import Options
 
 
 class Step(NamedTuple):
@@ -34,7 +36,7 @@ class Step(NamedTuple):
     exits: tuple[int, ...] = (0,)
 
 
-def steps_of(options: argparse.Namespace) -> dict[str, Step]:
+def steps_of(options: Namespace) -> dict[str, Step]:
     """Return the steps in their order."""
     size = ["--n-users", options.users, "--n-items", options.items, "--n-ratings", options.ratings]
     whole = ["nf", "release", "--private", "receipt"]
@@ -61,7 +63,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Step]:
     }
 
 
-def run(step: Step, folder: Path, options: argparse.Namespace) -> tuple[float, float, float]:
+def run(step: Step, folder: Path, options: Namespace) -> tuple[float, float, float]:
     """Run a step; return its seconds, those of the processors, and the gigabytes held at most."""
     common = ["--memory", options.memory, "--quiet"]
     words = [sys.executable, "-m", "starshade", *map(str, [*step.command, *common])]
@@ -81,17 +83,20 @@ def run(step: Step, folder: Path, options: argparse.Namespace) -> tuple[float, f
 
 def main() -> None:
     """Run what was asked for and print a table."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--users", type=int, default=480_189)
-    options.add_argument("--items", type=int, default=17_770)
-    options.add_argument("--ratings", type=int, default=100_480_507)
+    options = Options(__doc__)
+    options.add_argument("--users", type=int, default=480_189, smoke=200)
+    options.add_argument("--items", type=int, default=17_770, smoke=60)
+    options.add_argument("--ratings", type=int, default=100_480_507, smoke=5_000)
     options.add_argument("--k", type=int, default=5)
-    options.add_argument("--targets", type=int, default=1000)
-    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--targets", type=int, default=1000, smoke=20)
+    options.add_argument("--rounds", type=int, default=3, smoke=0)
     options.add_argument("--memory", default="8G")
     options.add_argument("--shards", help="how many, or auto; left out: one table")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--steps", nargs="*", help="some steps only; what they need is there")
+    most = ["draw", "convert", "release", "likelihood", "check", "measure", "report"]
+    options.add_argument(
+        "--steps", nargs="*", smoke=most, help="some steps only; what they need is there"
+    )
     options.add_argument("--keep", type=Path, help="work here, and leave everything")
     chosen = options.parse_args()
     steps = steps_of(chosen)

@@ -19,7 +19,6 @@ All items are released (rare_items="keep"), so every rating that was set aside i
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import starshade as ss
-from at_hand import ratings_of
+from at_hand import Options, ratings_of
 from starshade.ratings.holdout import hold_out
 from starshade.recommend.registry import Recommender
 from starshade.recommend.regularized_svd import RegularizedSVD
@@ -89,12 +88,14 @@ def runs(
 
 def main() -> None:
     """Print one table for each number of factors."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ratings", nargs="?", help="[default: MovieLens 100K]")
-    parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 50])
-    parser.add_argument("--factors", type=int, nargs="+", default=[2, 3, 4, 8, 16])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--against", type=int, help="factors of the recommender on the original")
+    parser = Options(__doc__)
+    parser.add_ratings()
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 50], smoke=[5])
+    parser.add_argument("--factors", type=int, nargs="+", default=[2, 3, 4, 8, 16], smoke=[2])
+    parser.add_argument("--seeds", type=int, default=5, smoke=1)
+    parser.add_argument(
+        "--against", type=int, smoke=3, help="factors of the recommender on the original"
+    )
     asked = parser.parse_args()
     ratings = ratings_of(asked.ratings)
     for factors in asked.factors:

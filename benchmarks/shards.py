@@ -16,7 +16,6 @@ Peak memory is the process's, pages of the store that it looked at included.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -27,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,10 +34,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from at_hand import Options
+
 PER_USER = 200
 PARTS = 20  # of the file: each has some of everybody's ratings
 USERS_AT_ONCE = 100_000
-COMPARED = ("attack", "check k-anonymity", "check k-eps", "check k-eps-l")
 MEASURED = ("seconds", "read_seconds", "postings_per_second")
 
 
@@ -58,10 +59,10 @@ class Spent(NamedTuple):
     said: dict[str, Any]
 
 
-def ratings_file(path: Path, millions: int, n_items: int) -> None:
+def ratings_file(path: Path, millions: float, n_items: int) -> None:
     """Write about so many ratings, in an order that has nothing to do with users."""
-    n_users = millions * 1_000_000 // PER_USER
-    rng = np.random.default_rng(millions)
+    n_users = int(millions * 1_000_000) // PER_USER
+    rng = np.random.default_rng(int(millions))
     schema = pa.schema(
         {"user": pa.int64(), "item": pa.int64(), "rating": pa.float32(), "date": pa.date32()}
     )
@@ -119,7 +120,7 @@ def line(what: str, *spent: Spent) -> None:
     )
 
 
-def jobs_of(folder: Path, options: argparse.Namespace) -> dict[str, Job]:
+def jobs_of(folder: Path, options: Namespace) -> dict[str, Job]:
     """Return the jobs over shards, in their order."""
     shards, release, receipt = (str(folder / name) for name in ("shards", "release", "receipt"))
     convert = ["data", "convert", str(folder / "r.parquet"), "--out", shards]
@@ -183,7 +184,7 @@ def kill(job: Job, once: Spent, memory: list[str], kills: int, rng: random.Rando
     return f"killed {killed} times, {'the same' if found == wanted else 'ANOTHER RESULT'}"
 
 
-def compared(folder: Path, jobs: dict[str, Job], options: argparse.Namespace) -> None:
+def compared(folder: Path, jobs: dict[str, Job], options: Namespace) -> None:
     """Do the same on a store without shards as on the one with them, in turns."""
     whole, shards = str(folder / "whole"), str(folder / "shards")
     written = run("data", "convert", str(folder / "r.parquet"), "--out", whole)
@@ -207,12 +208,12 @@ def compared(folder: Path, jobs: dict[str, Job], options: argparse.Namespace) ->
         )
 
 
-def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
+def measure(folder: Path, millions: float, options: Namespace) -> None:
     """Write so many ratings and do every job with them."""
     if not (folder / "r.parquet").exists():
         ratings_file(folder / "r.parquet", millions, options.items)
     rng, memory = random.Random(millions), ["--memory", options.memory]
-    print(f"{millions:,} million ratings asked for, {options.items:,} items")
+    print(f"{millions:,g} million ratings asked for, {options.items:,} items")
     jobs = jobs_of(folder, options)
     for name, job in jobs.items():
         if job.out is not None and Path(job.out).exists():
@@ -225,25 +226,31 @@ def measure(folder: Path, millions: int, options: argparse.Namespace) -> None:
             print(
                 f"  {said['ratings']:,} ratings, {said['users']:,} users, {said['shards']} shards"
             )
-        if options.kills:
+        if options.kills and name in (options.killed or jobs):
             print(f"    {kill(job, spent, memory, options.kills, rng)}", flush=True)
     if millions <= options.whole:
-        compared(folder, {name: jobs[name] for name in COMPARED if name in jobs}, options)
+        compared(folder, {name: jobs[name] for name in options.compared if name in jobs}, options)
 
 
 def main() -> None:
     """Measure each size."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--millions", type=int, nargs="+", default=[10, 30])
-    parser.add_argument("--items", type=int, default=10_000)
+    parser = Options(__doc__)
+    parser.add_argument("--millions", type=float, nargs="+", default=[10, 30], smoke=[0.02])
+    parser.add_argument("--items", type=int, default=10_000, smoke=500)
     parser.add_argument("--memory", default="1G", help="for each job; default 1G")
-    parser.add_argument("--shards", default="auto", help="default auto")
-    parser.add_argument("--targets", type=int, default=1000)
-    parser.add_argument("--k", type=int, default=50)
-    parser.add_argument("--jobs", nargs="+", help="some of them only")
+    parser.add_argument("--shards", default="auto", smoke="2", help="default auto")
+    parser.add_argument("--targets", type=int, default=1000, smoke=20)
+    parser.add_argument("--k", type=int, default=50, smoke=5)
+    few = ["Parquet to shards", "attack", "check k-eps-l", "pooled release"]
+    parser.add_argument("--jobs", nargs="+", smoke=few, help="some of them only")
     parser.add_argument("--whole", type=int, default=100, help="millions that one store may have")
-    parser.add_argument("--rounds", type=int, default=2, help="of the attacks that are compared")
-    parser.add_argument("--kills", type=int, default=0, help="of each job, at random instants")
+    compared = ["attack", "check k-anonymity", "check k-eps", "check k-eps-l"]
+    parser.add_argument(
+        "--compared", nargs="+", default=compared, smoke=["attack"], help="jobs on both stores"
+    )
+    parser.add_argument("--rounds", type=int, default=2, smoke=1, help="of the comparison")
+    parser.add_argument("--kills", type=int, default=0, smoke=1, help="of each job")
+    parser.add_argument("--killed", nargs="+", smoke=["attack"], help="some of the jobs only")
     parser.add_argument("--scratch", help="a folder on a disk with room")
     parser.add_argument("--keep", type=Path, help="work here; what is there is not made again")
     options = parser.parse_args()

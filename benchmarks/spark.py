@@ -7,14 +7,13 @@ processor each. Peak memory is that of each kind of process, looked at twenty ti
 driver's Python and Java, and Python of all executors together.
 
     python benchmarks/spark.py                # 10 and 100 million ratings, one and two executors
-    python benchmarks/spark.py --millions 1   # quick
+    python benchmarks/spark.py --millions 1   # smaller; 0.02 is the smallest
 
 It needs Java and pyspark: pip install 'starshade[spark]'.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -28,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from at_hand import Options
 from shards import MEASURED, ratings_file
 from starshade.ratings.shards.shards import open_shards
 
@@ -142,18 +142,18 @@ def digest(store: Path) -> str:
 
 def main() -> None:
     """Measure each size."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--millions", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--targets", type=int, default=10_000)
-    parser.add_argument("--items", type=int, default=10_000)
-    parser.add_argument("--shards", default="8")
+    parser = Options(__doc__)
+    parser.add_argument("--millions", type=float, nargs="+", default=[10, 100], smoke=[0.02])
+    parser.add_argument("--targets", type=int, default=10_000, smoke=20)
+    parser.add_argument("--items", type=int, default=10_000, smoke=500)
+    parser.add_argument("--shards", default="8", smoke="2")
     parser.add_argument("--scratch", help="a folder on a disk with room")
     options = parser.parse_args()
     for millions in options.millions:
         with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
             rows, shards = Path(folder) / "r.parquet", options.shards
             ratings_file(rows, millions, options.items)
-            print(f"{millions} million ratings, Parquet to {shards} shards")
+            print(f"{millions:g} million ratings, Parquet to {shards} shards")
             contents = written(rows, Path(folder), shards)
             print("  the same store" if same(contents) else "  OTHER STORES")
             print(f"attack, {options.targets:,} targets")
