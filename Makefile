@@ -38,7 +38,7 @@ test-spark:  ## the engine spark on real clusters of this machine; pyspark stays
 	version=$$("$$java" -version 2>&1 | sed -nE 's/.*version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
 	if [ "$${version:-0}" -lt 17 ]; then echo "skipped: Spark needs Java 17 or later, and $$java is $${version:+version }$${version:-not there} (Debian: apt-get install openjdk-17-jre-headless)"; \
 	elif ! $(MAKE) $(SPARK)/.ready; then echo "skipped: pyspark could not be installed (pip install 'starshade[spark]')"; \
-	else $(SPARK)/bin/python -m pytest -p no:cacheprovider $(WORKERS) tests/contract/test_spark.py tests/system/test_spark.py; fi
+	else $(SPARK)/bin/python -m pytest -p no:cacheprovider $(WORKERS) tests/contract/test_spark.py tests/system/test_spark.py "tests/system/test_benchmarks.py::test_smallest_size[spark]"; fi
 
 check: $(VENV)/.dev  ## lint, format, types, import floors
 	$(BIN)/ruff check src tests benchmarks
