@@ -16,7 +16,8 @@ from starshade.anonymize.order import put_back, seeded_order
 from starshade.anonymize.points import Points, positions
 from starshade.anonymize.settings import RangeSettings
 from starshade.kernels.arrays import Array, Ints
-from starshade.kernels.baselines import grow_clusters, join_cluster, relaxed_parts, strict_parts
+from starshade.kernels.baselines import grow_clusters, relaxed_parts, strict_parts
+from starshade.kernels.small import join
 
 _MONDRIAN_COPIES = 6  # of the table: as it is, as places (up to four bytes each)
 
@@ -128,5 +129,5 @@ def member_groups(matrix: Array, k: int, order: NDArray[np.integer]) -> Ints:
     group, low, high = grow_clusters(table, unit, k)
     sizes = np.full(len(low), k, dtype=np.int64)
     for left in np.flatnonzero(group < 0).tolist():
-        group[left] = join_cluster(table[:, left].copy(), low, high, sizes)
+        group[left] = join(table[:, left].copy(), low, high, sizes)
     return put_back(order, group)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from starshade.kernels import small
 from starshade.kernels.arrays import Array, Ints, copy_to, inner
 from starshade.kernels.warm import announce
 from starshade.progress import task
@@ -21,8 +22,10 @@ def grow_clusters(table: Array, unit: int, k: int) -> tuple[Ints, Array, Array]:
     permutation. Returns `group` (int64 (n,)): clusters are numbered as they are formed; −1 for the
     fewer than k records left over. `low, high` (n_clusters, n_items): what each cluster spans.
     """
-    announce("k-Member", _grow)
     m, n = table.shape
+    if small.is_small(n, m):
+        return small.grow_clusters(table, k)
+    announce("k-Member", _grow)
     # the cost of a record that has left: mended, it must stay above all others
     far = 2 * unit * m + 1
     narrow = table.dtype == np.int8 and far < 2**31
@@ -44,17 +47,6 @@ def grow_clusters(table: Array, unit: int, k: int) -> tuple[Ints, Array, Array]:
             work, place, away = np.ascontiguousarray(work[:, here]), place[here], away[here]
             step(k * count)
     return group, low, high
-
-
-def join_cluster(row: Array, low: Array, high: Array, sizes: Ints) -> int:
-    """Add one record to the cluster whose cost |e|·Σ range grows least; ties to the first."""
-    before = (high.astype(np.int64) - low).sum(axis=1)
-    wider = np.maximum(high, row).astype(np.int64) - np.minimum(low, row)
-    chosen = int(((sizes + 1) * wider.sum(axis=1) - sizes * before).argmin())
-    low[chosen] = np.minimum(low[chosen], row)
-    high[chosen] = np.maximum(high[chosen], row)
-    sizes[chosen] += 1
-    return chosen
 
 
 @njit(cache=True, nogil=True)
@@ -156,12 +148,17 @@ def _minimum(values):  # type: ignore[no-untyped-def]
 
 def strict_parts(rows: Array, k: int) -> Ints:
     """Cut strictly: records that are equal on an item stay on one side of its cut."""
+    order = np.arange(len(rows))
+    if small.is_small(*rows.shape):
+        return small.cut_up(rows, k, order, strict=True)
     announce("Mondrian", _cut_up)
-    return np.asarray(_cut_up(rows, k, np.arange(len(rows)), True))
+    return np.asarray(_cut_up(rows, k, order, True))
 
 
 def relaxed_parts(rows: Array, k: int, order: Ints) -> Ints:
     """Cut into halves: of the records equal to the median, the earlier in an order go left."""
+    if small.is_small(*rows.shape):
+        return small.cut_up(rows, k, order, strict=False)
     announce("relaxed Mondrian", _cut_up)
     return np.asarray(_cut_up(rows, k, order.copy(), False))
 

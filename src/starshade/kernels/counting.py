@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels import small
 from starshade.kernels.arrays import (
     UNKNOWN_DAY,
     Array,
@@ -45,6 +46,8 @@ def pack(
     `days` (int32 (n,) or (0,)): `no_day` becomes 65535, others count from `first_day`. Empty: no
     days at all.
     """
+    if len(codes) <= small.FEW_CELLS:
+        return small.pack(codes, code_of, days, first_day, no_day, bits)
     out = np.empty(len(codes), dtype=np.uint64)
     _pack(codes, code_of, days, np.int64(first_day), np.int64(no_day), np.uint64(bits), out)
     return out
@@ -62,6 +65,12 @@ def gather_rows(
     `ranks`: provisional number → index, of users and of items. `packed` (uint64): ``item << shift |
     payload``.
     """
+    sizes = np.array([len(block) for block in users])
+    if 0 < sizes.sum() <= small.FEW_CELLS:
+        keys = ranks[0][np.concatenate(users)]
+        columns = ranks[1][np.concatenate(items)].astype(np.uint64) << np.uint64(shift)
+        packed = columns | np.concatenate([payload(block) for block in range(len(users))])
+        return small.group_cells(keys, packed, len(ranks[0]))
     width = _bucket_width(len(ranks[0]))
 
     def count(first: int, last: int, counts: Ints) -> None:
@@ -75,12 +84,13 @@ def gather_rows(
                 place, keys, packed,
             )  # fmt: skip
 
-    sizes = np.array([len(block) for block in users])
     return _sort(sizes, len(ranks[0]), count, deal)
 
 
 def turn(indptr: Ints, packed: Words, n_columns: int, shift: int) -> tuple[Ints, Words]:
     """Put cells that lie row by row behind their columns; rows ascend within a column."""
+    if len(packed) <= small.FEW_CELLS:
+        return small.turn(indptr, packed, n_columns, shift)
     width = _bucket_width(n_columns)
     bits = np.uint64(shift)
 
@@ -98,6 +108,8 @@ def unpack(
 ) -> tuple[Int32s, Array, NDArray[np.uint16] | None]:
     """Return columns, codes and days of cells whose payload `pack` made."""
     n = len(packed)
+    if n <= small.FEW_CELLS:
+        return small.unpack(packed, shift, bits, code_type, with_days)
     columns = np.empty(n, dtype=np.int32)
     codes = np.empty(n, dtype=code_type)
     days = np.empty(n if with_days else 0, dtype=np.uint16)
@@ -116,21 +128,22 @@ def unpack(
 
 def repeats(indptr: Ints, packed: Words, shift: int) -> Bools | None:
     """Mark cells that repeat the column of the cell before them in the same row; None: none."""
-    lanes = cut(np.diff(indptr))
-    found = [False] * len(lanes)
+    if len(packed) > small.FEW_CELLS:  # in general there are none, which is seen without tables
+        lanes = cut(np.diff(indptr))
+        found = [False] * len(lanes)
 
-    def look(lane: int) -> None:
-        found[lane] = _has_repeats(*lanes[lane], indptr, packed, np.uint64(shift))
+        def look(lane: int) -> None:
+            found[lane] = _has_repeats(*lanes[lane], indptr, packed, np.uint64(shift))
 
-    run(look, len(lanes))
-    if not any(found):
-        return None
+        run(look, len(lanes))
+        if not any(found):
+            return None
     columns = packed >> np.uint64(shift)
     same = np.zeros(len(packed), dtype=np.bool_)
     same[1:] = columns[1:] == columns[:-1]
     starts = indptr[:-1]
     same[starts[starts < len(packed)]] = False
-    return same
+    return same if same.any() else None
 
 
 def _bucket_width(n_columns: int) -> int:

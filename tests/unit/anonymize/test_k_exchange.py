@@ -28,6 +28,7 @@ from starshade.anonymize.order import seeded_order
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import prepare
 from starshade.errors import ConfigError
+from starshade.kernels import small
 from starshade.kernels.exchange.anneal import dissolve
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.read import read_ratings
@@ -90,6 +91,13 @@ def rated(given_points, order) -> list[list[bool]]:
     return np.hstack([~np.isnan(given_points.ratings.dense()), extra])[order].tolist()
 
 
+@pytest.fixture(params=[0, 1 << 62], ids=["kernels", "NumPy"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute everything by kernels, and by what stands in for them on small tables."""
+    monkeypatch.setattr(small, "_FEW", request.param)
+
+
+@pytest.mark.usefixtures("way")
 @given(
     cases(),
     st.integers(1, 3),
@@ -102,6 +110,7 @@ def test_the_groups_are_those_of_the_twin(case, start, leaf, heat, all_starts, w
     agrees(case, start, leaf, heat, all_starts, weight)
 
 
+@pytest.mark.usefixtures("way")
 def test_with_further_columns_of_few_values_they_are_too():
     rng = np.random.default_rng(0)
     for seed in range(3):

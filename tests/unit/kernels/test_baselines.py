@@ -11,10 +11,17 @@ from starshade.anonymize.baselines import member_groups, mondrian_groups, relaxe
 from starshade.anonymize.points import positions
 from starshade.kernels import baselines as kernel
 from starshade.kernels import baselines as widened
+from starshade.kernels import small
 from tests.naive.k_member import k_member, shares
 from tests.naive.mondrian import relaxed, strict
 
 TENTHS = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.6, 1 / 3, -7.5])
+
+
+@pytest.fixture(params=[0, 1 << 62], ids=["kernels", "NumPy"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute everything by kernels, and by what stands in for them on small tables."""
+    monkeypatch.setattr(small, "_FEW", request.param)
 
 
 def interpreted(kernel):
@@ -168,8 +175,8 @@ def test_the_unit_of_the_numbers_changes_no_group(seed, by, data):
 def test_a_cluster_that_grew_costs_more_to_widen():
     """[0, 40] takes 60; then 75 costs it 4·75 - 3·60 = 120, and [100, 140] 3·65 - 2·40 = 115."""
     low, high, sizes = np.array([[0], [100]]), np.array([[40], [140]]), np.array([2, 2])
-    assert kernel.join_cluster(np.array([60]), low, high, sizes) == 0
-    assert kernel.join_cluster(np.array([75]), low, high, sizes) == 1
+    assert small.join(np.array([60]), low, high, sizes) == 0
+    assert small.join(np.array([75]), low, high, sizes) == 1
     assert (low.tolist(), high.tolist(), sizes.tolist()) == ([[0], [75]], [[60], [140]], [3, 3])
 
 

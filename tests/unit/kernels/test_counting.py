@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from starshade.kernels import arrays, counting
+from starshade.kernels import arrays, counting, small
 from starshade.kernels.counting import gather_rows, pack, repeats, turn, unpack
 from starshade.kernels.csr import transpose
 from starshade.kernels.text import numbering
@@ -13,6 +13,12 @@ from starshade.kernels.text.numbering import KeyTable
 from tests.naive import counting as naive
 
 SHIFT = 20
+
+
+@pytest.fixture(params=[0, 1 << 62], ids=["kernels", "NumPy"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute everything by kernels, and by what stands in for them on small tables."""
+    monkeypatch.setattr(small, "FEW_CELLS", request.param)
 
 
 @pytest.fixture(params=[1, 1 << 16], ids=["many lanes", "one lane"])

@@ -6,10 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import likeness_groups
+from starshade.kernels import small
 from starshade.kernels.likeness import likeness
 from starshade.kernels.likeness import search as likeness_search
 from starshade.kernels.likeness.search import thermometers
 from tests.naive.k_likeness import distances, k_likeness
+
+
+@pytest.fixture(params=[0, 1 << 62], ids=["kernels", "NumPy"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute everything by kernels, and by what stands in for them on small tables."""
+    monkeypatch.setattr(small, "_FEW", request.param)
 
 
 def as_lists(groups: np.ndarray) -> list[list[int]]:

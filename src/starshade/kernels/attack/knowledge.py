@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from starshade.kernels import small
 from starshade.kernels.arrays import (
     UNKNOWN_DAY,
     Array,
@@ -22,6 +23,7 @@ from starshade.kernels.arrays import (
     Int32s,
     Ints,
     Words,
+    fixed,
     inner,
     place_after,
 )
@@ -81,9 +83,15 @@ def count_marked(indptr, columns, mark):  # type: ignore[no-untyped-def]
     return out
 
 
+def tally(values: Array, n: int) -> Ints:
+    """Count how often each of 0…n-1 occurs; without a wider copy of many, as NumPy makes one."""
+    if len(values) <= small.FEW_CELLS:
+        return np.bincount(values, minlength=n)
+    return np.asarray(_tally(fixed(values), n))
+
+
 @njit(cache=True, nogil=True)
-def tally(values, n):  # type: ignore[no-untyped-def]
-    """Count how often each of 0…n-1 occurs; without a wider copy, as NumPy makes one."""
+def _tally(values, n):  # type: ignore[no-untyped-def]
     out = np.zeros(n, np.int64)
     for p in range(len(values)):
         out[values[p]] += 1

@@ -29,7 +29,7 @@ _LOW = np.uint64(0xFFFF)
 _TEN = np.uint64(1023)
 
 
-@inner
+@njit(cache=True, nogil=True)
 def nearest(table, wanted, pool):  # type: ignore[no-untyped-def]
     """List for each record the `wanted` nearest (L1) of the first `pool`, ties to the earlier."""
     near = np.zeros((len(table), wanted), np.int32)
@@ -53,7 +53,7 @@ def nearest(table, wanted, pool):  # type: ignore[no-untyped-def]
     return near
 
 
-@inner
+@njit(cache=True, nogil=True)
 def anneal(table, group, n_groups, k, price, near, heat, shrink, chances, per_stage, key):  # type: ignore[no-untyped-def]
     """Lessen the sum of the groups' costs; `group` is changed in place.
 

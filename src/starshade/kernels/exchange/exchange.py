@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from starshade.kernels.arrays import Floats, Ints, copy_to, inner
+from starshade.kernels import small
+from starshade.kernels.arrays import Floats, Ints, copy_to, inner, run
 from starshade.kernels.baselines import add_distances, cheapest
 from starshade.kernels.exchange.anneal import CHANCES, anneal, dissolve, nearest, widened
 from starshade.kernels.exchange.leaves import Rows
@@ -45,53 +46,35 @@ def exchange(
     ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending. `price`: what a step of a range costs,
     and a cell of one single value above zero, unless it is of a further column; None: 1 and 0.
     """
-    announce("k-exchange", _exchange)
-    with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
-        # further columns are zero and below, where no value is weighed
-        _exchange(
-            *rows[:3], -rows[3], n_columns, groups, leaf_ptr, leaf_records, k, price, heat, shrink,
-            CHANCES, effort, np.uint64(key),
-        )  # fmt: skip
+    announce("k-exchange", anneal, nearest, dissolve)
+    # further columns are zero and below, where no value is weighed
+    rows = (*rows[:3], -rows[3])
 
-
-@njit(cache=True, nogil=True, parallel=True)
-def _exchange(  # type: ignore[no-untyped-def]
-    indptr, columns, values, extra, n_columns, groups, leaf_ptr, leaf_records,
-    k, price, heat, shrink, chances, effort, key,
-):  # fmt: skip
-    for leaf in prange(len(leaf_ptr) - 1):
+    def improve(leaf: int) -> None:
         records = leaf_records[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
-        table = _leaf_table(indptr, columns, values, extra, n_columns, records, _LANES)
-        named, local = _renumber(groups[records])
-        if len(named) > 1:
-            near = nearest(table, min(_NEAR, len(records) - 1), _POOL)
-            own = mix(key + np.uint64(records[0]))
-            per_stage = max(1, int(effort * len(records)))
-            anneal(table, local, len(named), k, price, near, heat, shrink, chances, per_stage, own)
+        named, local = np.unique(groups[records], return_inverse=True)
+        if len(named) < 2:
+            return
+        table = small.leaf_table(rows, records, _LANES)
+        near = nearest(table, min(_NEAR, len(records) - 1), _POOL)
+        steps = max(1, int(effort * len(records)))
+        told = table, local, len(named), k, price
+        with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
+            own = np.uint64(mix(np.uint64(key) + np.uint64(records[0])))
+            anneal(*told, near, heat, shrink, CHANCES, steps, own)
             for _ in range(_ROUNDS):
-                if dissolve(table, local, len(named), k, price) == 0:
+                if dissolve(*told) == 0:
                     break
-                own = mix(own)
-                anneal(
-                    table,
-                    local,
-                    len(named),
-                    k,
-                    price,
-                    near,
-                    0.0,
-                    shrink[-1:],
-                    chances,
-                    per_stage,
-                    own,
-                )
-            for i in range(len(records)):
-                groups[records[i]] = named[local[i]]
+                own = np.uint64(mix(own))
+                anneal(*told, near, 0.0, shrink[-1:], CHANCES, steps, own)
+        groups[records] = named[local]
+
+    run(improve, len(leaf_ptr) - 1)
 
 
 @inner
-def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # type: ignore[no-untyped-def]
-    """Return the records on columns that any of them has, and zeros up to a multiple of `lanes`."""
+def _leaf_table(indptr, columns, values, extra, n_columns, records):  # type: ignore[no-untyped-def]
+    """Return the records on columns that any of them has; see `small.leaf_table`."""
     own = np.full(n_columns, -1, np.int32)
     for i in records:
         for p in range(indptr[i], indptr[i + 1]):
@@ -101,8 +84,7 @@ def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # t
         if own[j] == 0:
             own[j] = m
             m += 1
-    padded = (m + extra.shape[1] + lanes - 1) // lanes * lanes
-    table = np.zeros((len(records), padded), np.int16)
+    table = np.zeros((len(records), m + extra.shape[1]), np.int16)
     for r in range(len(records)):
         i = records[r]
         for p in range(indptr[i], indptr[i + 1]):
@@ -112,18 +94,15 @@ def _leaf_table(indptr, columns, values, extra, n_columns, records, lanes):  # t
     return table
 
 
-@inner
-def _renumber(groups):  # type: ignore[no-untyped-def]
-    named = np.unique(groups)
-    return named, np.searchsorted(named, groups)
-
-
 def form(
     rows: Rows, n_columns: int, leaf_ptr: Ints, leaf_records: Ints, k: int, unit: int
 ) -> tuple[Ints, Ints]:
     """Form groups within each leaf, numbered leaf by leaf; return their widths, too."""
+    n_all = n_columns + rows[3].shape[1]
+    far = unit * n_all + 1
+    if small.is_small(len(leaf_records), n_all):
+        return small.form(rows, leaf_ptr, leaf_records, k, far, _SAMPLE, _PARTS)
     announce("k-exchange", _form)
-    far = unit * (n_columns + rows[3].shape[1]) + 1
     # never fewer bits than twice `far` takes: sums must not wrap around
     kind = next(t for t in (np.uint8, np.int16, np.int32, np.int64) if 2 * far <= np.iinfo(t).max)
     return _form(*rows, n_columns, leaf_ptr, leaf_records, k, far, np.empty(0, kind))  # type: ignore[no-any-return]
@@ -137,7 +116,7 @@ def _form(  # type: ignore[no-untyped-def]
     widths = np.empty(len(leaf_records) // k, np.int64)
     for leaf in prange(len(leaf_ptr) - 1):
         records = leaf_records[leaf_ptr[leaf] : leaf_ptr[leaf + 1]]
-        table = _leaf_table(indptr, columns, values, extra, n_columns, records, 1)
+        table = _leaf_table(indptr, columns, values, extra, n_columns, records)
         group, width = greedy_groups(table, k, far, kind)
         first = leaf_ptr[leaf] // k
         for i in range(len(records)):  # as `copy_to` does

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from starshade.kernels import small
 from starshade.kernels.arrays import Array, Bools, Int32s, Ints
 from starshade.kernels.likeness.blocks import BLOCK, directions, lay_out
 from starshade.kernels.likeness.search import fill_sums, nearest, thermometers
@@ -49,6 +50,8 @@ class Lists(NamedTuple):
 
 def distances(table: Array, query: Array) -> Array:
     """L1 distance of one record to every record."""
+    if small.is_small(table.shape[1], len(table)):
+        return small.distances(table, query)
     out = np.empty(table.shape[1], table.dtype)
     fill_sums(table, 0, table.shape[1], query, out)
     return out
@@ -61,6 +64,8 @@ def nucleus_groups(table: Array, k: int) -> tuple[Ints, int]:
     dtype holds every distance that can occur. Returns `group` (n,): groups are numbered as they are
     formed; −1 for the fewer than k records left over.
     """
+    if small.is_small(table.shape[1], len(table)):
+        return small.nucleus_groups(table, k)
     announce("k-Likeness", _resolve)
     words = thermometers(table)
     cells = table if words is None else words

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from starshade.kernels import small
 from starshade.kernels.arrays import Int32s, Ints, inner
 from starshade.kernels.fingerprint import mix
 
@@ -30,6 +31,10 @@ class KeyTable:
 
     def number(self, keys: Ints) -> Int32s:
         """Return each key's number, giving the next free one to a key not met before."""
+        if len(keys) <= small.FEW_CELLS:
+            new, first = np.unique(keys, return_index=True)
+            if not len(new) or (new[0] >= 0 and new[-1] < _SMALL):
+                return self._look_up(keys, new[np.argsort(first)])
         out = np.empty(len(keys), dtype=np.int32)
         done = 0
         with np.errstate(over="ignore"):  # interpreted, the hash's wrap-around would warn
@@ -41,6 +46,15 @@ class KeyTable:
                 if done == len(keys):
                     return out
                 self._grow(int(keys[done]))
+
+    def _look_up(self, keys: Ints, distinct: Ints) -> Int32s:
+        """Return the numbers of few small keys; `distinct` is in order of appearance."""
+        if len(distinct) and (most := int(distinct.max())) >= len(self._direct):
+            self._grow(most)
+        new = distinct[self._direct[distinct] < 0]
+        self._direct[new] = np.arange(self.count, self.count + len(new))
+        self.count += len(new)
+        return self._direct[keys]
 
     def distinct(self) -> tuple[Ints, Int32s]:
         """Return the keys met and their numbers, in no particular order."""
