@@ -18,8 +18,9 @@ def told(passed: bool, published: bool, audit: Any = None, **more: Any) -> str:
 
 
 def audited(*, answered: bool = True) -> Any:
-    limited, not_limited = (SimpleNamespace(name="class", limit=each) for each in (0.5, None))
-    questions = [SimpleNamespace(measured=[limited, not_limited])]
+    limits = {"record": 0.5, "class": None}.items()
+    measured = [SimpleNamespace(name=name, limit=limit) for name, limit in limits]
+    questions = [SimpleNamespace(measured=measured)]
     return SimpleNamespace(answered=answered, about="All about it.", questions=questions)
 
 
@@ -55,4 +56,5 @@ def test_what_is_out_and_no_longer_passes_is_said() -> None:
 
 def test_a_dry_run_says_that_nothing_was_made() -> None:
     ran = Ran("release-2", None, "", PLACE, dry=True, plan="It would be so.")
+    assert not ran.published
     assert str(ran) == "It would be so. Nothing was made."

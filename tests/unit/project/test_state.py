@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from starshade.errors import ConfigError, OutputError
-from starshade.project.file import Project
+from starshade.project.file import FOLDER, Project
 from starshade.project.refuse import refuse_limits
-from starshade.project.state import Published, State, move
+from starshade.project.state import Published, State, kept, move
 
 FILES = {"release.json": "{}", "deeper/cells.parquet": "cells"}
 
@@ -90,6 +91,38 @@ def test_a_disk_that_is_full_leaves_the_release_where_it_was(
         move(source, tmp_path / "out" / "release-1")
     assert contents(source) == FILES
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_release_that_may_be_lost_with_the_power_is_not_called_published(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OutputError, match="cannot be written"):
+        move(source, tmp_path / "out" / "release-1")
+
+
+def test_what_a_project_keeps_is_for_its_owner_alone(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir(mode=0o755)
+    for _ in range(2):
+        with kept(tmp_path) as keep:
+            for folder in (keep.folder, keep.receipts, keep.reports, keep.work):
+                assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            with pytest.raises(OutputError, match="another run is at work"), kept(tmp_path):
+                pass
+
+
+def test_a_project_keeps_nothing_behind_a_link_or_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / FOLDER).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="is a link"), kept(tmp_path):
+        pass
+    (tmp_path / FOLDER).unlink()
+    (tmp_path / FOLDER).write_text("")
+    with pytest.raises(OutputError, match="is no folder"), kept(tmp_path):
+        pass
 
 
 OUT = State(published=(Published("release-1", "published/release-1", "0"),))
