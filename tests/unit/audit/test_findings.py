@@ -16,7 +16,10 @@ from starshade.audit.findings import (
     judge_claims,
     judge_limits,
     judge_model,
+    needs_receipt,
+    understated,
 )
+from starshade.audit.original.original import Knowable
 from starshade.audit.original.table import OneTable
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.singled_out import singled_out
@@ -65,6 +68,35 @@ def test_the_independent_check() -> None:
     odd = judge_model(release, Claim(model="k-anonymity", parameters={"k": 4, "x": 1}))
     assert "its parameters are not those" in odd.text
     assert not odd.passed
+
+
+@pytest.mark.parametrize(
+    ("layout", "invented", "deleted", "reason"),
+    [
+        ("record", "0-1 %", "none", "ratings were moved"),
+        ("record", None, "none", None),
+        ("profile", "0-1 %", "none", "ratings were averaged"),
+        ("profile", None, "some", "ratings were averaged"),
+        ("generalized", "0-1 %", "none", None),
+        ("generalized", None, "some", "people were left out"),
+        ("record", None, "some", "people were left out"),
+    ],
+)
+def test_a_receipt_is_needed_where_answers_need_not_fit_the_truth(
+    layout: str, invented: str | None, deleted: str, reason: str | None
+) -> None:
+    manifest = SimpleNamespace(layout=layout, invented_cells=invented, users_deleted=deleted)
+    release: Any = SimpleNamespace(manifest=manifest, private=None)
+    found = needs_receipt(release)
+    assert (found and found[0]) == reason
+    assert understated(release) == found
+    assert understated(SimpleNamespace(manifest=manifest, private="the receipt")) is None
+
+
+def test_where_nobody_rated_nothing_can_be_known() -> None:
+    nobody = np.empty(0, dtype=np.int64)
+    assert Knowable(nobody, nobody).most == 0
+    assert Knowable(np.array([3, 7, 1]), np.array([1, 1, 2])).most == 7
 
 
 def k_anonymity(k: int) -> Claim:

@@ -363,6 +363,8 @@ def test_the_demo(tmp_path: Path) -> None:
     assert story.attack_after.credit == "linked"
     assert story.attack_after.expected_top1.rate <= 1 / 5
     assert story.attack_before.expected_top1.rate > 0.9
+    known = story.attack_before.to_dict()["knowledge"]  # as in Fig. 4 of the Netflix paper
+    assert (known["known"], known["wrong"], known["day_error"]) == (8, 2, 14)
     assert story.examples is not None
     assert len(story.examples["items"]) == 8
     assert json.dumps(story.to_dict())
