@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit import verdict
+from starshade.audit.original.shards import InShards
+from starshade.audit.original.table import OneTable
 from starshade.audit.settings import WITHOUT_RECEIPT
 from starshade.audit.verdict import Audit, takes_one_table
 from starshade.engine.journal import journal_in
@@ -214,3 +217,16 @@ def test_a_limit_on_several_releases_is_refused_as_beside_one_table(tmp_path: Pa
     for ratings in (RATINGS, open_shards(tmp_path / "shards")):
         with pytest.raises(ConfigError, match="joint-class is of several releases"):
             audit.run(ratings, tmp_path / "release", private=tmp_path / "receipt.json", rng=1)
+
+
+def test_a_rating_that_one_person_gave_is_among_those_released(tmp_path: Path) -> None:
+    top = int(RATINGS.codes.max())
+    codes = np.minimum(RATINGS.codes, top - 1)
+    codes[7] = top
+    ratings = replace(RATINGS, codes=codes)
+    release = PredictiveAnonymizer(k=4, factors=2, rare_items="keep").anonymize(ratings, rng=1)
+    write_shards(ratings, tmp_path / "shards", 2)
+    whole = OneTable(ratings, release).given.released.tolist()
+    assert ratings.levels[top] in whole
+    cut = InShards(open_shards(tmp_path / "shards"), release, Local())
+    assert cut.given.released.tolist() == whole

@@ -4,14 +4,18 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
-from starshade.audit.make import make_release
+from starshade.audit import verdict
+from starshade.audit.make import _refuse_empty, make_release
 from starshade.audit.measure import measure_all
+from starshade.audit.original.original import Knowable
+from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.table import Ratings
@@ -368,3 +372,52 @@ def test_the_demo(tmp_path: Path) -> None:
     assert story.examples is not None
     assert len(story.examples["items"]) == 8
     assert json.dumps(story.to_dict())
+
+
+def test_two_sources_know_as_much_as_one_adversary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of eight ratings four can be known and another inferred; or each source knows four."""
+    passed: dict[str, Any] = {}
+    monkeypatch.setattr(verdict, "being_in_it", lambda *_, **arguments: passed.update(arguments))
+    original: Any = SimpleNamespace(
+        release=SimpleNamespace(manifest=SimpleNamespace(claims=())),
+        ratings=None,
+        engine=None,
+        knowable=lambda _: Knowable(np.array([8]), np.array([1000])),
+    )
+    Audit(rounds=3, targets=50)._being_in_it(original, 7)
+    assert (passed["known"], passed["halves"]) == (4, 4)
+    assert (passed["rounds"], passed["targets"], passed["seed"]) == (3, 50, 7)
+
+
+@pytest.mark.parametrize("deleted", [0, 2])
+@pytest.mark.parametrize("credit", ["linked", "compatible"])
+def test_ratings_are_of_the_same_people_where_the_receipt_says_who_left(
+    deleted: int, credit: str
+) -> None:
+    evidence = [SimpleNamespace(after=SimpleNamespace(credit=credit))]
+    result: Any = SimpleNamespace(evidence=evidence, utility={"users_deleted": deleted})
+    same = AuditResult.same_people.fget(result)  # type: ignore[attr-defined]
+    assert same == (credit == "linked" and deleted == 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"l": 1}, "l = 1: every class has one value"),
+        ({"l": 2}, ""),
+        ({"l": 1, "eps": 0.5}, ""),  # of (k, eps) l is a spread of ratings
+        ({"t": 1}, "t = 1: no two distributions"),
+        ({"t": 0.99}, ""),
+        ({"eps": 4.0}, "eps = 4: on the scale"),
+        ({}, ""),
+    ],
+)
+def test_a_request_that_promises_nothing_is_refused(
+    settings: dict[str, float], message: str
+) -> None:
+    method: Any = SimpleNamespace(**{"nulls": "ignore"} | settings)
+    if message:
+        with pytest.raises(ConfigError, match=message):
+            _refuse_empty(RATINGS, method)
+    else:
+        _refuse_empty(RATINGS, method)

@@ -254,3 +254,9 @@ def test_what_a_run_would_refuse_is_told_by_its_line(
     assert [each.line for each in found] == [line], found
     assert says in found[0].text
     assert "--" not in f"{found[0].text}{found[0].advice}"
+
+
+@pytest.mark.parametrize("key", ["k-col", '"k-col"', "'k-col'"])
+def test_a_key_is_found_in_its_line_however_it_is_quoted(key: str) -> None:
+    text = WHOLE.replace('user-col = "email"', f'{key} = "email"')
+    assert wrong(text) == [f"{NAME}, line 4: k-col: [data] has no such setting"]
