@@ -228,3 +228,10 @@ def test_files_without_a_row_among_others_are_read_apart_too(tmp_path):
 
 def test_the_rows_of_all_runs_are_counted(tmp_path):
     assert read_apart(tmp_path / "several", 7, 1, 4).n_rows == 12
+
+
+def test_users_are_cut_into_ranges_of_as_many_rows(tmp_path):
+    runs = read_apart(tmp_path / "two", 5, 3)
+    assert len(runs.runs) == 2
+    assert runs.cuts(4).sum(axis=1).tolist() == [0, 2, 4, 6, 8]
+    assert runs.cuts(100).sum(axis=1).tolist() == [*range(9)]
