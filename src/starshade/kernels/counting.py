@@ -32,6 +32,7 @@ from starshade.kernels.arrays import (
     places,
     run,
 )
+from starshade.kernels.warm import announce
 
 _BUCKETS = 1 << 10
 _PART = 1 << 22  # cells unpacked at once
@@ -157,6 +158,7 @@ def _sort(
     count: Callable[[int, int, Ints], None],
     deal: Callable[[int, int, Ints, Int32s, Words], None],
 ) -> tuple[Ints, Words]:
+    announce("the table of ratings", _settle)
     width = _bucket_width(n_columns)
     lanes = cut(sizes)
     counts = np.zeros((len(lanes), ((n_columns - 1) >> width) + 1), dtype=np.int64)

@@ -110,10 +110,13 @@ def note(message: str) -> None:
 
 
 def insist(message: str) -> None:
-    """Tell the watcher, within a silence too: why they wait longer than was announced."""
+    """Tell the watcher, within a silence too: why they wait longer than was announced.
+
+    A watcher who shows no notes may have a method ``insist`` for it.
+    """
     watcher = _watching(_watcher)
     if watcher is not None:
-        watcher.note(message)
+        getattr(watcher, "insist", watcher.note)(message)
 
 
 def _watching(chosen: ContextVar[Reporter | None]) -> Reporter | None:

@@ -20,9 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from starshade.kernels import counting
 from starshade.kernels.csr import transpose
-from starshade.kernels.warm import announce
 from starshade.ratings.levels import level_table
 from starshade.ratings.rows.duplicates import (
     merge,
@@ -64,7 +62,6 @@ def build(
     >>> build([batch], scale=None, locate=str, report=ReadReport())
     Ratings(2 users x 2 items, 3 ratings, scale 3.5:5:0.5)
     """
-    announce("the table of ratings", counting._settle)
     staged = stage(batches, scale, locate)
     users, user_rank = staged.users.finish()
     items, item_rank = staged.items.finish()

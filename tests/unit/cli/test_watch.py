@@ -103,6 +103,18 @@ def test_notes_stand_above_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
         assert screen.shows("a [red]note[/red] of ours")
 
 
+def test_quiet_announces_a_first_compilation_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept = io.StringIO()
+    with progress.watch(Terminal(quiet=True, log=Log(kept))), progress.silence():
+        progress.insist("compiling 3 kernels")
+        progress.insist("compiling the attack")
+        progress.note("seed 7")
+    assert capsys.readouterr().err == "compiling 3 kernels\n"
+    assert kept.getvalue().count("compiling") == 2  # the log keeps every note
+
+
 def test_quiet_is_quiet_and_the_log_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = look(monkeypatch)
     kept = io.StringIO()

@@ -135,7 +135,12 @@ _OPTIONS = [
     click.option(
         "--memory", metavar="SIZE", help="Memory to plan with, e.g. 8G. [default: half of free]"
     ),
-    click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."),
+    click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        help="No progress, no notes on stderr (but a first compilation).",
+    ),
     click.option(
         "--log-file", type=click.Path(dir_okay=False), help="Append notes and errors to this file."
     ),

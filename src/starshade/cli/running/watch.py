@@ -60,12 +60,14 @@ class Terminal:
     Where nothing is announced for a while a bar says that there is work all the same: loading
     the code of a command can take a second, too.
 
-    `quiet`: show neither on stderr; `log`: gets the notes too.
+    `quiet`: show neither on stderr, but one line when kernels are compiled first; `log`: gets the
+    notes too.
     """
 
     def __init__(self, *, quiet: bool = False, log: Log | None = None) -> None:
         self._quiet = quiet
         self._log = log
+        self._has_insisted = False
         self._bars: Progress | None = None
         self._seen = not quiet and sys.stderr.isatty()
         self._lock = threading.RLock()
@@ -106,10 +108,22 @@ class Terminal:
             self._log.write("note", message)
         self.show(message)
 
+    def insist(self, message: str) -> None:
+        """Show why a command takes longer than usual: once, where nothing else is shown."""
+        if self._log is not None:
+            self._log.write("note", message)
+        with self._lock:
+            if self._quiet and self._has_insisted:
+                return
+            self._has_insisted = True
+        self._print(message)
+
     def show(self, message: str) -> None:
         """Print one line, above the bars if there are any."""
-        if self._quiet:
-            return
+        if not self._quiet:
+            self._print(message)
+
+    def _print(self, message: str) -> None:
         message = visible(message)
         with self._lock:
             if self._bars is not None:

@@ -19,9 +19,9 @@ users of the leaf and not along the few dimensions.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from starshade.kernels.arrays import Floats, Ints, inner
+from starshade.kernels.arrays import Floats, Ints, inner, run
 from starshade.kernels.fingerprint import below
 from starshade.kernels.warm import announce
 
@@ -71,7 +71,8 @@ def _along(points, rows, key, draw, powers):  # type: ignore[no-untyped-def]
     for r in rows:
         for a in range(f):
             mean[a] += points[r, a]
-    mean /= len(rows)
+    for a in range(f):
+        mean[a] /= len(rows)
     for r in rows:
         for a in range(f):
             own = points[r, a] - mean[a]
@@ -91,7 +92,8 @@ def _along(points, rows, key, draw, powers):  # type: ignore[no-untyped-def]
             length += turned[a] * turned[a]
         if length <= 0.0:
             break
-        way[:] = turned / np.sqrt(length)
+        for a in range(f):
+            way[a] = turned[a] / np.sqrt(length)
     out = np.zeros(len(rows))
     for j in range(len(rows)):
         for a in range(f):
@@ -118,25 +120,25 @@ def exchange_leaves(
     error most; it ends when nobody moves. `partners`: users, other ones each time, among whom a
     partner is sought in a larger leaf.
     """
-    announce("groups by exchange", _exchange_leaves)
-    with np.errstate(over="ignore"):
-        _exchange_leaves(points, weights, groups, *leaves, k, rounds, partners, np.uint64(key))
+    announce("groups by exchange", _exchange_leaf)
+    ends, members = leaves
+
+    def improve(leaf: int) -> None:
+        users = members[ends[leaf] : ends[leaf + 1]]
+        named, own = np.unique(groups[users], return_inverse=True)
+        if len(named) > 1:
+            told = points, weights, users, own, len(named), k, rounds, partners
+            with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+                _exchange_leaf(*told, np.uint64(key))
+            groups[users] = named[own]
+
+    run(improve, len(ends) - 1)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def _exchange_leaves(points, weights, groups, ends, members, k, rounds, partners, key):  # type: ignore[no-untyped-def]
-    for t in prange(len(ends) - 1):
-        _exchange_leaf(
-            points, weights, groups, members[ends[t] : ends[t + 1]], k, rounds, partners, key
-        )
-
-
-@inner
-def _exchange_leaf(points, weights, groups, users, k, rounds, partners, key):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _exchange_leaf(points, weights, users, group, n_groups, k, rounds, partners, key):  # type: ignore[no-untyped-def]
+    """Exchange the users of a leaf; `group` (n,): 0…n_groups−1, is changed in place."""
     n, f = len(users), points.shape[1]
-    named = np.unique(groups[users])
-    if len(named) < 2:
-        return
     order = np.arange(n)  # met in this order, which also mixes whom a window of users holds
     for j in range(n):
         other = j + below(key, np.uint64(j), n - j)
@@ -145,25 +147,34 @@ def _exchange_leaf(points, weights, groups, users, k, rounds, partners, key):  #
     own = np.empty(n, np.int64)
     for j in range(n):
         u = users[order[j]]
-        own[j], w[j] = np.searchsorted(named, groups[u]), weights[u]
+        own[j], w[j] = group[order[j]], weights[u]
         for a in range(f):
             x[a, j] = points[u, a]
     for a in range(f):
-        x[a] -= x[a].sum() / n  # centred: products of numbers near 0 lose no digits
+        mean = 0.0
+        for j in range(n):
+            mean += x[a, j]
+        mean /= n
+        for j in range(n):
+            x[a, j] -= mean  # centred: products of numbers near 0 lose no digits
     lengths = np.zeros(n)
     for a in range(f):
-        lengths += x[a] * x[a]
-    least = _WORTH * (w * lengths).sum()
-    groups_are = np.zeros((len(named), f)), np.zeros(len(named)), np.zeros(len(named), np.int64)
+        for j in range(n):
+            lengths[j] += x[a, j] * x[a, j]
+    error = 0.0
+    for j in range(n):
+        error += w[j] * lengths[j]
+    least = _WORTH * error
+    groups_are = np.zeros((n_groups, f)), np.zeros(n_groups), np.zeros(n_groups, np.int64)
     sums, mass, sizes = groups_are
     for j in range(n):
         for a in range(f):
             sums[own[j], a] += w[j] * x[a, j]
         mass[own[j]] += w[j]
         sizes[own[j]] += 1
-    squares, along = np.empty(len(named)), np.empty(len(named))
+    squares, along = np.empty(n_groups), np.empty(n_groups)
     inside = np.empty(n)  # S.x of each user and their own group
-    for h in range(len(named)):
+    for h in range(n_groups):
         _look(x, own, sums, squares, inside, h)
     seen = min(n, partners)
     here, between = np.empty(seen), np.empty(seen)
@@ -187,7 +198,7 @@ def _exchange_leaf(points, weights, groups, users, k, rounds, partners, key):  #
         if not moved:
             break
     for j in range(n):
-        groups[users[order[j]]] = named[own[j]]
+        group[order[j]] = own[j]
 
 
 @inner

@@ -9,10 +9,10 @@ one thread, its members in the order given.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, fixed, inner
+from starshade.kernels.arrays import Array, Bytes, Floats, Int32s, Ints, fixed, inner, run
 from starshade.kernels.padded.als import solve
 from starshade.kernels.padded.padded import Parts, fill_corrections
 from starshade.kernels.warm import announce
@@ -27,50 +27,50 @@ def mean_levels(parts: Parts, starts: Ints, members: Ints, grid: tuple[float, fl
     announce("the profiles", _mean_levels)
     out = np.empty((len(starts) - 1, len(parts.base)), np.uint8)
     across = np.ascontiguousarray(parts.loadings.T)
-    _mean_levels(*parts[:-1], across, starts, members, *grid, out)
+    told = *parts[:-1], across, starts, members, *grid, out
+    run(lambda chunk: _mean_levels(chunk, *told), -(-len(out) // _CHUNK))
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _mean_levels(  # type: ignore[no-untyped-def]
-    indptr, columns, codes, levels, base, loadings, phi, across,
+    chunk, indptr, columns, codes, levels, base, loadings, phi, across,
     starts, members, minimum, step, n_levels, out,
 ):  # fmt: skip
     n_groups, n = out.shape
     f = phi.shape[1]
-    for chunk in prange((n_groups + _CHUNK - 1) // _CHUNK):
-        above = np.zeros(n)  # sums of corrections; all 0 again after each group
-        total, tile = np.empty(f), np.empty(_TILE)
-        for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
-            size = starts[g + 1] - starts[g]
-            total[:] = 0.0
-            for q in range(starts[g], starts[g + 1]):
-                u = members[q]
-                first, last = indptr[u], indptr[u + 1]
-                e = np.empty(last - first)
-                fill_corrections(
-                    columns[first:last], codes[first:last], levels, base, loadings, phi[u], e
-                )
-                for p in range(last - first):
-                    above[columns[first + p]] += e[p]
-                for j in range(f):
-                    total[j] += phi[u, j]
+    above = np.zeros(n)  # sums of corrections; all 0 again after each group
+    total, tile = np.empty(f), np.empty(_TILE)
+    for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
+        size = starts[g + 1] - starts[g]
+        total[:] = 0.0
+        for q in range(starts[g], starts[g + 1]):
+            u = members[q]
+            first, last = indptr[u], indptr[u + 1]
+            e = np.empty(last - first)
+            fill_corrections(
+                columns[first:last], codes[first:last], levels, base, loadings, phi[u], e
+            )
+            for p in range(last - first):
+                above[columns[first + p]] += e[p]
             for j in range(f):
-                total[j] /= size
-            for low in range(0, n, _TILE):
-                high = min(n, low + _TILE)
-                for i in range(low, high):
-                    tile[i - low] = base[i] + above[i] / size
-                for j in range(f):
-                    own, line = total[j], across[j, low:high]
-                    for i in range(high - low):
-                        tile[i] += own * line[i]
+                total[j] += phi[u, j]
+        for j in range(f):
+            total[j] /= size
+        for low in range(0, n, _TILE):
+            high = min(n, low + _TILE)
+            for i in range(low, high):
+                tile[i - low] = base[i] + above[i] / size
+            for j in range(f):
+                own, line = total[j], across[j, low:high]
                 for i in range(high - low):
-                    out[g, low + i] = _level(tile[i], minimum, step, n_levels)
-            for q in range(starts[g], starts[g + 1]):
-                u = members[q]
-                for p in range(indptr[u], indptr[u + 1]):
-                    above[columns[p]] = 0.0
+                    tile[i] += own * line[i]
+            for i in range(high - low):
+                out[g, low + i] = _level(tile[i], minimum, step, n_levels)
+        for q in range(starts[g], starts[g + 1]):
+            u = members[q]
+            for p in range(indptr[u], indptr[u + 1]):
+                above[columns[p]] = 0.0
 
 
 def simple_levels(
@@ -84,30 +84,30 @@ def simple_levels(
     """Quantize, for each group, the mean rating of an item over the members who rated it."""
     announce("the simple profiles", _simple_levels)
     out = np.empty((len(groups[0]) - 1, n_items), np.uint8)
-    _simple_levels(*rows, levels, *groups, min_raters, *grid, out)
+    told = *rows, levels, *groups, min_raters, *grid, out
+    run(lambda chunk: _simple_levels(chunk, *told), -(-len(out) // _CHUNK))
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _simple_levels(  # type: ignore[no-untyped-def]
-    indptr, columns, codes, levels, starts, members, min_raters, minimum, step, n_levels, out
+    chunk, indptr, columns, codes, levels, starts, members, min_raters, minimum, step, n_levels, out
 ):  # fmt: skip
     n_groups, n = out.shape
-    for chunk in prange((n_groups + _CHUNK - 1) // _CHUNK):
-        total, raters = np.empty(n), np.empty(n, np.int64)
-        for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
-            total[:] = 0.0
-            raters[:] = 0
-            for q in range(starts[g], starts[g + 1]):
-                u = members[q]
-                for p in range(indptr[u], indptr[u + 1]):
-                    total[columns[p]] += levels[codes[p]]
-                    raters[columns[p]] += 1
-            for i in range(n):
-                if raters[i] >= min_raters:
-                    out[g, i] = _level(total[i] / raters[i], minimum, step, n_levels)
-                else:
-                    out[g, i] = 0
+    total, raters = np.empty(n), np.empty(n, np.int64)
+    for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
+        total[:] = 0.0
+        raters[:] = 0
+        for q in range(starts[g], starts[g + 1]):
+            u = members[q]
+            for p in range(indptr[u], indptr[u + 1]):
+                total[columns[p]] += levels[codes[p]]
+                raters[columns[p]] += 1
+        for i in range(n):
+            if raters[i] >= min_raters:
+                out[g, i] = _level(total[i] / raters[i], minimum, step, n_levels)
+            else:
+                out[g, i] = 0
 
 
 @inner
@@ -125,33 +125,33 @@ def pooled_rows(parts: Parts, starts: Ints, members: Ints, penalty: Floats) -> F
     """
     announce("pooled profiles", _pooled)
     out = np.empty((len(starts) - 1, parts.loadings.shape[1]))
-    _pooled(*parts[:6], starts, members, penalty, out)
+    told = *parts[:6], starts, members, penalty, out
+    run(lambda chunk: _pooled(chunk, *told), -(-len(out) // _CHUNK))
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _pooled(  # type: ignore[no-untyped-def]
-    indptr, columns, codes, levels, base, loadings, starts, members, penalty, out
+    chunk, indptr, columns, codes, levels, base, loadings, starts, members, penalty, out
 ):  # fmt: skip
     n_groups, f = out.shape
-    for chunk in prange((n_groups + _CHUNK - 1) // _CHUNK):
-        system, right = np.empty((f, f)), np.empty(f)
-        for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
-            system[:, :] = 0.0
-            right[:] = 0.0
-            for q in range(starts[g], starts[g + 1]):
-                u = members[q]
-                for p in range(indptr[u], indptr[u + 1]):
-                    i = columns[p]
-                    x, y = loadings[i], levels[codes[p]] - base[i]
-                    for r in range(f):
-                        right[r] += y * x[r]
-                        own, line = x[r], system[r]
-                        for c in range(r + 1):
-                            line[c] += own * x[c]
-            for r in range(f):
-                system[r, r] += penalty[g, r]
-            solve(system, right, out[g])
+    system, right = np.empty((f, f)), np.empty(f)
+    for g in range(chunk * _CHUNK, min(n_groups, (chunk + 1) * _CHUNK)):
+        system[:, :] = 0.0
+        right[:] = 0.0
+        for q in range(starts[g], starts[g + 1]):
+            u = members[q]
+            for p in range(indptr[u], indptr[u + 1]):
+                i = columns[p]
+                x, y = loadings[i], levels[codes[p]] - base[i]
+                for r in range(f):
+                    right[r] += y * x[r]
+                    own, line = x[r], system[r]
+                    for c in range(r + 1):
+                        line[c] += own * x[c]
+        for r in range(f):
+            system[r, r] += penalty[g, r]
+        solve(system, right, out[g])
 
 
 _CHUNKS = 256  # of the classes: fixed, so that nothing depends on the threads
@@ -172,36 +172,34 @@ def profile_support(
     """
     announce("profiles", _support)
     out = np.zeros((len(profiles[0]), 3), dtype=np.int64)
-    _support(
-        tuple(fixed(part) for part in table), tuple(fixed(part) for part in members),
-        fixed(profiles[0]), fixed(profiles[1]), least, tolerance, out,
-    )  # fmt: skip
+    rows = tuple(fixed(part) for part in table), tuple(fixed(part) for part in members)
+    told = *rows, fixed(profiles[0]), fixed(profiles[1]), least, tolerance, out
+    run(lambda chunk: _support(chunk, *told), _CHUNKS)
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def _support(table, members, levels, ratings, least, tolerance, out):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _support(chunk, table, members, levels, ratings, least, tolerance, out):  # type: ignore[no-untyped-def]
     indptr, columns, codes, values = table
     member_ptr, users = members
     n_classes, n_items = levels.shape
-    for chunk in prange(_CHUNKS):
-        raters = np.zeros(n_items, dtype=np.int64)
-        total = np.zeros(n_items)
-        for c in range(chunk * n_classes // _CHUNKS, (chunk + 1) * n_classes // _CHUNKS):
-            raters[:] = 0
-            total[:] = 0.0
-            for m in range(member_ptr[c], member_ptr[c + 1]):
-                for p in range(indptr[users[m]], indptr[users[m] + 1]):
-                    raters[columns[p]] += 1
-                    total[columns[p]] += values[codes[p]]
-            for item in range(n_items):
-                level = levels[c, item]
-                if level == 0:
-                    continue
-                out[c, 0] += 1
-                out[c, 1] += raters[item] == 1
-                if raters[item] == 0 or raters[item] < least:
-                    out[c, 2] += 1
-                elif least > 0:
-                    away = abs(total[item] / raters[item] - ratings[level - 1])
-                    out[c, 2] += away > tolerance
+    raters = np.zeros(n_items, dtype=np.int64)
+    total = np.zeros(n_items)
+    for c in range(chunk * n_classes // _CHUNKS, (chunk + 1) * n_classes // _CHUNKS):
+        raters[:] = 0
+        total[:] = 0.0
+        for m in range(member_ptr[c], member_ptr[c + 1]):
+            for p in range(indptr[users[m]], indptr[users[m] + 1]):
+                raters[columns[p]] += 1
+                total[columns[p]] += values[codes[p]]
+        for item in range(n_items):
+            level = levels[c, item]
+            if level == 0:
+                continue
+            out[c, 0] += 1
+            out[c, 1] += raters[item] == 1
+            if raters[item] == 0 or raters[item] < least:
+                out[c, 2] += 1
+            elif least > 0:
+                away = abs(total[item] / raters[item] - ratings[level - 1])
+                out[c, 2] += away > tolerance

@@ -13,6 +13,7 @@ from starshade.kernels import small
 from starshade.kernels.arrays import Int32s, Ints, inner
 from starshade.kernels.fingerprint import mix
 
+_ALL_BITS = (1 << 64) - 1
 _SMALL = 1 << 24  # keys below are looked up directly: at most 64 MB
 
 
@@ -32,9 +33,13 @@ class KeyTable:
     def number(self, keys: Ints) -> Int32s:
         """Return each key's number, giving the next free one to a key not met before."""
         if len(keys) <= small.FEW_CELLS:
-            new, first = np.unique(keys, return_index=True)
-            if not len(new) or (new[0] >= 0 and new[-1] < _SMALL):
-                return self._look_up(keys, new[np.argsort(first)])
+            distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+            large = int(((distinct < 0) | (distinct >= _SMALL)).sum())
+            if self._taken + large <= len(self._keys) // 2:
+                numbers = np.empty(len(distinct), dtype=np.int32)
+                for i in np.argsort(first).tolist():
+                    numbers[i] = self._number_one(int(distinct[i]))
+                return numbers[which]
         out = np.empty(len(keys), dtype=np.int32)
         done = 0
         with np.errstate(over="ignore"):  # interpreted, the hash's wrap-around would warn
@@ -47,14 +52,24 @@ class KeyTable:
                     return out
                 self._grow(int(keys[done]))
 
-    def _look_up(self, keys: Ints, distinct: Ints) -> Int32s:
-        """Return the numbers of few small keys; `distinct` is in order of appearance."""
-        if len(distinct) and (most := int(distinct.max())) >= len(self._direct):
-            self._grow(most)
-        new = distinct[self._direct[distinct] < 0]
-        self._direct[new] = np.arange(self.count, self.count + len(new))
-        self.count += len(new)
-        return self._direct[keys]
+    def _number_one(self, key: int) -> int:
+        """Return the number of one key, without a kernel; a large key has room."""
+        if 0 <= key < _SMALL:
+            if key >= len(self._direct):
+                self._grow(key)
+            place, numbers = key, self._direct
+        else:
+            place, numbers = int(mix(np.uint64(key & _ALL_BITS))), self._numbers
+            place &= len(numbers) - 1
+            while numbers[place] >= 0 and self._keys[place] != key:
+                place = (place + 1) & (len(numbers) - 1)
+        if numbers[place] < 0:
+            if numbers is self._numbers:
+                self._keys[place] = key
+                self._taken += 1
+            numbers[place] = self.count
+            self.count += 1
+        return int(numbers[place])
 
     def distinct(self) -> tuple[Ints, Int32s]:
         """Return the keys met and their numbers, in no particular order."""
