@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from starshade.kernels.arrays import place_after, place_of
 from starshade.kernels.attack.agreement import (
@@ -10,12 +11,22 @@ from starshade.kernels.attack.agreement import (
     Contents,
     Rows,
     Truth,
-    agrees,
-    is_member,
 )
+from starshade.kernels.attack.agreement import agrees as _agrees
+from starshade.kernels.attack.agreement import is_member as _is_member
 from starshade.ratings.scale import Scale
 from starshade.release.cells import Symbols
 from tests.unit.attack.samples import symbol_tables
+
+
+@njit
+def is_member(rating, symbol, contents):
+    return _is_member(rating, symbol, contents)
+
+
+@njit
+def agrees(row, rows, user, truth, contents, theta):
+    return _agrees(row, rows, user, truth, contents, theta)
 
 
 def contents_of(symbols: Symbols) -> Contents:

@@ -62,7 +62,7 @@ class Truth(NamedTuple):
     days: NDArray[np.uint16]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_member(rating, symbol, contents):  # type: ignore[no-untyped-def]
     """Tell whether a rating (not null) is a member of a symbol, within 1e-9."""
     if not np.isnan(contents.low[symbol]):
@@ -83,7 +83,7 @@ def content_of(row, item, rows):  # type: ignore[no-untyped-def]
     return np.int64(rows.codes[p]) if p < stop and rows.columns[p] == item else np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-def]
     """Tell whether Sim(row, user) >= theta; two rows without any rating agree.
 
@@ -106,13 +106,13 @@ def agrees(row, rows, user, truth, contents, theta):  # type: ignore[no-untyped-
             misses += 1
             p += 1
         elif theirs < mine:  # truly null
-            symbol = rows.codes[q]
+            symbol = np.int64(rows.codes[q])
             rated = contents.has_rating[symbol]
             union += rated
             misses += rated and not contents.null[symbol]
             q += 1
         else:
-            symbol = rows.codes[q]
+            symbol = np.int64(rows.codes[q])
             union += 1
             same = is_member(truth.levels[truth.codes[p]], symbol, contents)
             if with_days:
@@ -176,7 +176,7 @@ def _lies_in(row, rows, user, truth, contents, both):  # type: ignore[no-untyped
     """Tell whether every true cell, null too, is a member of the released one; days aside."""
     p, p_end = truth.indptr[user], truth.indptr[user + 1]
     for q in range(rows.indptr[row], rows.indptr[row + 1]):
-        column, symbol = rows.columns[q], rows.codes[q]
+        column, symbol = rows.columns[q], np.int64(rows.codes[q])
         if p < p_end and truth.columns[p] < column:
             return False  # rated, and released as null
         if p < p_end and truth.columns[p] == column:

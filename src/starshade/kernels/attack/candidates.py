@@ -168,7 +168,9 @@ def _count(start, seen, clues, within, judge, found):  # type: ignore[no-untyped
                 row = np.int64(rows[i])  # one type, one compiling
                 if dense and not of_like_length(ends[row + 1] - ends[row], rated, judge.theta):
                     continue
-                if agrees(row, seen.by_row, user, judge.truth, seen.contents, judge.theta):
+                if agrees(
+                    np.int64(row), seen.by_row, user, judge.truth, seen.contents, judge.theta
+                ):
                     agreeing += seen.sizes[row]
         records = n
         if not seen.single:

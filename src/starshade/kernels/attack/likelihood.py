@@ -229,8 +229,10 @@ def _of_all_rows(counts, sizes):  # type: ignore[no-untyped-def]
 def _add_up(t, held, counts, law, facts, goal, cells, lengths):  # type: ignore[no-untyped-def]
     """Add up over the rows what `_stranger` reads; cells, lengths : see `_of_all_rows`."""
     own, sums = goal.own[t] - goal.first if goal.absent else -1, goal.sums
-    sums.records[t] += lengths.sum()
-    sums.cells[t] += cells
+    for n in range(len(lengths)):  # sums and loops over arrays would take seconds to compile
+        sums.records[t] += lengths[n]
+    for i in range(len(cells)):
+        sums.cells[t, i] += cells[i]
     said, told = facts.told[t], sums.told[t]
     for n in range(1, len(lengths) if said >= 0 else 1):
         add(chance_told(said, n), lengths[n], told)

@@ -142,7 +142,9 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
         out["mass"] += mass
         right = row + goal.first == own
         if own < 0:
-            right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
+            right = agrees(
+                np.int64(row), goal.rows, np.int64(goal.users[t]), goal.truth, goal.contents, 1.0
+            )
         if share >= 1.0 - SAME:
             out["tied"] += size
             out["right_tied"] = out["right_tied"] or right
@@ -232,7 +234,9 @@ def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-un
             if out["top_class"] < 0:
                 out["top_class"] = kind
         if goal.own[t] < 0:
-            right = agrees(row, goal.rows, goal.users[t], goal.truth, goal.contents, 1.0)
+            right = agrees(
+                np.int64(row), goal.rows, np.int64(goal.users[t]), goal.truth, goal.contents, 1.0
+            )
         out["right_class"] = out["right_class"] or right
     out["true_class"] = out["right_class"]
     if not goal.own_only:

@@ -46,7 +46,7 @@ def _cut(indptr, rows, cuts):  # type: ignore[no-untyped-def]
             cuts[i, w] = place_of(rows, cuts[i, w - 1], indptr[i + 1], w * WINDOW)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scratch(known, last_day, tables):  # type: ignore[no-untyped-def]
     """Return room for what contents and days are worth, for some known cells at a time."""
     contents = max(tables.similarity.shape[1], len(tables.levels), 1)
@@ -60,7 +60,7 @@ def priced_together(known, contents):  # type: ignore[no-untyped-def]
     return max(1, min(known, _TOGETHER, _ENTRIES // contents))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_known(t, block, aux, tables, scores, worth, day_worth):  # type: ignore[no-untyped-def]
     """Add every known cell's contribution to the rows that hold the item.
 

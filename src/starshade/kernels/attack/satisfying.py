@@ -50,7 +50,7 @@ def _count(predicates, rows, contents, truth, by_item, out):  # type: ignore[no-
                 if abs(by_item.levels[by_item.codes[p]] - rating) <= 1e-9:
                     out[1, a] += 1
                     user = by_item.columns[p]
-                    out[0, a] += agrees(row, rows, user, truth, contents, 1.0)
+                    out[0, a] += agrees(np.int64(row), rows, np.int64(user), truth, contents, 1.0)
             continue
         for user in range(len(truth.indptr) - 1):
             if item >= 0:
@@ -59,7 +59,7 @@ def _count(predicates, rows, contents, truth, by_item, out):  # type: ignore[no-
                 if p < end and truth.columns[p] == item:
                     continue
             out[1, a] += 1
-            out[0, a] += agrees(row, rows, user, truth, contents, 1.0)
+            out[0, a] += agrees(np.int64(row), rows, np.int64(user), truth, contents, 1.0)
 
 
 def count_members(

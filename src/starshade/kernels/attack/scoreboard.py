@@ -175,10 +175,15 @@ def _holds(rows, rated, own, item):  # type: ignore[no-untyped-def]
 def scores(block: Block, aux: Aux, tables: Tables) -> Int32s:
     """Return every row's score for every target, in whole units: to look at, not to attack with."""
     out = np.zeros((len(aux.item), len(block.sizes)), dtype=np.int32)
+    _scores(block, aux, tables, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _scores(block, aux, tables, out):  # type: ignore[no-untyped-def]
     worth, day_worth = scratch(aux.item.shape[1], block.last_day, tables)
     for t in range(len(out)):
         add_known(t, block, aux, tables, out[t], worth, day_worth)
-    return out
 
 
 def score(block: Block, aux: Aux, tables: Tables, goal: Goal) -> Array:

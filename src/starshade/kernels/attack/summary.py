@@ -283,5 +283,5 @@ def mass(values, weights, single, reference, coarse, fine, room):  # type: ignor
                 else:
                     zero_records += weights[first + i]
     if zero_records > 0:
-        out += power(top, coarse, fine) * zero_records
+        out += power(np.int64(top), coarse, fine) * zero_records
     return out
