@@ -18,7 +18,7 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
 
 demo: $(VENV)/.core  ## synthetic data: attack, anonymize, check, attack again, utility
-	@rm -rf "$(DEMO_OUT)"
+	@rm -rf "$(DEMO_OUT)" "$(DEMO_OUT)"-report*.html
 	@$(BIN)/starshade demo --out "$(DEMO_OUT)"
 
 quick: $(VENV)/.dev  ## before each commit: rules, golden values, units, contracts; no command line, few examples
@@ -89,7 +89,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(ORACLES) $(SPARK) dist site reproduction test-out demo-out bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) $(SPARK) dist site reproduction test-out demo-out* bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
