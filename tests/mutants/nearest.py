@@ -31,19 +31,32 @@ class Nearness:
             for importer in self._importers.get(module, set()) - distance.keys():
                 distance[importer] = distance[module] + 1
                 edge.append(importer)
-        room, *words = path.relative_to(SRC).with_suffix("").parts
+        room, *wings = path.relative_to(SRC).with_suffix("").parts
+
+        def shared(name: str) -> int:
+            """Count the names of the path that a test file carries."""
+            here = _words(self._tests[name].stem)
+            return sum(_words(wing) <= here for wing in wings)
 
         def rank(name: str) -> tuple[int, int, str]:
-            here = {word.rstrip("s") for word in self._tests[name].stem.split("_")}
-            shared = sum({w.rstrip("s") for w in word.split("_")} <= here for word in words)
             wide = not self._tests[name].is_relative_to("tests/unit")  # these take longer
-            return distance[name] + wide - shared, distance[name], name
+            return distance[name] + 2 * wide - shared(name), distance[name], name
 
-        reached = sorted((name for name in self._tests if name in distance), key=rank)
         own = {Path("tests/unit") / room, Path("tests/golden"), Path("tests/contract")}
-        reached = [n for n in reached if own & {*self._tests[n].parents} or distance[n] == 1]
-        files = [str(self._tests[name]) for name in reached]
+        for name, file in self._tests.items():
+            if file.is_relative_to("tests/system"):  # they import little of what they test
+                if shared(name) or room in _words(file.stem):
+                    distance.setdefault(name, 5)
+                else:
+                    distance.pop(name, None)
+            elif distance.get(name, 1) > 1 and not own & {*file.parents}:
+                distance.pop(name)
+        files = [str(self._tests[n]) for n in sorted(self._tests.keys() & distance, key=rank)]
         return files[:NEAREST], files[NEAREST:]
+
+
+def _words(name: str) -> set[str]:
+    return {word.rstrip("s") for word in name.split("_")}
 
 
 def _sources(root: Path) -> list[Path]:

@@ -462,9 +462,9 @@ def test_what_was_not_measured_fails_where_a_limit_is_set_or_all_is_judged(
 NO_RELEASE = SimpleNamespace(private=None)
 
 
-def joint(below_k: int | None, **limits: float) -> Measured:
-    """What is measured of releases that hide eight people together, so many among fewer than k."""
-    composed = SimpleNamespace(counts=Counts(8, 3, 1, 1, below_k, None, None, None))
+def joint(below_k: int | None, people: int = 8, **limits: float) -> Measured:
+    """What is measured of releases that hide people together, so many among fewer than k."""
+    composed = SimpleNamespace(counts=Counts(people, 3, 1, 1, below_k, None, None, None))
     return linked(NO_RELEASE, [], "not asked for", composed, limits, 0).measured[-1]
 
 
@@ -481,8 +481,11 @@ def test_people_in_joint_classes_below_k_are_counted(below_k: int, answer: Answe
     share = below_k / 8
     assert measured.rate == Rate(share, share, share)
     assert (measured.limit, measured.answer) == (Limit(0.0, "the model"), answer)
+    assert (measured.attack, measured.knew) == ("composition", "the classes")
+    assert measured.guessing == 0  # without the releases there are no classes
     assert f" {below_k} of 8 people" in measured.text
     assert joint(below_k, **{"joint-class": 0.25}).answer == "no"
+    assert joint(1, people=1).rate == Rate(1.0, 1.0, 1.0)
 
 
 def test_without_an_earlier_release_nothing_is_said_of_joint_classes() -> None:

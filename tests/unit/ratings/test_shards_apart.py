@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import stat
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -222,6 +223,7 @@ def read_apart(folder, *counts):
 
 def test_files_without_a_row_among_others_are_read_apart_too(tmp_path):
     assert len(read_apart(tmp_path / "one", 3, 0, 2).runs) == 2
+    assert stat.S_IMODE((tmp_path / "one" / "runs").stat().st_mode) == 0o700
     assert read_apart(tmp_path / "none", 0, 0) is None
     assert not (tmp_path / "none" / "runs").exists()
 
