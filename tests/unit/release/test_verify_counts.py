@@ -95,10 +95,10 @@ def test_who_has_a_text_is_bounded_by_what_classes_list() -> None:
 )
 def test_sets_of_items_are_counted_in_classes(
     b: int,
-    l: int,
+    l: int,  # noqa: E741
     known: bool,
     counted: dict[str, int],
-    holds: bool,  # noqa: E741
+    holds: bool,
 ) -> None:
     """Of three classes one shows both items, each of the others shows one."""
     bits = np.packbits([[True, True, False], [True, False, True]], axis=1)
