@@ -25,7 +25,9 @@ COMMANDS = {
     "anonymize k-exchange": "anonymize u.data --k 3 --items top:10 --seed 1 --out out "
     "--private rec.json",
     "audit": "audit u.data out --private rec.json --seed 1",
-    "compare": "compare u.data --items top:10 --k 5 --seed 1",
+    "anonymize predictive": "anonymize u.data --k 3 --method predictive --seed 1 --out predictive "
+    "--private predictive.json",
+    "demo": "demo --out demo --seed 1",
 }
 #: runs a program and writes down what Numba compiled for it, callees first
 LISTENER = """

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.kernels import arrays, counting, small
+from starshade.kernels.attack.knowledge import tally
 from starshade.kernels.counting import gather_rows, pack, repeats, turn, unpack
 from starshade.kernels.csr import transpose
 from starshade.kernels.text import numbering
@@ -113,6 +114,13 @@ def test_a_table_is_transposed(rows, kind, dated):
     assert out_codes.dtype == kind
     assert (out_days is None) == (not dated)
     assert out_days is None or out_days.tolist() == [3 * v for v in out_codes.tolist()]
+
+
+@given(st.lists(st.integers(0, 8), max_size=40), st.sampled_from([np.uint8, np.uint16]))
+def test_values_are_tallied(values, kind):
+    found = tally(np.array(values, kind), 9)
+    assert found.tolist() == [values.count(v) for v in range(9)]
+    assert found.dtype == np.int64
 
 
 KEYS = st.one_of(

@@ -148,7 +148,7 @@ _OPTIONS = [
 
 
 #: what a command calls is what another one does: an audit makes the release again
-_AS = {"run": "audit"}
+_AS = {"run": "audit", "compare": "audit"}
 
 
 def _use() -> str:
