@@ -88,7 +88,22 @@ SMALL = {
 #: what must be small as well for the constant to be looked at
 BESIDE = {
     "anonymize.suppress_core:_MEMBERS": {"anonymize.suppress_core:_FULL": 1 << 20},
-    "kernels.likeness.search:_CHUNK": {"kernels.likeness.search:_WORTH_THREADS": 0},
+    **dict.fromkeys(
+        [
+            "kernels.baselines:_BLOCK",
+            "kernels.likeness.likeness:_BATCH",
+            "kernels.likeness.blocks:BLOCK",
+            "kernels.likeness.blocks:TRAY",
+            "kernels.likeness.search:_WORTH_THREADS",
+        ],
+        {"kernels.small:_FEW": 0},  # small tables are grouped without kernels
+    ),
+    "kernels.likeness.search:_CHUNK": {
+        "kernels.likeness.search:_WORTH_THREADS": 0,
+        "kernels.small:_FEW": 0,
+    },
+    "kernels.counting:_BUCKETS": {"kernels.small:FEW_CELLS": 0},
+    "kernels.counting:_PART": {"kernels.small:FEW_CELLS": 0},
     "kernels.likeness.sparse:_CHUNK": {"kernels.likeness.sparse:_WORTH_THREADS": 0},
 }
 #: tried small by a test of their own
