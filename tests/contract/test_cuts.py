@@ -88,16 +88,12 @@ SMALL = {
 #: what must be small as well for the constant to be looked at
 BESIDE = {
     "anonymize.suppress_core:_MEMBERS": {"anonymize.suppress_core:_FULL": 1 << 20},
-    **dict.fromkeys(
-        [
-            "kernels.baselines:_BLOCK",
-            "kernels.likeness.likeness:_BATCH",
-            "kernels.likeness.blocks:BLOCK",
-            "kernels.likeness.blocks:TRAY",
-            "kernels.likeness.search:_WORTH_THREADS",
-        ],
-        {"kernels.small:_FEW": 0},  # small tables are grouped without kernels
-    ),
+    # small tables are grouped and sorted without kernels
+    "kernels.baselines:_BLOCK": {"kernels.small:_FEW": 0},
+    "kernels.likeness.likeness:_BATCH": {"kernels.small:_FEW": 0},
+    "kernels.likeness.blocks:BLOCK": {"kernels.small:_FEW": 0},
+    "kernels.likeness.blocks:TRAY": {"kernels.small:_FEW": 0},
+    "kernels.likeness.search:_WORTH_THREADS": {"kernels.small:_FEW": 0},
     "kernels.likeness.search:_CHUNK": {
         "kernels.likeness.search:_WORTH_THREADS": 0,
         "kernels.small:_FEW": 0,
