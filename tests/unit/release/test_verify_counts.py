@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from starshade.ratings.scale import Scale
 from starshade.release.verify.claims import _farthest, judge_diversity
 from starshade.release.verify.profiles import Shown
 from starshade.release.verify.rare import _blanked, _in_words, _of_lists, _of_ranges
+from starshade.release.verify.rows import Failed, _check_attribute_order, read_real
 from tests.strategies import table
 
 NAN = float("nan")
@@ -84,7 +87,7 @@ def test_who_has_a_text_is_bounded_by_what_classes_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("b", "l", "known", "counted", "holds"),
+    ("b", "least", "known", "counted", "holds"),
     [
         (1, 2, True, {"fewest_groups": 2}, True),
         (1, 3, True, {"fewest_groups": 2}, False),
@@ -95,7 +98,7 @@ def test_who_has_a_text_is_bounded_by_what_classes_list() -> None:
 )
 def test_sets_of_items_are_counted_in_classes(
     b: int,
-    l: int,  # noqa: E741
+    least: int,
     known: bool,
     counted: dict[str, int],
     holds: bool,
@@ -104,5 +107,67 @@ def test_sets_of_items_are_counted_in_classes(
     bits = np.packbits([[True, True, False], [True, False, True]], axis=1)
     original = table([{0: 5, 1: 4}], Scale(1, 5, 1)) if known else None
     shown = Shown(3, np.array([2, 2]), bits if known else None)
-    found = judge_diversity({"parameters": {"b": b, "l": l}}, shown, original)
+    found = judge_diversity({"parameters": {"b": b, "l": least}}, shown, original)
     assert (found.verified, found.holds) == (counted, holds)
+
+
+@pytest.mark.parametrize(
+    ("ends", "cell"),
+    [
+        ((1.0, 3.0, False), (1.0, 1.0, 3.0, 0.0)),
+        ((2.0, 2.0, False), (1.0, 2.0, 2.0, 0.0)),
+        ((-1.0, 3.0, True), (1.0, -1.0, 3.0, 1.0)),
+        ((-1.0, 3.0, False), "misstates null"),
+        ((1.0, 3.0, True), "misstates null"),
+        ((-2.0, -1.0, True), "misstates null"),
+        ((None, 3.0, False), "without ends"),
+        ((1.0, None, False), "without ends"),
+        ((3.0, 1.0, False), "without ends"),
+        ((NAN, 1.0, False), "without ends"),
+    ],
+)
+def test_a_range_is_read_with_both_ends(ends: Any, cell: Any) -> None:
+    """On a scale from 0: what lies below it stands for null."""
+    (low, high, null), written = ends, SimpleNamespace(minimum=0.0)
+    read = read_real(written)  # type: ignore[arg-type]
+    if isinstance(cell, str):
+        with pytest.raises(Failed, match=cell):
+            read(low, high, None, null)
+    else:
+        assert read(low, high, None, null) == cell
+
+
+@pytest.mark.parametrize("null", [True, False])
+@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], [], [2.0, 1.0], [1.0, 1.0], [1.0, 3.0, 2.0]])
+def test_a_list_of_values_ascends(values: list[float], null: bool) -> None:
+    read = read_real(SimpleNamespace(minimum=0.0))  # type: ignore[arg-type]
+    if values in ([1.0], [1.0, 2.0]):
+        kind, *rest = read(None, None, values, null)
+        assert (kind, rest[null:]) == (0.0, values)
+        assert len(rest) == len(values) + null
+    else:
+        with pytest.raises(Failed, match="empty or not sorted"):
+            read(None, None, values, null)
+
+
+@pytest.mark.parametrize(
+    ("ages", "jobs", "groups", "sorted_"),
+    [
+        ([None, 1, 2], "aaa", [0, 0, 0], True),
+        ([1, 2, 1], "aaa", [0, 0, 1], True),
+        ([2, 1, 1], "aaa", [0, 0, 1], False),
+        ([1, None, 1], "aaa", [0, 0, 1], False),
+        ([1, 1, 2], "aba", [0, 0, 0], True),
+        ([1, 1, 2], "baa", [0, 0, 0], False),
+        ([-1, 0, 1], "aaa", [0, 0, 0], True),
+    ],
+)
+def test_records_of_a_class_ascend_by_their_attributes(
+    ages: list[int | None], jobs: str, groups: list[int], sorted_: bool
+) -> None:
+    attributes = pa.table({"age": ages, "job": list(jobs)})
+    if sorted_:
+        _check_attribute_order(attributes, np.array(groups))
+    else:
+        with pytest.raises(Failed, match="not sorted by their attributes"):
+            _check_attribute_order(attributes, np.array(groups))

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -269,6 +271,15 @@ def test_damage_with_mended_hashes_is_found(saved, kind) -> None:
         verify_folder(folder, private)
     with pytest.raises(ReleaseError, match="damaged"):
         read_release(folder)
+
+
+def test_a_column_beside_the_cells_is_found(saved) -> None:
+    folder, _ = saved
+    cells = pq.read_table(folder / "cells.parquet")
+    more = cells.append_column("user", pa.array(["somebody"] * len(cells)))
+    change(folder, "cells.parquet", lambda _: more)
+    with pytest.raises(ReleaseError, match="forbidden column"):
+        verify_folder(folder)
 
 
 def test_classes_in_another_order_are_found(saved) -> None:
