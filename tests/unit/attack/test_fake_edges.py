@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from starshade import budget
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
-from starshade.attack.fake_edges.rankings import by_hindsight, fitting, places
+from starshade.attack.fake_edges.rankings import by_hindsight, fitting, places, rankings
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
@@ -227,3 +227,15 @@ def test_what_does_not_fit_is_refused() -> None:
         FakeEdgesAttack().run(simple, original=people, targets=2)
     with budget.limits(memory=1000), pytest.raises(ConfigError, match="may be used"):
         FakeEdgesAttack().run(simple, original=people)
+
+
+def test_pairs_that_exactly_l_groups_show_are_counted_without_the_item_itself() -> None:
+    """By hand: A and B stand together once, B and C once, A and C never; C stands alone once."""
+    shown = np.array([[3.0, 4.0, np.nan], [np.nan, 2.0, 5.0], [np.nan, np.nan, 1.0]])
+    sizes, active = np.array([2, 2, 2]), np.array([2, 2, 1])
+    found = dict(rankings(shown, sizes, active, None, 1))
+    pairs = found["pairs that exactly l groups show"]
+    assert pairs.tolist() == [[1, 1, 1], [1, 1, 1], [0, 1, 0]]
+    shares = found["the same, of the group's items"]
+    assert shares.tolist() == [[1 / 2] * 3, [1 / 2] * 3, [0, 1, 0]]
+    assert not any("pairs" in name for name, _ in rankings(shown, sizes, active, None, 0))

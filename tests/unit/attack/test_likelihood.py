@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model
-from starshade.attack.likelihood.likelihood import ceiling_of
+from starshade.attack.likelihood.likelihood import Likelihood, ceiling_of
 from starshade.attack.likelihood.plain import weigh_plainly
 from starshade.attack.likelihood.result import Silence, silence_of
 from starshade.attack.likelihood.sought import Sought
+from starshade.attack.likelihood.unsure import nodes_of
 from starshade.attack.targets import usable
 from starshade.attack.view import View, look
 from starshade.errors import StarshadeError
@@ -306,3 +307,27 @@ def test_a_long_curve_keeps_both_ends() -> None:
     assert (found.sure[0], found.sure[-1]) == (0.001, 1.0)
     assert (found.silent[0], found.silent[-1]) == (0.0, 0.999)
     assert (found.error[0], found.error[-1]) == (1.0, 0.001)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 4])
+def test_what_remains_unknown_of_equal_records_is_which_of_them_it_is(copies: int) -> None:
+    """One rating tells the records apart, but for those that are equal: log2 of their number."""
+    rows = [{0: 1}, {0: 5}, {1: 1}, {1: 5}] * copies
+    found = Likelihood().run(table(rows, Scale(1, 5, 1)), Knowledge(known=1), rng=0)
+    assert found.per_target.entropy_bits == pytest.approx(np.log2(copies), abs=1e-6)
+    assert found.per_target.entropy_bits_profile == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("items", "known"), [(1, 1), (10, 4), (84, 4)])
+def test_an_integral_over_few_items_is_exact(items: int, known: int) -> None:
+    nodes, weights = nodes_of(items, known)
+    assert len(nodes) == items // 2 + 1
+    for power in (0, 1, items):
+        assert weights @ nodes**power == pytest.approx(1 / (power + 1), rel=1e-12)
+
+
+def test_an_integral_over_many_items_is_taken_near_its_end() -> None:
+    nodes, weights = nodes_of(2000, 4)
+    assert len(nodes) == 22 * 12  # of [0, 1] halved eleven times
+    for power in (0, 1, 1000, 2000):
+        assert weights @ nodes**power == pytest.approx(1 / (power + 1), rel=1e-9)
