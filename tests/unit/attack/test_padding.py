@@ -230,3 +230,9 @@ def test_what_does_not_fit_is_refused() -> None:
         PaddingAttack().run(release, original=PEOPLE)
     with budget.limits(memory=100_000):
         assert PaddingAttack(groups=10).run(release, original=PEOPLE, rng=0).groups_tried == 10
+
+
+def test_no_part_may_be_taken_out_and_no_less() -> None:
+    assert PaddingAttack(rank=0).rank == 0
+    with pytest.raises(ConfigError, match="rank = -1"):
+        PaddingAttack(rank=-1)
