@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,13 @@ from starshade.ratings.shards.unfinished import unfinished_beside
 from tests.unit.ratings.samples import listening
 
 
-def notes_of(place: Path, *, resume: bool, interrupted: bool = False) -> list[str]:
+def notes_of(
+    place: Path, *, resume: bool, interrupted: bool = False, source: Any = "ratings.csv"
+) -> list[str]:
     """Convert a file, or be interrupted when all is sorted; return what was said."""
     listener, watching = listening()
-    asked = {"source": str(place.with_name("ratings.csv")), "shards": 2}
+    source = str(place.with_name(source)) if isinstance(source, str) else source
+    asked = {"source": source, "shards": 2}
     with watching:  # type: ignore[attr-defined]
         try:
             with unfinished_beside(Place.of(place), asked, resume=resume) as kept:
@@ -52,3 +56,17 @@ def test_without_resume_what_is_left_is_removed(place: Path) -> None:
     notes_of(place, resume=False, interrupted=True)
     assert notes_of(place, resume=False) == []
     assert notes_of(place, resume=True) == ["beginning anew"]
+
+
+@pytest.mark.parametrize("source", ["not there.csv", object()])
+def test_a_source_that_cannot_be_known_again_is_read_from_the_start(
+    place: Path, source: Any
+) -> None:
+    notes_of(place, resume=False, interrupted=True, source=source)
+    assert notes_of(place, resume=True, source=source) == ["beginning anew"]
+
+
+def test_another_source_takes_nothing_over(place: Path) -> None:
+    notes_of(place, resume=False, interrupted=True)
+    place.with_name("other.csv").write_text("user,item,rating\n1,1,2\n")
+    assert notes_of(place, resume=True, source="other.csv") == ["beginning anew"]
