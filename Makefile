@@ -77,8 +77,8 @@ oracles: $(ORACLES)/.ready  ## ask pyCANON again; the tests compare with the val
 kernels: $(VENV)/.dev  ## list anew what the first commands compile, to be compiled ahead
 	@$(BIN)/python -m tests.ahead
 
-# HYPOTHESIS_PROFILE=quick halves the time; a survivor is tried again with ARGS='--at FILE:LINE'
-mutants: $(VENV)/.dev  ## small changes that make the code wrong: which do the tests not notice? (hours; SEED=1 N=60 ARGS='--nearest --json')
+# HYPOTHESIS_PROFILE=quick takes less time; a survivor is tried again with ARGS='--at FILE:LINE'
+mutants: $(VENV)/.dev  ## small changes that make the code wrong: which do the tests not notice? (long; SEED=1 N=60 ARGS='--nearest --json')
 	@$(BIN)/python -m tests.mutants --seed $(or $(SEED),1) -n $(or $(N),60) $(ARGS)
 
 names: $(VENV)/.dev  ## write the public names down for type checkers, after something was registered

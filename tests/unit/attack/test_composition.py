@@ -18,6 +18,7 @@ from starshade.attack.composition import cells as cells_of_joint
 from starshade.attack.composition.composed import Composed, composition_of
 from starshade.attack.composition.composition import Composition
 from starshade.attack.composition.contents import Pool, possible
+from starshade.attack.composition.people import link_of
 from starshade.attack.composition.result import _SHOWN
 from starshade.attack.knowledge import Knowledge
 from starshade.errors import ConfigError
@@ -419,6 +420,8 @@ def test_a_link_that_is_not_theirs_is_refused() -> None:
     foreign = replace(FIRST, private=replace(FIRST.private, link=short))
     with pytest.raises(ConfigError, match="do not belong together"):
         attacked([foreign])
+    with pytest.raises(ConfigError, match="do not belong together"):
+        link_of(foreign)  # also where ratings may have changed since
 
 
 def test_ratings_that_changed_otherwise_are_refused() -> None:

@@ -135,6 +135,13 @@ def stored(path, shards=3):
     return ratings
 
 
+def test_a_range_may_be_of_the_first_or_the_last_user_alone():
+    assert edges_of([0, 5, 6, 7, 8], 2) == [0, 1, 4]  # half of 8 is nearest to 5
+    assert edges_of([0, 1, 2, 3, 8], 2) == [0, 3, 4]
+    assert edges_of([0, 1, 2], 9) == [0, 1, 2]
+    assert edges_of([0], 3) == [0, 0]
+
+
 def test_no_room_is_taken_for_shards_of_nobody(tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\na,1,3\nb,1,4\nb,2,5\n")
     written = convert_to_shards(tmp_path / "r.csv", tmp_path / "s", 10**12)
