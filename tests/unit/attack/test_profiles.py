@@ -11,12 +11,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from starshade import budget
+from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.attack.targets import choose_targets
+from starshade.attack.view import averaged as means_in
 from starshade.attack.view import known_items, look
 from starshade.errors import ConfigError
 from starshade.ratings.table import Ratings
@@ -238,3 +241,17 @@ def test_a_file_of_columns_and_few_targets_at_once_change_nothing() -> None:
         patch.setattr("starshade.release.columns.POSTED", 40 * 3 * 7)
         patch.setattr("starshade.scratch._IN_MEMORY", 0)
         assert answers() == expected
+
+
+def test_only_profiles_are_averaged() -> None:
+    ratings = table([{0: 1}, {0: 2}, {0: 1}, {0: 2}], FIVE)
+    assert not means_in(ratings)
+    assert not means_in(KLikeness(k=2).anonymize(ratings, rng=0))
+    assert means_in(averaged(ratings, np.array([0, 0, 1, 1]), "simple", step=0.5))
+
+
+@pytest.mark.parametrize("targets", [0, -1])
+def test_at_least_one_person_is_attacked(targets: int) -> None:
+    ratings = table([{0: 1}, {0: 2}], FIVE)  # nobody has eight: that is said afterwards
+    with pytest.raises(ConfigError, match=f"targets {targets}: a whole number"):
+        choose_targets(look(ratings, None, None), Knowledge(known=8), targets, 0)
