@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,19 @@ def test_a_source_that_cannot_be_known_again_is_read_from_the_start(
     assert notes_of(place, resume=True, source=source) == ["beginning anew"]
 
 
+def test_remains_without_anything_finished_are_removed(place: Path) -> None:
+    notes_of(place, resume=False, interrupted=True)
+    (left,) = place.parent.glob(".runs-*")
+    twin = left.with_name(left.name[:-1] + ("0" if left.name[-1] != "0" else "1"))
+    shutil.copytree(left, twin)  # killed twice, both with something finished
+    without_key = left.with_name(left.name[:-1] + ("2" if left.name[-1] != "2" else "3"))
+    without_key.mkdir()  # killed before its key was written
+    assert notes_of(place, resume=True) == ["going on with what was finished"]
+    assert list(place.parent.glob(".runs-*")) == []
+
+
 def test_another_source_takes_nothing_over(place: Path) -> None:
     notes_of(place, resume=False, interrupted=True)
     place.with_name("other.csv").write_text("user,item,rating\n1,1,2\n")
     assert notes_of(place, resume=True, source="other.csv") == ["beginning anew"]
+    assert len(list(place.parent.glob(".runs-*"))) == 1  # of the other source

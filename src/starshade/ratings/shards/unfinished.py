@@ -201,13 +201,19 @@ def _key(asked: Mapping[str, Any]) -> str | None:
 
 
 def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> bool:
-    """Move what the same conversion had finished into a folder."""
+    """Move what the same conversion had finished into a folder; remove its other remains.
+
+    A conversion that was killed before it wrote its key had finished nothing.
+    """
+    taken = False
     for left, handle in orphans(parent, prefix):
         with suppress(OSError):
-            in_place = done.is_left_in(left)
-            if in_place or (left / "key").read_text(encoding="utf-8") == done.key:
+            in_place, key = done.is_left_in(left), left / "key"
+            if not in_place and key.exists() and key.read_text(encoding="utf-8") != done.key:
+                continue
+            if not taken and (in_place or (left / "sorted.json").exists()):
                 for entry in left.iterdir():
                     entry.replace(folder / entry.name)
-                remove(left, handle)
-                return in_place or (folder / "sorted.json").exists()
-    return False
+                taken = True
+            remove(left, handle)
+    return taken
