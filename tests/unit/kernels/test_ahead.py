@@ -18,12 +18,9 @@ from starshade.progress import watch
 from tests.ahead import COMMANDS, RUN, record, write_ratings
 from tests.unit.kernels.test_warm import Notes
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0"), reason="nothing is compiled"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0"), reason="nothing is compiled"
+)
 PATIENCE = 120  # seconds until a test gives up on a busy machine
 ENTRIES: list[dict[str, Any]] = [json.loads(line) for line in LIST.read_text().splitlines()]
 USES = list(COMMANDS)
