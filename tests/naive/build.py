@@ -56,17 +56,30 @@ def build(rows, *, scale, on_duplicate):
     off = []
     table = {}
     for (user, item), copies in cells.items():
-        kept = copies[0] if on_duplicate == "first" else copies[-1]
+        # a stable sort: in file order where the days are equal
+        if on_duplicate == "first":
+            kept = min(copies, key=lambda r: math.inf if rows[r][3] is None else rows[r][3])
+        else:
+            ranked = sorted(copies, key=lambda r: -math.inf if rows[r][3] is None else rows[r][3])
+            if on_duplicate == "max":
+                ranked.sort(key=lambda r: rows[r][2])
+            kept = ranked[-1]
         rating = rows[kept][2]
-        if on_duplicate == "mean":
-            rating = math.fsum(rows[r][2] for r in copies) / len(copies)
+        if on_duplicate in ("mean", "sum"):
+            rating = math.fsum(rows[r][2] for r in copies)
+            rating /= len(copies) if on_duplicate == "mean" else 1
             if not scale.contains(np.array([rating]))[0]:
-                off.append(kept)
+                off.append(copies[-1])
         table.setdefault(user, {})[item] = (rating, rows[kept][3])
     if off and declared:
         raise Refused("means", sorted(off))
     if off:
-        scale = Scale(scale.minimum, scale.maximum)
+        held = [rating for row in table.values() for rating, _ in row.values()]
+        scale = (
+            Scale.infer(np.unique(held))
+            if on_duplicate == "sum"
+            else Scale(scale.minimum, scale.maximum)
+        )
     ordered = {
         user: dict(sorted(row.items(), key=lambda cell: key(cell[0])))
         for user, row in sorted(table.items(), key=lambda entry: key(entry[0]))

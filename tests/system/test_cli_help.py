@@ -151,7 +151,7 @@ def test_bash_takes_the_script(tmp_path: Path) -> None:
 def test_what_is_completed() -> None:
     assert completed("ano") == ["plain,anonymize"]
     assert "plain,--on-duplicate" in completed("data", "describe", "--on-")
-    assert completed("data", "describe", "--on-duplicate", "la") == ["plain,last"]
+    assert completed("data", "describe", "--on-duplicate", "las") == ["plain,last"]
     assert completed("data", "describe", "rat") == ["file,rat"]
     assert completed("anonymize", "ratings.csv", "--method", "k-e") == ["plain,k-exchange"]
     assert completed("audit", "ratings.csv", "release", "--private", "re") == ["file,re"]

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -24,7 +24,7 @@ from starshade.naming import Value, speak
 from starshade.plain import counted, visible
 from starshade.progress import note
 from starshade.ratings.readers.addresses.address import SECRETS_LIE, has_secret, hidden
-from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.settings import OnDuplicate, ReadingSettings
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Rati
         if error.setting != "on_duplicate":
             raise
         click.echo(visible(error.message), err=True)
-    choices = ("first", "last", "mean")
+    choices = tuple(each for each in get_args(OnDuplicate) if each != "error")
     chosen: Any = "last"
     if asks:
         run.terminal.close()  # no bar while somebody is to answer
@@ -133,7 +133,8 @@ def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Rati
             "Which of them counts", type=click.Choice(choices), default="last", err=True
         )
     else:
-        note('the last of them counts; to take another: on-duplicate = "first" or "mean"')
+        others = ", ".join(f'"{each}"' for each in choices if each != chosen)
+        note(f"the latest date counts, then the last row; on-duplicate may also be {others}")
     decided = replace(reading, on_duplicate=chosen)
     return decided.read(ratings), decided
 

@@ -50,13 +50,12 @@ def build(
     """Validate rows, put them in canonical order and return the table.
 
     `batches`: in file order; taken one at a time. `scale`: None: inferred from the distinct ratings
-    (the report says so). `on_duplicate` ({"error", "first", "last", "mean"}): what to do when a
-    user rated an item more than once: refuse; keep the first or the last row in file order; or take
-    the mean of all, with the day of the last. Rows merged away are counted in the report. `locate`:
-    says where a row (counted from 0 over all batches) is, as "file:line". `report`: what the reader
-    has to say already; `Ratings.report` is this with more. `show_values`: whether messages may name
-    users and items. Returns: its `by_item` is there already. Ratings within 1e-9 of a level are
-    that level.
+    (the report says so). `on_duplicate`: what to do when a user rated an item more than once:
+    refuse, or make one rating of them, as `merge` says. Rows merged away are counted in the report.
+    `locate`: says where a row (counted from 0 over all batches) is, as "file:line". `report`: what
+    the reader has to say already; `Ratings.report` is this with more. `show_values`: whether
+    messages may name users and items. Returns: its `by_item` is there already. Ratings within 1e-9
+    of a level are that level.
 
     >>> batch = Batch(np.array([7, 7, 3]), np.array([1, 2, 1]), np.array([4, 5, 3.5]), None, 0)
     >>> build([batch], scale=None, locate=str, report=ReadReport())
@@ -83,15 +82,16 @@ def build(
         merged = merge(cells, same, on_duplicate, levels)
         off = merged.off(chosen)
         if off.any() and scale is not None:
-            raise off_the_steps(merged.wrong(off, rows()), chosen, locate)
+            raise off_the_steps(merged.wrong(off, rows()), chosen, on_duplicate, locate)
         before, used, stepped = levels, merged.used(len(levels)), chosen
-        chosen = widened(stepped, off=bool(off.any()))
+        held = np.concatenate([before[used], merged.means])
+        chosen = widened(stepped, on_duplicate, held, off=bool(off.any()))
         report = replace(
             report,
             merged_duplicates=report.merged_duplicates + int(same.sum()),
-            notes=told(report.notes, stepped, chosen),
+            notes=told(report.notes, stepped, chosen, on_duplicate),
         )
-        levels, _ = level_table(np.concatenate([before[used], merged.means]), chosen)
+        levels, _ = level_table(held, chosen)
         cells = merged.recoded(used, before, levels, chosen)
         user_ptr, columns, codes, days = transpose(
             cells.indptr, cells.users, cells.codes, cells.days, len(users)

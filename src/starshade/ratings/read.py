@@ -104,7 +104,7 @@ def read_ratings(
         Values that mean "not rated", e.g. ``99``; in a wide table a blank always does.
     scale : Scale or str, optional
         ``min:max:step`` or ``min:max``; None: inferred from all ratings.
-    on_duplicate : {"error", "first", "last", "mean"}
+    on_duplicate : {"error", "first", "last", "latest", "mean", "sum", "max"}
         When a user rated an item more than once.
     delimiter : str, optional
         One ASCII character, ``::``, or ``tab``.
@@ -235,8 +235,8 @@ def _places(source: Any, inputs: Recognised) -> list[Input]:
 
 def _read_database(database: SqliteSource | PostgresSource, request: Request, make: Make) -> Any:
     opened = open_table(database, request)
-    if request.on_duplicate in ("first", "last") and not is_ordered(request.query):
-        what = f"no ORDER BY: which rating is the {request.on_duplicate} is left to chance"
+    if request.on_duplicate in ("first", "last", "latest") and not is_ordered(request.query):
+        what = f"no ORDER BY: which rating of one date is {request.on_duplicate} is undefined"
         opened = replace(opened, notes=(*opened.notes, what))
     return _built(opened, request, make)
 
@@ -289,6 +289,13 @@ def _from_store(item: Input, request: Request, make: Make) -> Any:
 
 
 def _built(opened: Opened, request: Request, make: Make) -> Any:
+    if request.on_duplicate == "latest" and "day" not in opened.mapping:
+        raise ConfigError(
+            f"{opened.where}: {named('on_duplicate', 'latest')} needs dates, and none are read",
+            advice=f"Name their column with {named('day_col')}, or take "
+            f"{named('on_duplicate', 'last')}.",
+            setting="on_duplicate",
+        )
     report = ReadReport(
         source=opened.where, format=opened.format, mapping=opened.mapping, notes=opened.notes
     )
@@ -369,7 +376,7 @@ def ratings_from_arrays(
 
     `users`, `items` (n,): text or whole numbers. `ratings` (n,). `days` (n,): dates (datetime64,
     datetime, ISO text), or integers: days since 1970-01-01. `scale`: None: inferred. `on_duplicate`
-    ({"error", "first", "last", "mean"}).
+    ({"error", "first", "last", "latest", "mean", "sum", "max"}).
 
     >>> ratings_from_arrays(["a", "b"], ["x", "x"], [4, 5], scale="1:5:1")
     Ratings(2 users x 1 items, 2 ratings, scale 1:5:1)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from starshade.setting import settable
 
-OnDuplicate = Literal["error", "first", "last", "mean"]
+OnDuplicate = Literal["error", "first", "last", "latest", "mean", "sum", "max"]
 
 _NAME = {"usual": "NAME", "unset": "recognised"}
 
@@ -82,7 +82,9 @@ class ReadingSettings:
     )  # a Scale, or its text
     on_duplicate: OnDuplicate = settable(
         "When somebody rated an item twice",
-        "When a user rated an item twice: stop and say so, or take one of them or their mean.",
+        "When a user rated an item twice: error stops; last takes the latest date, then the last "
+        "row; first the earliest date, then the first row; latest is last, but requires dates; or "
+        "take the mean, sum or max.",
         default="error",
     )
     delimiter: str | None = settable(

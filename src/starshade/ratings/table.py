@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from starshade.kernels.csr import keep_columns, keep_rows, transpose
 from starshade.ratings.frames import Framed
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
+from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.setting import shown
 
@@ -118,7 +119,7 @@ class Ratings(Framed):
         days: Any = None,
         *,
         scale: Scale | str | None = None,
-        on_duplicate: Literal["error", "first", "last", "mean"] = "error",
+        on_duplicate: OnDuplicate = "error",
     ) -> Ratings:
         """Build a table from arrays of equal length; see `ratings_from_arrays`."""
         from starshade.ratings.read import ratings_from_arrays
@@ -133,7 +134,7 @@ class Ratings(Framed):
         matrix: Any,
         *,
         scale: Scale | str | None = None,
-        on_duplicate: Literal["error", "first", "last", "mean"] = "error",
+        on_duplicate: OnDuplicate = "error",
     ) -> Ratings:
         """Build a table from a sparse matrix; see `building.sparse.ratings_from_scipy`."""
         from starshade.ratings.readers.formats.tables import ratings_from_scipy

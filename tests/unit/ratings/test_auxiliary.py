@@ -230,7 +230,7 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
         [
             "rows on an item that their person has before, with another rating or date",
             "line 4: this person has the item before, at",
-            "first, last or mean",
+            "last (the latest date, then the last row), first",
         ],
     ),
     "another date": (
@@ -275,7 +275,7 @@ def test_bad_requests() -> None:
         ("", {}, "an empty path"),
         (7, {}, "cannot be read from int"),
         ("nowhere.csv", {}, "No such file"),
-        ("x.csv", {"on_duplicate": "sum"}, "on_duplicate = 'sum'"),
+        ("x.csv", {"on_duplicate": "median"}, "on_duplicate = 'median'"),
         ("x.csv", {"name_col": ""}, "name_col: empty"),
     ]
     for source, options, said in wrong:
@@ -298,8 +298,10 @@ REPEATED = (
     ("rule", "expected"),
     [
         ("first", [(0, 4.0, DAY), (3, 2.0, None), (1, 1.0, None)]),
-        ("last", [(3, 2.0, None), (4, 5.0, None), (1, 1.0, None)]),
-        ("mean", [(3, 2.0, None), (4, 4.5, None), (1, 1.0, None)]),
+        ("last", [(3, 2.0, None), (2, None, DAY + 3), (1, 1.0, None)]),
+        ("mean", [(3, 2.0, None), (2, 4.5, DAY + 3), (1, 1.0, None)]),
+        ("sum", [(3, 2.0, None), (2, 9.0, DAY + 3), (1, 1.0, None)]),
+        ("max", [(3, 2.0, None), (4, 5.0, None), (1, 1.0, None)]),
     ],
 )
 def test_repeats_become_one_row(rule: Any, expected: list[Any], tmp_path: Path) -> None:
@@ -309,7 +311,8 @@ def test_repeats_become_one_row(rule: Any, expected: list[Any], tmp_path: Path) 
     days_of = [None if day == NO_DAY else int(day) for day in days]
     persons = [found.names[p] for p in found.person[kept]]
     assert persons == ["anna", "anna", "berta"]
-    together = zip(kept.tolist(), ratings.tolist(), days_of, strict=True)
+    known = [None if rating != rating else rating for rating in ratings.tolist()]
+    together = zip(kept.tolist(), known, days_of, strict=True)
     assert sorted(together) == sorted(expected)
 
 

@@ -534,7 +534,7 @@ def test_sources_that_hold_no_ratings(source) -> None:
     ("options", "message"),
     [
         ({"format": "csvv"}, "format 'csvv': unknown"),
-        ({"on_duplicate": "max"}, "on_duplicate = 'max'"),
+        ({"on_duplicate": "median"}, "on_duplicate = 'median'"),
         ({"wide": True, "user_col": "x"}, "user_col names a column of a long table"),
         ({"wide": True, "format": "csv"}, "not wide"),
         ({"id_col": "x"}, "are for wide tables"),

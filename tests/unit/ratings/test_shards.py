@@ -72,7 +72,7 @@ GOOD = ROWS.map(lambda rows: [(u, i, r if r <= 5 else 4.0, d) for u, i, r, d in 
 @settings(max_examples=12, deadline=None)
 @given(
     st.one_of(ROWS, GOOD),
-    st.sampled_from(["error", "first", "last", "mean"]),
+    st.sampled_from(["error", "first", "last", "latest", "mean", "sum", "max"]),
     st.sampled_from([None, "1:5", "1:5:0.5"]),
     st.sampled_from([1, 2, 7]),
 )

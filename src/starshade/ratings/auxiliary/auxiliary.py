@@ -64,7 +64,7 @@ class Auxiliary:
         Path, or kind of frame.
     counted : {"line", "row"}
         What `lines` count.
-    on_duplicate : {"error", "first", "last", "mean"}
+    on_duplicate : {"error", "first", "last", "latest", "mean", "sum", "max"}
         What becomes of several rows of one person on one item, also where a mapping makes two
         items one. Rows that say the same are one row in any case.
     notes : tuple of str
@@ -142,7 +142,7 @@ def read_auxiliary(
         All rows are one person's, whatever columns are not read (an export of one's own).
     null_values : sequence of str
         Values that stand for an unknown rating or date; an empty cell always does.
-    on_duplicate : {"error", "first", "last", "mean"}
+    on_duplicate : {"error", "first", "last", "latest", "mean", "sum", "max"}
         When one person has several rows on one item that do not say the same. The mean is of
         the known ratings, with the day of the last row.
     delimiter, header, dates, show_values : optional

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import named
+from starshade.ratings.rows.duplicates import RULES
 from starshade.ratings.rows.wrong import NAMED, Wrong
+from starshade.ratings.staging import NO_DAY
 
 if TYPE_CHECKING:
     from starshade.ratings.auxiliary.auxiliary import Auxiliary
@@ -24,8 +26,8 @@ def one_row_each(
 
     `item` (rows,): which rows are on the same item: what the source calls the same, or a mapping
     does. Returns `rows` (int64): the rows that stay, person by person, in file order within a
-    person. `days`: theirs; under "mean" the mean of the known ratings, with the day of the last
-    row.
+    person. `days`: theirs; under "mean" or "sum" that of the known ratings, with the day of the
+    last.
     """
     person = auxiliary.person
     order = np.lexsort((item, person))  # stable: file order within a person's item
@@ -33,23 +35,29 @@ def one_row_each(
     new[1:] = (np.diff(person[order]) != 0) | (np.diff(item[order]) != 0)
     starts = np.flatnonzero(new)
     first = order[starts]
-    last = order[np.append(starts[1:], len(order)) - 1]
+    ends = np.append(starts[1:], len(order)) - 1
     if auxiliary.on_duplicate == "error":
         _refuse(auxiliary, order, first[np.cumsum(new) - 1])
-    kept = first if auxiliary.on_duplicate in ("error", "first") else last
+    how = auxiliary.on_duplicate
+    days = auxiliary.days.astype(np.int64)
+    if how in ("error", "first"):
+        days[days == NO_DAY] = -NO_DAY
+    rating = auxiliary.ratings if how == "max" else np.zeros(len(days))
+    by_day = np.lexsort((days, np.where(np.isnan(rating), -np.inf, rating), item, person))
+    kept = by_day[starts if how in ("error", "first") else ends]
     ratings = auxiliary.ratings[kept]
-    if auxiliary.on_duplicate == "mean":
-        ratings = _means(auxiliary.ratings[order], starts)
+    if how in ("mean", "sum"):
+        ratings = _totals(auxiliary.ratings[order], starts, how)
     by_person = np.lexsort((first, person[first]))
     rows = kept[by_person]
     return rows, ratings[by_person], auxiliary.days[rows]
 
 
-def _means(ratings: NDArray[np.float64], starts: Rows) -> NDArray[np.float64]:
+def _totals(ratings: NDArray[np.float64], starts: Rows, how: str) -> NDArray[np.float64]:
     known = ~np.isnan(ratings)
     count = np.add.reduceat(known.astype(np.int64), starts)
     total = np.add.reduceat(np.where(known, ratings, 0.0), starts)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return np.where(count > 0, total / (np.maximum(count, 1) if how == "mean" else 1), np.nan)
 
 
 def _refuse(auxiliary: Auxiliary, order: Rows, first: Rows) -> None:
@@ -69,5 +77,5 @@ def _refuse(auxiliary: Auxiliary, order: Rows, first: Rows) -> None:
     raise InputError(
         "rows on an item that their person has before, with another rating or date\n"
         + Wrong(len(other), tuple(first_rows)).named(auxiliary.locate),
-        advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
+        advice=f"Choose with {named('on_duplicate')}: {RULES}.",
     )

@@ -204,7 +204,15 @@ _BAD_ID = Fault("{role} ids that are no text: they hold a zero byte", "Correct t
 _PART_ID = Fault(
     "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."
 )
+_ROUNDED = Fault(
+    "{role} ids that a spreadsheet rounded: different ids became one",
+    "Export the ids as text from where the data come from; the lost digits are not in this file.",
+)
+# 76561198012345678 as Excel and as pandas write it
+_SCIENTIFIC = re.compile(r"\d([.,]\d+)?[eE]\+\d+", re.ASCII)
+_DECIMAL = re.compile(r"\d+\.0+", re.ASCII)
 _IN_WORDS = {
+    _ROUNDED: "a rounded number as {role} id",
     _NO_ID: "no {role} id",
     _BAD_ID: "a zero byte in the {role} id",
     _PART_ID: "no whole number as {role} id",
@@ -258,10 +266,12 @@ class IdColumn:
         values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         missing = np.isnan(values)
         self._add(_NO_ID, rows, missing, array)
-        part = ~missing & ((values != np.floor(values)) | (np.abs(values) > _EXACT))
+        rounded = np.abs(values) > _EXACT
+        self._add(_ROUNDED, rows, rounded, array)
+        part = ~missing & ~rounded & (values != np.floor(values))
         self._add(_PART_ID, rows, part, array)
         self.was_float = True
-        return self._of_integers(np.where(missing | part, 0, values).astype(np.int64))
+        return self._of_integers(np.where(missing | part | rounded, 0, values).astype(np.int64))
 
     def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
         integers = _canonical_integers(array)
@@ -272,7 +282,8 @@ class IdColumn:
         places = encoded.indices.to_numpy(zero_copy_only=False)
         blank = np.array([not text.strip() for text in texts], dtype=np.bool_)
         zero = np.array(["\0" in text for text in texts], dtype=np.bool_)
-        for fault, bad in ((_NO_ID, blank), (_BAD_ID, zero)):
+        rounded = np.array([_is_rounded(text.strip()) for text in texts], dtype=np.bool_)
+        for fault, bad in ((_NO_ID, blank), (_BAD_ID, zero), (_ROUNDED, rounded)):
             if bad.any():
                 self._add(fault, rows, bad[places], array)
         self.n_padded += sum(text != text.strip() for text in texts)
@@ -288,6 +299,13 @@ class IdColumn:
             rows[where],
             lambda k: quoted(array[int(where[k])].as_py()) if self._show else text,
         )
+
+
+def _is_rounded(text: str) -> bool:
+    """Tell whether the text of an id is a number that lost digits."""
+    if _SCIENTIFIC.fullmatch(text):
+        return True
+    return bool(_DECIMAL.fullmatch(text)) and float(text) > _EXACT
 
 
 def _canonical_integers(array: pa.Array) -> NDArray[np.int64] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,12 @@ from starshade.naming import aside, named
 from starshade.ratings.levels import code_type, places_of
 from starshade.ratings.rows.wrong import NAMED, Wrong, allowed_ratings
 from starshade.ratings.scale import Scale
-from starshade.ratings.table import ByItem
+from starshade.ratings.settings import OnDuplicate
+from starshade.ratings.table import UNKNOWN_DAY, ByItem
 from starshade.ratings.vocabulary import Vocabulary
+
+#: what several ratings of one item by one user may become
+RULES = "last (the latest date, then the last row), first, latest, mean, sum or max"
 
 
 def repeated_rows(
@@ -56,7 +60,7 @@ def refuse_repeated(wrong: Wrong, locate: Callable[[int], str]) -> InputError:
     return InputError(
         "rows that rate an item for a second time (allowed: one rating per user and item)\n"
         + wrong.named(locate),
-        advice=f"Say which to keep with {named('on_duplicate')}: first, last or mean.",
+        advice=f"Choose with {named('on_duplicate')}: {RULES}.",
         setting="on_duplicate",
     )
 
@@ -65,14 +69,15 @@ def refuse_repeated(wrong: Wrong, locate: Callable[[int], str]) -> InputError:
 class Merged:
     """One cell of each run of cells.
 
-    `cells`: with their codes of before. `changed`: those whose rating is now another, `means`, and
-    `ends`: where the last of each run was.
+    `cells`: with their codes of before. `changed`: those whose rating is computed from several,
+    `means` (or sums), and `ends`: where the last of each run was. `how`: the rule.
     """
 
     cells: ByItem
     changed: NDArray[np.int64]
     means: NDArray[np.float64]
     ends: NDArray[np.int64]
+    how: OnDuplicate = "last"
 
     @classmethod
     def of(cls, cells: ByItem) -> Merged:
@@ -86,14 +91,16 @@ class Merged:
         return np.bincount(self.cells.codes[untouched], minlength=n_levels) > 0
 
     def off(self, scale: Scale) -> NDArray[np.bool_]:
-        """Mark the means that are no ratings of the scale."""
+        """Mark the means or sums that are no ratings of the scale."""
         return ~scale.contains(self.means)
 
     def wrong(self, off: NDArray[np.bool_], rows: NDArray[np.int64]) -> Wrong:
-        """Name these means by their last rows; `rows`: the row number of each cell before."""
+        """Name these means or sums by their last rows; `rows`: the number of each cell's row."""
         means, at = self.means[off], rows[self.ends[off]]
         order = np.argsort(at)[:NAMED]
-        named = ((int(at[i]), f"mean {means[i]:.12g} of this row and earlier ones") for i in order)
+        named = (
+            (int(at[i]), f"{self.how} {means[i]:.12g} of this row and earlier ones") for i in order
+        )
         return Wrong(len(at), tuple(named))
 
     def recoded(
@@ -113,16 +120,17 @@ class Merged:
         return ByItem(cells.indptr, cells.users, narrow, cells.days)
 
 
-def merge(
-    cells: ByItem,
-    same: NDArray[np.bool_],
-    how: Literal["first", "last", "mean"],
-    levels: NDArray[Any],
-) -> Merged:
-    """Make one cell of each run of cells; the mean keeps the day of the last."""
+def merge(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate, levels: NDArray[Any]) -> Merged:
+    """Make one cell of each run of cells, by the rule `how` (not "error").
+
+    ``last`` is the latest day, then the last row; ``first`` the earliest day, then the first row;
+    a row without a day gives way to one that has one. A mean or sum has the day of the last.
+    """
     starts = np.flatnonzero(~same)
     ends = np.append(starts[1:], len(same)) - 1
-    kept = starts if how == "first" else ends
+    runs = np.flatnonzero(ends > starts)
+    kept = starts.copy()
+    kept[runs] = _kept(cells, same, how)
     # cells kept before each item's first
     indptr = np.concatenate([[0], np.cumsum(~same)])[cells.indptr]
     merged = ByItem(
@@ -131,41 +139,63 @@ def merge(
         cells.codes[kept],
         None if cells.days is None else cells.days[kept],
     )
-    if how != "mean":
+    if how not in ("mean", "sum"):
         return Merged.of(merged)
-    runs = np.flatnonzero(ends > starts)
     values = levels[cells.codes]
     means = np.array(
         [
-            math.fsum(values[s : e + 1]) / (e + 1 - s)
+            math.fsum(values[s : e + 1]) / (e + 1 - s if how == "mean" else 1)
             for s, e in zip(starts[runs], ends[runs], strict=True)
         ]
     )
-    return Merged(merged, runs, means, ends[runs])
+    return Merged(merged, runs, means, ends[runs], how)
 
 
-def off_the_steps(wrong: Wrong, scale: Scale, locate: Callable[[int], str]) -> InputError:
-    """Return the error that names means which are no ratings of the scale."""
+def _kept(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate) -> NDArray[np.int64]:
+    """Return the cell that stays of each run of several."""
+    several = same.copy()
+    several[:-1] |= same[1:]
+    where = np.flatnonzero(several)
+    run = np.cumsum(~same[where])
+    days = np.zeros(len(where), dtype=np.int64)
+    if cells.days is not None:
+        days = cells.days[where].astype(np.int64)
+        days[days == UNKNOWN_DAY] = UNKNOWN_DAY if how == "first" else -1
+    rating = cells.codes[where] if how == "max" else np.zeros(len(where), dtype=np.uint8)
+    order = where[np.lexsort((days, rating, run))]  # stable: in file order where all are equal
+    bounds = np.flatnonzero(np.diff(run))
+    first, last = np.append(0, bounds + 1), np.append(bounds, len(where) - 1)
+    return np.asarray(order[first if how == "first" else last])
+
+
+def off_the_steps(
+    wrong: Wrong, scale: Scale, how: OnDuplicate, locate: Callable[[int], str]
+) -> InputError:
+    """Return the error that names means or sums which are no ratings of the scale."""
+    wider = f"{scale.minimum:g}:{scale.maximum:g}"
+    what = f"a real-valued scale{aside('scale', wider)}"
+    if how == "sum":
+        what = f"a scale that holds every sum{aside('scale')}"
     return InputError(
-        f"means of repeated ratings off the scale {scale} (allowed: {allowed_ratings(scale)})\n"
+        f"{how}s of repeated ratings off the scale {scale} (allowed: {allowed_ratings(scale)})\n"
         + wrong.named(locate),
-        advice="Declare a real-valued scale"
-        f"{aside('scale', f'{scale.minimum:g}:{scale.maximum:g}')}, or keep the first or last "
-        "rating instead.",
+        advice=f"Declare {what}, or keep the first or last rating instead.",
     )
 
 
-def widened(scale: Scale, *, off: bool) -> Scale:
-    """Return the scale on which all means lie: a real-valued one where some are off the steps."""
-    return Scale(scale.minimum, scale.maximum) if off else scale
+def widened(scale: Scale, how: OnDuplicate, held: NDArray[np.float64], *, off: bool) -> Scale:
+    """Return the scale on which all means or sums lie; `held`: the ratings that are left.
+
+    Means off the steps make it real-valued; of sums it is inferred.
+    """
+    if not off:
+        return scale
+    return Scale.infer(held) if how == "sum" else Scale(scale.minimum, scale.maximum)
 
 
-def told(notes: tuple[str, ...], before: Scale, after: Scale) -> tuple[str, ...]:
-    """Return the notes, and that means made another scale of it."""
+def told(notes: tuple[str, ...], before: Scale, after: Scale, how: OnDuplicate) -> tuple[str, ...]:
+    """Return the notes, and that means or sums changed the scale."""
     if after == before:
         return notes
-    return (
-        *notes,
-        f"means of repeated ratings lie off the steps of {before}: "
-        f"the scale is real-valued, {after}",
-    )
+    what = f"the scale is {after}" if how == "sum" else f"the scale is real-valued, {after}"
+    return (*notes, f"{how}s of repeated ratings lie off the scale {before}: {what}")

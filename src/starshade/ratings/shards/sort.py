@@ -119,11 +119,11 @@ class Sorted:
         if found.repeated:
             raise refuse_repeated(found.repeated, self.locate)
         if found.off:
-            raise off_the_steps(found.off, read_on.scale, self.locate)
+            raise off_the_steps(found.off, read_on.scale, self.on_duplicate, self.locate)
         coding = read_on
         if found.recodes(read_on):
-            scale = widened(read_on.scale, off=found.is_off)
             held = np.concatenate([read_on.levels[found.used], found.means])
+            scale = widened(read_on.scale, self.on_duplicate, held, off=found.is_off)
             coding = Coding(scale, level_table(held, scale)[0])
             entries, _ = replace(pieces, coding=coding, known=found).write(engine)
         report = self._told(read_on, coding, found)
@@ -143,7 +143,7 @@ class Sorted:
 
     def _told(self, read_on: Coding, coding: Coding, found: Found) -> ReadReport:
         report = self.report
-        before = told(report.notes[: self.said], read_on.scale, coding.scale)
+        before = told(report.notes[: self.said], read_on.scale, coding.scale, self.on_duplicate)
         suspects: tuple[str, ...] = ()
         if self.scale is None:
             held = np.concatenate([read_on.levels[found.used], found.means])

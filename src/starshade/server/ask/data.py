@@ -27,9 +27,12 @@ _COLUMNS = {"user_col": "People", "item_col": "Items", "rating_col": "Ratings", 
 _SURVEY = {"wide", "id_col", "attribute_cols", "null_values"}
 _SCALES = ("1:5:1", "0.5:5:0.5", "1:10:1")
 _DUPLICATES = (
-    Choice("last", "the last one in the file"),
-    Choice("first", "the first one in the file"),
-    Choice("mean", "the mean of them"),
+    Choice("last", "the latest date, then the last row"),
+    Choice("first", "the earliest date, then the first row"),
+    Choice("latest", "the latest date; stop if there are no dates"),
+    Choice("mean", "their mean"),
+    Choice("sum", "their sum"),
+    Choice("max", "the highest"),
     Choice("error", "none: stop, and name the lines"),
 )
 #: not set here, or the other way round
