@@ -330,13 +330,12 @@ FRAMES = {
         {"user": [1.0, float("nan")], "item": [1, 2], "rating": [1, 2]},
         "without user id",
     ),
-    "huge float": ({"user": [2.0**60, 1.0], "item": [1, 2], "rating": [1, 2]}, "not whole"),
+    "huge float": ({"user": [2.0**60, 1.0], "item": [1, 2], "rating": [1, 2]}, "rounded"),
     "boolean ids": ({"user": [True, False], "item": [1, 2], "rating": [1, 2]}, "type bool"),
     "boolean ratings": ({"user": [1, 2], "item": [1, 2], "rating": [True, False]}, "true to 1"),
-    "null rating": ({"user": [1, 2], "item": [1, 2], "rating": [1, None]}, "without a rating"),
-    "nan rating": (
-        {"user": [1, 2], "item": [1, 2], "rating": [1, float("nan")]},
-        "row 2: no rating",
+    "no rating at all": (
+        {"user": [1, 2], "item": [1, 2], "rating": [None, float("nan")]},
+        "no ratings in it",
     ),
     "infinite rating": (
         {"user": [1, 2], "item": [1, 2], "rating": [1, float("inf")]},

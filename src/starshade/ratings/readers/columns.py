@@ -81,7 +81,7 @@ class RatingColumn:
         self.n_declared = 0  # that say a declared value of "not rated"
 
     def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the ratings of one block; NaN means "declared as not rated".
+        """Return the ratings of one block; NaN means "not rated": declared, NULL or NaN.
 
         What is no rating is added to the faults, and NaN as well.
         """
@@ -105,14 +105,12 @@ class RatingColumn:
     def _judged(self, values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         declared = np.isin(values, self._nulls.numbers)
         self.n_declared += int(np.count_nonzero(declared))
-        if not self._blank_is_null:
-            where = np.flatnonzero(np.isnan(values))
-            self._faults.add(_empty(), rows[where], lambda _: "no rating")
         where = np.flatnonzero(np.isinf(values) & ~declared)
         self._faults.add(_text(), rows[where], lambda k: f"rating {values[where[k]]:g}")
         return np.where(declared | np.isinf(values), np.nan, values)
 
     def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        null = array.is_null().to_numpy(zero_copy_only=False)
         encoded = array.fill_null("").dictionary_encode()
         texts = [text.strip(" \t") for text in encoded.dictionary.to_pylist()]
         places = encoded.indices.to_numpy(zero_copy_only=False)
@@ -123,7 +121,7 @@ class RatingColumn:
             if fault is not None:
                 wrong.setdefault(fault, []).append(i)
         for fault, indices in wrong.items():
-            where = np.flatnonzero(np.isin(places, indices))
+            where = np.flatnonzero(np.isin(places, indices) & ~null)
             first = [_shown(texts[p]) for p in places[where[:NAMED]]]
             text = "no rating" if fault == _empty() else "rating {}"
             self._faults.add(
@@ -133,7 +131,7 @@ class RatingColumn:
             )
         if self._nulls:
             declared = np.array([self._nulls.has(text) for text in texts], dtype=np.bool_)
-            self.n_declared += int(np.count_nonzero(declared[places]))
+            self.n_declared += int(np.count_nonzero(declared[places] & ~null))
         return np.asarray(values[places])
 
     def _parse(self, text: str, values: NDArray[np.float64], i: int) -> Fault | None:

@@ -88,7 +88,9 @@ def runs_apart(table: LongTable, scale: Scale | None, folder: Path, engine: Engi
     places = [folder / answer["folder"].tobytes().decode() for answer in answers]
     # ours: an engine wrote them for this call, into a folder that only its owner may enter
     read = [_Read(*pickle.loads((place / _SAID).read_bytes())) for place in places]
-    if not read or len({each.seen.form for each in read} - {None}) > 1:
+    forms = {each.seen.form for each in read} - {None}
+    # with rows left out, the others are numbered by what was read before
+    if not read or len(forms) > 1 or any(each.seen.left_out for each in read):
         shutil.rmtree(folder)
         return None
     table.tell(reduce(add, [each.seen for each in read]))
