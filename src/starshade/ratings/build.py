@@ -83,7 +83,7 @@ def build(
         off = merged.off(chosen)
         if off.any() and scale is not None:
             raise off_the_steps(merged.wrong(off, rows()), chosen, on_duplicate, locate)
-        before, used, stepped = levels, merged.used(len(levels)), chosen
+        before, used, stepped = levels, merged.counts(len(levels)) > 0, chosen
         held = np.concatenate([before[used], merged.means])
         chosen = widened(stepped, on_duplicate, held, off=bool(off.any()))
         report = replace(

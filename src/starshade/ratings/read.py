@@ -132,8 +132,9 @@ def read_ratings(
     """
     options = dict(locals())
     ratings: Ratings = take_in(options.pop("source"), options, build)
-    if suspects := suspect_codes(ratings):
-        report = ratings.report
+    report = ratings.report
+    # of a store they are noted already
+    if suspects := [each for each in suspect_codes(ratings) if each not in report.notes]:
         ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *suspects)))
     tell(ratings.report, ratings.scale)
     return ratings

@@ -66,48 +66,147 @@ def quoted(value: object) -> str:
     return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
-_HIGH = (88.0, 97.0, 98.0, 99.0, 888.0, 998.0, 999.0, 9999.0)
-_LOW = (-1.0, -8.0, -9.0, -88.0, -98.0, -99.0, -999.0, -9999.0)
-_FAR = 3  # times the highest other rating
+_KNOWN = (66.0, 77.0, 88.0, *range(95, 100), 888.0, *range(995, 1000), 9999.0)
+_KNOWN_LOW = (-1.0, -8.0, -9.0, -88.0, -98.0, -99.0, -999.0, -9999.0)
+_FAR = 3  # times the highest other rating, or the widest other gap
+_FEW = 6  # levels at most that are taken for codes
+_DENSE = 4  # levels at least that make a scale
+_MOST_LEVELS = 21  # of a scale on which 0 is questioned
+_TOP = 3  # a scale below that may have a negative end
+_DIGIT = (6.0, 7.0, 8.0, 9.0)  # codes of one digit, above a shorter scale
 
 
 def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
     """Say in a note which ratings look like codes, where the scale was found in the data.
 
-    A high code is at least three times the highest other rating; a low one is the only negative
-    rating of a scale that goes up to 3 at least. A wide table is judged by its columns, by most of
-    those in which the code stands: one of them may be an attribute that was not declared as such.
+    A wide table is judged by its columns too: one of them may be an attribute that was not declared
+    as such.
 
     Returns: one sentence, or none.
     """
-    levels = ratings.levels
-    if not ratings.report.scale_inferred or not _listed(levels).any():
+    if not ratings.report.scale_inferred:
         return ()
-    by_item = ratings.by_item
+    levels, by_item = ratings.levels, ratings.by_item
     wide = ratings.report.format == "wide"
     columns = np.split(by_item.codes, by_item.indptr[1:-1]) if wide else [ratings.codes]
-    return suspected(levels, [np.bincount(each, minlength=len(levels)) > 0 for each in columns])
+    filled = wide and ratings.n_ratings == ratings.n_users * ratings.n_items
+    counts = [np.bincount(each, minlength=len(levels)) for each in columns]
+    return suspected(levels, counts, filled=filled)
 
 
-def suspected(levels: NDArray[np.float64], columns: Sequence[NDArray[np.bool_]]) -> tuple[str, ...]:
-    """Say which ratings look like codes; `columns`: which levels stand in each."""
-    listed = _listed(levels)
-    votes = np.zeros(len(listed), dtype=np.int64)
-    every = np.logical_or.reduce(columns)
-    top = levels[every & ~listed].max(initial=0)
-    for present in columns:
-        rest = levels[present & ~listed]
-        far = levels >= _FAR * rest.max(initial=1)
-        negative = (levels < 0) & (rest.min(initial=0) >= 0) & (top >= _FAR)
-        votes += np.where(far | negative, 1, -1) * (present & (len(rest) > 0))
-    codes = [f"{value:g}" for value in levels[listed & (votes > 0)]]
+def suspected(
+    levels: NDArray[np.float64], columns: Sequence[NDArray[np.int64]], *, filled: bool = False
+) -> tuple[str, ...]:
+    """Say which ratings look like codes; `columns`: how often each level stands there.
+
+    Of several columns, most of those in which a code stands must have it outside what else they
+    hold. `filled`: whether every cell of a wide table has a rating.
+    """
+    together = np.asarray(np.sum(columns, axis=0))
+    whole = outlying(levels, together)
+    alone = [outlying(levels, counts) for counts in columns]
+    flagged = np.logical_or.reduce([whole, *alone])
+    votes = np.zeros(len(levels), dtype=np.int64)
+    # what stands in one column of several may be an attribute
+    several = np.sum([counts > 0 for counts in columns], axis=0) > min(1, len(columns) - 1)
+    for counts, own in zip(columns, alone, strict=True):
+        present = counts > 0
+        rest = levels[present & ~flagged]
+        if not len(rest):
+            continue
+        beyond = whole & several & ((levels > rest.max()) | ((levels < rest.min()) & (levels < 0)))
+        votes += np.where(own | beyond, 1, -1) * present
+    codes = [f"{value:.12g}" for value in levels[flagged & (votes > 0)]]
+    share = _share_of_zero(levels, np.where(flagged, 0, together), filled=filled)
+    if share:
+        values = ["0", *codes]
+        return (
+            f"0 is {100 * share:.0f} % of the ratings and may mean 'not rated'"
+            + (f"; {', '.join(codes)} may mean 'no answer'" if codes else "")
+            + f": if so, give {named('null_values', values)}",
+        )
     if not codes:
         return ()
     looks = "looks like a code" if len(codes) == 1 else "look like codes"
-    return (
-        f"{' and '.join(codes)} {looks} for 'no answer': if so, give {named('null_values', codes)}",
-    )
+    listed = " and ".join([", ".join(codes[:-1]), codes[-1]] if codes[1:] else codes)
+    return (f"{listed} {looks} for 'no answer': if so, give {named('null_values', codes)}",)
 
 
-def _listed(levels: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.isin(levels, (*_HIGH, *_LOW))
+def _share_of_zero(
+    levels: NDArray[np.float64], counts: NDArray[np.int64], *, filled: bool
+) -> float:
+    """Return the share of 0 where it looks like "not rated", else 0.
+
+    It is the lowest and most frequent level, far above the next one, of a scale of few levels; or
+    it prevails in a wide table whose every cell has a rating.
+    """
+    places = np.flatnonzero(counts)
+    if len(places) < 2 or levels[places[0]] != 0:
+        return 0.0
+    present, top = counts[places], levels[places[-1]]
+    share = float(present[0] / present.sum())
+    if filled and share > 0.5 and top >= _TOP:
+        return share
+    few = _DENSE < len(places) <= _MOST_LEVELS and top >= _TOP
+    far = present[0] == present.max() and present[0] >= _FAR * present[1]
+    return share if few and far and not _is_tail(present[1:]) else 0.0
+
+
+def outlying(levels: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the levels that look like codes: few, whole, and apart from all others.
+
+    High ones lie beyond an empty gap; low ones are negative while the scale is not, or lie below
+    an empty gap. `counts`: how often each level stands; of an absent level 0.
+    """
+    codes = np.zeros(len(levels), dtype=np.bool_)
+    places = np.flatnonzero(counts)
+    # numbers far below any scale would pass for its negative half
+    low = _beyond(-levels[places[::-1]], counts[places[::-1]])
+    codes[places[:low]] = low > 0 and levels[places[0]] < 0
+    places = places[low if codes.any() else 0 :]
+    high = _beyond(levels[places], counts[places])
+    codes[places[len(places) - high :]] = True
+    places = places[: len(places) - high]
+    negative = places[levels[places] < 0]
+    if _is_low_group(levels[negative], levels[places[len(negative) :]]):
+        codes[negative] = True
+    return codes
+
+
+def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64]) -> int:
+    """Count the levels above an empty gap that look like codes; `values`: ascending."""
+    for n in range(min(_FEW, len(values) - 1), 0, -1):
+        body, group = values[:-n], values[-n:]
+        known = bool(np.isin(group, _KNOWN).all())
+        if (n > len(body) and not known) or (group != np.floor(group)).any():
+            continue
+        gap, inner = group[0] - body[-1], np.diff(body).max(initial=1)
+        if gap < _FAR * inner:
+            continue
+        size = max(abs(body[0]), abs(body[-1]), 1)
+        near = len(body) >= _DENSE and body[0] >= 0 and np.isin(group, _DIGIT).all()
+        often = len(body) >= _DENSE and counts[-n:].sum() > 1
+        if not (near or (group[0] >= _FAR * size and (known or often))):
+            continue
+        if not _is_tail(counts[:-n]) or counts[-n:].sum() >= _FAR * counts[-n - 1]:
+            return n
+    return 0
+
+
+def _is_tail(counts: NDArray[np.int64]) -> bool:
+    """Tell whether high levels are so much rarer than low ones that these are counts."""
+    half = len(counts) // 2
+    return len(counts) >= _DENSE and bool(_FAR * counts[half:].sum() <= counts[:half].sum())
+
+
+def _is_low_group(negative: NDArray[np.float64], rest: NDArray[np.float64]) -> bool:
+    """Tell whether a few negative levels are no part of a scale that has two signs."""
+    few = 0 < len(negative) <= _FEW and (negative == np.floor(negative)).all()
+    if not few or not len(rest) or rest[-1] < _TOP:
+        return False
+    if len(rest) < _DENSE and not np.isin(negative, _KNOWN_LOW).all():
+        return False
+    # two signs: as dense below zero as above, and about as far
+    dense = len(negative) >= -negative[0]
+    reach = 0.5 if rest[0] == 0 else 0.9
+    return not (dense and len(negative) > 1 and -negative[0] >= reach * rest[-1])

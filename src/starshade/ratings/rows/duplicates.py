@@ -84,11 +84,11 @@ class Merged:
         """Take cells of which none repeats another."""
         return cls(cells, np.empty(0, int), np.empty(0), np.empty(0, int))
 
-    def used(self, n_levels: int) -> NDArray[np.bool_]:
-        """Mark the levels that a cell still has."""
+    def counts(self, n_levels: int) -> NDArray[np.int64]:
+        """Count the cells that still have each level."""
         untouched = np.ones(len(self.cells.codes), dtype=np.bool_)
         untouched[self.changed] = False
-        return np.bincount(self.cells.codes[untouched], minlength=n_levels) > 0
+        return np.bincount(self.cells.codes[untouched], minlength=n_levels)
 
     def off(self, scale: Scale) -> NDArray[np.bool_]:
         """Mark the means or sums that are no ratings of the scale."""

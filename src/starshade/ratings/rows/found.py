@@ -23,9 +23,9 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Levels that cells have, means of cells that repeat, and rows that are wrong."""
+    """How many cells have each level, means of cells that repeat, and rows that are wrong."""
 
-    used: NDArray[np.bool_]
+    counts: NDArray[np.int64]
     means: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     merged: int = 0
     repeated: Wrong = field(default_factory=Wrong)
@@ -34,13 +34,18 @@ class Found:
 
     def __add__(self, other: Found) -> Found:
         return Found(
-            self.used | other.used,
+            self.counts + other.counts,
             np.unique(np.concatenate([self.means, other.means])),
             self.merged + other.merged,
             self.repeated + other.repeated,
             self.off + other.off,
             self.is_off or other.is_off,
         )
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which levels a cell has."""
+        return self.counts > 0
 
     def recodes(self, coding: Coding) -> bool:
         """Tell whether what a code stands for is known only when all rows were looked at."""
@@ -49,7 +54,7 @@ class Found:
     def plain(self) -> dict[str, Any]:
         """Return it in values that JSON knows."""
         return {
-            "used": self.used.tolist(),
+            "counts": self.counts.tolist(),
             "means": self.means.tolist(),
             "merged": self.merged,
             "repeated": astuple(self.repeated),
@@ -61,7 +66,7 @@ class Found:
     def of_plain(cls, said: Mapping[str, Any]) -> Self:
         """Return what `plain` said."""
         wrong = {name: Wrong(said[name][0], tuple(map(tuple, said[name][1]))) for name in _WRONG}
-        arrays = {"used": np.array(said["used"], dtype=np.bool_), "means": np.array(said["means"])}
+        arrays = {name: np.array(said[name]) for name in ("counts", "means")}
         return cls(**{**said, **arrays, **wrong})
 
 

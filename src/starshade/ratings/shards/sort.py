@@ -147,9 +147,10 @@ class Sorted:
         suspects: tuple[str, ...] = ()
         if self.scale is None:
             held = np.concatenate([read_on.levels[found.used], found.means])
-            present = np.zeros(len(coding.levels), dtype=np.bool_)
-            present[places_of(held, coding.levels, coding.scale)] = True
-            suspects = suspected(coding.levels, [present])
+            counts = np.zeros(len(coding.levels), dtype=np.int64)
+            times = np.concatenate([found.counts[found.used], np.ones_like(found.means, int)])
+            np.add.at(counts, places_of(held, coding.levels, coding.scale), times)
+            suspects = suspected(coding.levels, [counts])
         return replace(
             report,
             scale_inferred=report.scale_inferred or self.scale is None,
@@ -165,19 +166,19 @@ class Sorted:
         ranks = np.arange(len(users), dtype=np.int32), self.runs.item_rank
         level_of = places_of(self.runs.distinct, read_on.levels, read_on.scale)
         laid = lay(staged, ranks, level_of, n_levels)
-        used = np.bincount(laid.cells.codes, minlength=n_levels) > 0
+        counts = np.bincount(laid.cells.codes, minlength=n_levels)
         if laid.same is None:
-            return _Looked(users, laid, None, Found(used))
+            return _Looked(users, laid, None, Found(counts))
         rows = partial(row_numbers, staged, ranks)
         if self.on_duplicate == "error":
             name = namer(laid.cells, users, self.items) if self.show_values else None
             wrong = repeated_rows(laid.same, rows(), self.locate, name)
-            return _Looked(users, laid, None, Found(used, repeated=wrong))
+            return _Looked(users, laid, None, Found(counts, repeated=wrong))
         merged = merge(laid.cells, laid.same, self.on_duplicate, read_on.levels)
         off = merged.off(read_on.scale)
         refused = off.any() and self.scale is not None
         found = Found(
-            merged.used(n_levels),
+            merged.counts(n_levels),
             np.unique(merged.means),
             int(laid.same.sum()),
             off=merged.wrong(off, rows()) if refused else Wrong(),

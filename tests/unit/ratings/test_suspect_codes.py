@@ -1,0 +1,162 @@
+"""Ratings that look like codes for "no answer" are named together; others raise no question."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from starshade.ratings.read import read_ratings
+from starshade.ratings.shards.convert import convert_to_shards
+from starshade.ratings.synth.synth import synthesize
+from tests.unit.ratings.samples import write
+
+
+def survey(body: Sequence[float], codes: Sequence[float] = (), share: float = 0.05) -> Any:
+    """Answers of 80 people to 12 questions, drawn from a scale and from codes."""
+    rng = np.random.default_rng(1)
+    cells = rng.choice(np.array(body, dtype=float), (80, 12))
+    for code in codes:
+        cells[rng.random(cells.shape) < share] = code
+    columns = {f"q{j}": cells[:, j] for j in range(cells.shape[1])}
+    return pa.table({"id": np.arange(1000, 1080), **columns})
+
+
+def notes_on(frame: Any) -> tuple[str, ...]:
+    return read_ratings(frame, wide=True, id_col="id").report.notes
+
+
+def long_of(frame: Any) -> Any:
+    names = [name for name in frame.column_names if name != "id"]
+    return pa.table(
+        {
+            "user": np.repeat(frame.column("id").to_numpy(), len(names)),
+            "item": names * len(frame),
+            "rating": np.column_stack([frame.column(name) for name in names]).ravel(),
+        }
+    )
+
+
+GROUPS = {
+    "ess": (range(11), [77, 88, 99]),
+    "ess, one digit": (range(1, 6), [8, 9]),
+    "issp": (range(1, 6), [-1, -2, -8]),
+    "wvs": (range(1, 11), [-5, -4, -2, -1]),
+    "cchs": (range(11), [95, 96, 97, 98, 99]),
+    "spss": (range(1, 6), [-2147483648]),
+    "unlisted": (range(1, 8), [-100, -2]),
+    "bipolar": (range(-5, 6), [-99]),
+    "one": (range(1, 11), [-1]),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("long", [False, True])
+def test_all_codes_are_named_with_what_to_type(name: str, long: bool) -> None:
+    body, codes = GROUPS[name]
+    frame = survey(body, codes)
+    notes = read_ratings(long_of(frame)).report.notes if long else notes_on(frame)
+    (said,) = notes
+    wanted = ", ".join(str(code) for code in sorted(codes))
+    assert said.endswith(f"for 'no answer': if so, give null_values=[{wanted}]")
+    again = read_ratings(frame, wide=True, id_col="id", null_values=[str(code) for code in codes])
+    assert (again.scale.minimum, again.scale.maximum) == (min(body), max(body))
+
+
+def counts_of(n: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(2).zipf(1.6, n).clip(max=5000).astype(float)
+
+
+def jester() -> Any:
+    rng = np.random.default_rng(3)
+    cells = rng.uniform(-10, 10, (60, 8)).round(2)
+    return pa.table({"id": np.arange(60), **{f"j{j}": cells[:, j] for j in range(8)}})
+
+
+QUIET: dict[str, Callable[[], Any]] = {
+    "jester without 99": jester,
+    "1 to 10 without 2": lambda: survey([1, *range(3, 11)]),
+    "a slider alone": lambda: survey(range(101)),
+    "a slider by tens": lambda: survey(range(0, 101, 10)),
+    "minus 3 to 3": lambda: survey(range(-3, 4)),
+    "minus 5 to 5 without 0": lambda: survey([*range(-5, 0), *range(1, 6)]),
+    "half stars": lambda: survey(np.arange(1, 11) / 2),
+    "thumbs": lambda: survey([-1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_a_scale_raises_no_question(name: str) -> None:
+    frame = QUIET[name]()
+    assert notes_on(frame) == ()
+    assert read_ratings(long_of(frame)).report.notes == ()
+
+
+def test_counts_raise_no_question() -> None:
+    for n in (50, 300, 5000):
+        frame = pa.table({"user": np.arange(n), "item": np.zeros(n, int), "plays": counts_of(n)})
+        assert read_ratings(frame, rating_col="plays").report.notes == ()
+
+
+def test_movielens_raises_no_question() -> None:
+    ratings = synthesize(n_users=200, n_items=100, rng=1)
+    users = np.repeat(np.arange(ratings.n_users), ratings.user_support)
+    frame = pa.table({"user": users, "item": ratings.columns, "rating": ratings.values()})
+    assert read_ratings(frame).report.notes == ()
+
+
+def crossing() -> Any:
+    rng = np.random.default_rng(4)
+    cells = np.where(rng.random((80, 12)) < 0.6, 0, rng.integers(1, 11, (80, 12)))
+    return pa.table({"id": np.arange(80), **{f"q{j}": cells[:, j] for j in range(12)}})
+
+
+def _gz(frame: Any, folder: Path) -> Path:
+    rows = "".join("{user},{item},{rating}\n".format(**row) for row in frame.to_pylist())
+    return write(folder / "r.csv.gz", gzip.compress(f"user,item,rating\n{rows}".encode()))
+
+
+def _db(frame: Any, folder: Path) -> Path:
+    with closing(sqlite3.connect(folder / "r.db")) as db, db:
+        db.execute("CREATE TABLE r (user, item, rating)")
+        rows = [tuple(row.values()) for row in frame.to_pylist()]
+        db.executemany("INSERT INTO r VALUES (?, ?, ?)", rows)
+    return folder / "r.db"
+
+
+def _pq(frame: Any, folder: Path) -> Path:
+    pq.write_table(frame, folder / "r.parquet")
+    return folder / "r.parquet"
+
+
+@pytest.mark.parametrize("source", [_gz, _db, _pq])
+def test_a_prevailing_zero_is_questioned(source: Callable[..., Path], tmp_path: Path) -> None:
+    path = source(long_of(crossing()), tmp_path)
+    (said,) = read_ratings(path).report.notes
+    assert "of the ratings and may mean 'not rated': if so, give null_values=[0]" in said
+    convert_to_shards(path, tmp_path / "shards", 2)
+    assert read_ratings(tmp_path / "shards").report.notes == (said,)
+    again = read_ratings(path, null_values=["0"])
+    assert str(again.scale) == "1:10:1"
+
+
+def test_zeros_that_prevail_in_a_filled_frame_are_questioned() -> None:
+    rng = np.random.default_rng(5)
+    cells = np.where(rng.random((50, 10)) < 0.7, 0, rng.choice([1, 1, 1, 2, 3], (50, 10)))
+    full = pa.table({"id": np.arange(50), **{f"q{j}": cells[:, j] for j in range(10)}})
+    assert "may mean 'not rated'" in notes_on(full)[0]
+    frame = long_of(full)
+    assert read_ratings(frame).report.notes == ()  # counts with zeros, in a long table
+
+
+def test_zero_is_an_answer_where_others_are_as_frequent() -> None:
+    assert notes_on(survey(range(11))) == ()
+    assert notes_on(survey([0, 0, *range(11)])) == ()
