@@ -66,8 +66,16 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
             "delete it first.",
         )
     place = ensure_free(NAME, option="")
-    reading = _looked(ratings, reading, run, asks=asks)
-    table, reading = _read(ratings, reading, run, asks=asks)
+    given, reading = reading, _looked(ratings, reading, run, asks=asks)
+    try:
+        table, reading = _read(ratings, reading, run, asks=asks)
+    except InputError as error:
+        if reading.users == given.users or asks:
+            raise
+        # the file of attributes was a guess
+        people, reading = reading.users, replace(reading, users=None)
+        table, reading = _read(ratings, reading, run, asks=asks)
+        note(f"{people} does not fit these ratings and is left out: {error.message}")
     release, audit = suggested(table), dict[str, Any]()
     if asks:
         release, audit = _asked(table, release, run), _limits_asked()

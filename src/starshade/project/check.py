@@ -41,6 +41,7 @@ def what_is_wrong(project: Project, folder: Path) -> Iterator[Wrong]:
     yield from _given_away(project, folder)
     yield from _receipts(project)
     yield from _refused_values(project)
+    yield from _long_and_wide(project)
 
 
 def secrets_in(project: Project) -> Iterator[tuple[str, str]]:
@@ -163,6 +164,24 @@ def _refused_values(project: Project) -> Iterator[Wrong]:
                     takes(getattr(project, section)[name])
                 except StarshadeError as error:
                     yield Wrong(section, name, error.message, error.advice)
+
+
+def _long_and_wide(project: Project) -> Iterator[Wrong]:
+    """Refuse columns of a long table in a wide one, and the other way round."""
+    data = project.data
+    wide = data.get("wide") or data.get("format") == "wide"
+    long_only = ("user_col", "item_col", "rating_col", "day_col")
+    for name in long_only if wide else ("id_col", "attribute_cols"):
+        if data.get(name):
+            what, instead = ("long", "this one is wide") if wide else ("wide", "this one is long")
+            yield Wrong(
+                "data",
+                name,
+                f"{name.replace('_', '-')}: names a column of a {what} table, and {instead}",
+                "Remove the line; a wide table has id-col and attribute-cols."
+                if wide
+                else "Add wide = true, or remove the line.",
+            )
 
 
 def _items(value: Any) -> None:

@@ -23,7 +23,8 @@ from starshade.setting import Setting, settings_of, shown
 
 NAME = "starshade.toml"
 FOLDER = ".starshade"  # what runs keep beside it
-VERSION = 1
+VERSION = 2  # from 2 on, a code for "no answer" is a question until null-values answers it
+_READS = (1, VERSION)
 ENVIRONMENT = "STARSHADE_SET_"
 
 Values = Mapping[str, Any]
@@ -39,6 +40,8 @@ class Project:
         By the settings' names, those that are said alone.
     overridden : tuple of str
         The variables of the environment that were taken.
+    version : int
+        Of the file; 1 where it states none.
     """
 
     data: Values
@@ -46,6 +49,7 @@ class Project:
     audit: Values
     publish: Values
     overridden: tuple[str, ...] = ()
+    version: int = 1
 
     @property
     def method(self) -> str:
@@ -183,7 +187,8 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
         )  # fmt: skip
     problems += _lacking(sections(method)["release"], said.get("release"), lines)
     problems.sort(key=lambda problem: problem.line)
-    return Project(**kept, overridden=tuple(taken.values())), problems
+    version = 1 if said.get("version") != VERSION else VERSION
+    return Project(**kept, overridden=tuple(taken.values()), version=version), problems
 
 
 def _text(path: Path) -> str:
@@ -228,13 +233,13 @@ def _no_toml(error: tomllib.TOMLDecodeError, text: str) -> Problem:
 
 def _version(said: Mapping[str, Any], lines: _Lines) -> Iterator[Problem]:
     version = said.get("version", VERSION)
-    if version == str(VERSION):
-        what = f"version = {shown(version)}: must be the number {VERSION}"
-        yield Problem(lines.of("", "version"), what, f"Without quotes: version = {VERSION}")
-    elif version != VERSION or isinstance(version, bool):
+    if version in map(str, _READS):
+        what = f"version = {shown(version)}: must be the number {version}"
+        yield Problem(lines.of("", "version"), what, f"Without quotes: version = {version}")
+    elif version not in _READS or isinstance(version, bool):
         yield Problem(
             lines.of("", "version"),
-            f"version = {shown(version)}: this starshade reads version {VERSION}",
+            f"version = {shown(version)}: this starshade reads versions 1 and {VERSION}",
             "Use the starshade that it was written for, or write it anew: starshade init.",
         )
 

@@ -11,7 +11,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.project.file import NAME, Project
 from starshade.project.state import Published, State
-from starshade.project.write import outwards
+from starshade.project.write import open_questions, outwards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import check_whole
 from starshade.release.folder.receipt import read_receipt
@@ -67,6 +67,17 @@ def refuse_limits(project: Project, state: State) -> None:
     """Refuse before all work what judging would refuse after it."""
     audit = Audit(**project.audit)
     limits_of(audit.limit, earlier=bool(project.publish.get("earlier") or state.published))
+
+
+def refuse_open_question(project: Project, ratings: Ratings) -> None:
+    """Refuse ratings that look like codes while the file does not say what they mean."""
+    if project.version < 2 or "null_values" in project.data:
+        return
+    if codes := open_questions(ratings):
+        raise ConfigError(
+            f"{NAME}: a question is open: {codes[0]}",
+            advice="Add that line to [data]; if these are ratings: null-values = [].",
+        )
 
 
 def refuse_found_scale(ratings: Ratings, k: int) -> None:

@@ -28,6 +28,7 @@ from starshade.project.refuse import (
     refuse_changed,
     refuse_found_scale,
     refuse_limits,
+    refuse_open_question,
 )
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
@@ -82,6 +83,7 @@ def run(
         method = _method(project)
         refuse_limits(project, state)
         ratings = read_ratings(_source(project), **_reading(project))
+        refuse_open_question(project, ratings)
         job = job_of(project, ratings)
         if state.last is not None and state.last.job == job:
             if state.last.passed:

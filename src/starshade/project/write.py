@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
+from starshade.naming import speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
 from starshade.project.file import VERSION, key_of
 from starshade.project.settings import PublishSettings, ReleaseSettings
+from starshade.ratings.readers.faults import suspect_codes
+from starshade.ratings.readers.recognise.aliases import ROW_NUMBER
 from starshade.ratings.select import parse_items
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settings_of
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 K, ITEMS = 5, 10
 _MANY = 3 * ITEMS  # of so many items or fewer all are released
 _FEWEST = 2
+_QUESTION = (
+    "# `starshade run` refuses until a line says so, or null-values = [] that they are ratings.",
+)
 
 
 def suggested(ratings: Ratings) -> dict[str, Any]:
@@ -81,9 +87,22 @@ def project_text(
     ConfigError
         The items of `release` are not in the ratings, or nobody rated any.
     """
-    data = {"ratings": source, **said, **_recognised(ratings, said)}
+    data, about = {"ratings": source, **said, **_recognised(ratings, said)}, _about(ratings)
+    if "null_values" not in said and (questions := open_questions(ratings)):
+        del data["scale"]  # it would end the question
+        about = [*about[:-1], *(f"# {each}." for each in questions), *_QUESTION]
     beside = [*_kept(ratings, release.get("items")), *_attributes(ratings)]
-    return text_of(data, release, audit, about=_about(ratings), beside=beside)
+    return text_of(data, release, audit, about=about, beside=beside)
+
+
+def open_questions(ratings: Ratings) -> tuple[str, ...]:
+    """Return what has to be decided before a run, with the line that decides it."""
+    with speak(
+        lambda setting, value: (
+            f"{key_of(setting)} = {toml(value if isinstance(value, list) else [])}"
+        )
+    ):
+        return suspect_codes(ratings)
 
 
 def text_of(
@@ -138,11 +157,16 @@ def text_of(
 
 def _recognised(ratings: Ratings, said: Mapping[str, Any]) -> dict[str, Any]:
     report = ratings.report
-    columns = {
-        f"{role}_col": name
-        for role, name in report.mapping.items()
-        if role in ("user", "item", "rating", "day") and not name.startswith("column ")
-    }
+    wide = report.format == "wide"
+    columns = (
+        {"id_col": _id_of(report.mapping["user"])}
+        if wide
+        else {
+            f"{role}_col": name
+            for role, name in report.mapping.items()
+            if role in ("user", "item", "rating", "day") and not name.startswith("column ")
+        }
+    )
     fixed = report.format not in (
         "csv",
         "parquet",
@@ -152,6 +176,10 @@ def _recognised(ratings: Ratings, said: Mapping[str, Any]) -> dict[str, Any]:
     )  # the format says its columns
     found = {} if fixed else columns
     return {"scale": outwards(ratings.scale)} | {n: v for n, v in found.items() if n not in said}
+
+
+def _id_of(column: str) -> str:
+    return ROW_NUMBER if column == "row number" else column
 
 
 def _about(ratings: Ratings) -> list[str]:

@@ -49,7 +49,7 @@ def test_what_is_said_is_kept_as_settings_are() -> None:
 @pytest.mark.parametrize(
     ("line", "bad", "says"),
     [
-        (1, 'version = 2', "version = 2: this starshade reads version 1"),
+        (1, 'version = 3', "version = 3: this starshade reads versions 1 and 2"),
         (1, 'version = true', "version = True"),
         (3, "ratings = 7", "ratings = 7: must be a text"),
         (4, 'usr-col = "email"', "usr-col: [data] has no such setting"),
