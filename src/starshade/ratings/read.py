@@ -84,7 +84,8 @@ def read_ratings(
         A file (perhaps gz, bz2, xz or zst), a folder, a zip, a store; ``s3://``, ``gs://``,
         ``abfs://`` or ``hdfs://`` and a file, pattern or folder there; an SQLite file,
         ``sqlite:///FILE`` or ``postgresql://HOST/DATABASE``; a frame of pandas, Polars, PyArrow or
-        DuckDB; a sparse matrix of users × items, whose explicit zeros are ratings.
+        DuckDB; a sparse matrix of users × items, whose explicit zeros are ratings;
+        a list of rows, each a tuple of user, item, rating and perhaps date.
     users : path or frame, optional
         Personal attributes, one row per user.
     item_names : path or mapping of id to name, optional
@@ -164,6 +165,7 @@ def take_in(source: Any, options: dict[str, Any], make: Make) -> Any:
             )
     _refuse_names(item_names)
     _refuse_release(source)
+    source = _as_frame(source)
     with scratch_folder() as scratch, ExitStack() as stack:
         database = open_database(source, request.query)
         if database:
@@ -207,6 +209,30 @@ def _refuse_release(source: Any) -> None:
             advice="Give the ratings that it was made from. To train on a release, take its rows: "
             "starshade.read_release(folder).to_pandas() or .to_csr(), or `starshade data convert`.",
         )
+
+
+def _as_frame(source: Any) -> Any:
+    """Return a list of rows (user, item, rating and perhaps date) as a frame; all else as it is."""
+    import pyarrow as pa
+
+    rows = source if isinstance(source, list) else []
+    widths = {len(row) if isinstance(row, tuple) else 0 for row in rows}
+    if not widths or not widths <= {3, 4}:
+        return source
+    if len(widths) > 1:
+        raise InputError("rows of 3 and of 4 values", advice="Give every row a date, or None.")
+    names = ("user", "item", "rating", "day")
+    try:
+        columns = {
+            name: pa.array(list(values))
+            for name, values in zip(names, zip(*rows, strict=True), strict=False)
+        }
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        raise InputError(
+            f"rows: cannot be read as columns ({error})",
+            advice="Give ids as text or whole numbers, and ratings as numbers.",
+        ) from None
+    return pa.table(columns)
 
 
 def _refuse_names(names: Any) -> None:

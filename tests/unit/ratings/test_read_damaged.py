@@ -57,7 +57,7 @@ TEXTS = {
     ),
     "word as rating": (
         HEAD + GOOD + "berta,brazil,good,2020-01-02\n",
-        ["line 3: rating 'good'", "no finite numbers", "such as 4 or 3.5"],
+        ["line 3: rating 'good' is not a number", "no finite numbers", "such as 4 or 3.5"],
     ),
     "nan": (HEAD + "berta,brazil,nan,2020-01-02\n", ["line 2: rating 'nan'"]),
     "infinity": (HEAD + "berta,brazil,inf,2020-01-02\n", ["line 2: rating 'inf'"]),
@@ -66,11 +66,11 @@ TEXTS = {
     "underscore": (HEAD + "berta,brazil,1_0,2020-01-02\n", ["rating '1_0'"]),
     "an id in its place": (
         HEAD + "berta,brazil,person17,2020-01-02\n",
-        ["line 2: rating a text that is none"],
+        ["line 2: the rating is not a number"],
     ),
     "a title in its place": (
         HEAD + "berta,brazil,Star Wars,2020-01-02\n",
-        ["line 2: rating a text that is none"],
+        ["line 2: the rating is not a number"],
     ),
     "true": (HEAD + "berta,brazil,true,2020-01-02\n", ["rating 'true'"]),
     "other digits": (HEAD + "berta,brazil,٤,2020-01-02\n", ["no finite numbers"]),

@@ -95,13 +95,13 @@ def test_the_first_five_are_those_further_up_whatever_the_column(tmp_path) -> No
         survey(tmp_path, "id,a,b\n" + rows, attribute_cols=[])
     lines = [line.strip().split("survey.csv, ")[1] for line in str(caught.value).split("\n")[1:6]]
     assert lines == [
-        "line 2, column 2: rating 'x'",
-        "line 2, column 3: rating 'y'",
-        "line 3, column 2: rating 'x'",
-        "line 3, column 3: rating 'y'",
-        "line 4, column 3: rating 'y'",
+        "line 2, column 2: rating 'x' is not a number",
+        "line 2, column 3: rating 'y' is not a number",
+        "line 3, column 2: rating 'x' is not a number",
+        "line 3, column 3: rating 'y' is not a number",
+        "line 4, column 3: rating 'y' is not a number",
     ]
-    assert "7 rows in all" in str(caught.value)
+    assert "7 cells in all" in str(caught.value)
 
 
 def test_one_column_cannot_be_two_things(tmp_path) -> None:

@@ -123,7 +123,7 @@ class RatingColumn:
         for fault, indices in wrong.items():
             where = np.flatnonzero(np.isin(places, indices) & ~null)
             first = [_shown(texts[p]) for p in places[where[:NAMED]]]
-            text = "no rating" if fault == _empty() else "rating {}"
+            text = "no rating" if fault == _empty() else "{}"
             self._faults.add(
                 fault,
                 rows[where],
@@ -192,7 +192,9 @@ def _shown(text: str) -> str:
 
     Columns may have been taken for one another, and users and items are not named.
     """
-    return quoted(text) if _LIKE_A_RATING.fullmatch(text) else "a text that is none"
+    if not _LIKE_A_RATING.fullmatch(text):
+        return "the rating is not a number"
+    return f"rating {quoted(text)} is not a number"
 
 
 _EXACT = 2**53  # whole numbers up to here are exact in a float

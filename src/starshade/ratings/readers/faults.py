@@ -27,11 +27,11 @@ class Fault:
 class Faults:
     """Collects the mistakes of one input while all of it is read.
 
-    `locate`: row number (from 0 over the whole input) → where that row stands.
+    `locate`: row number (from 0 over the whole input) → where that row stands. `of`: what they are.
     """
 
-    def __init__(self, locate: Callable[[int], str]) -> None:
-        self._locate = locate
+    def __init__(self, locate: Callable[[int], str], of: str = "rows") -> None:
+        self._locate, self._of = locate, of
         self.noted: dict[Fault, Wrong] = {}
 
     def __bool__(self) -> bool:
@@ -55,7 +55,10 @@ class Faults:
         """Raise one InputError about everything that was added, if anything was."""
         if not self:
             return
-        parts = [f"{each.what}\n{wrong.named(self._locate)}" for each, wrong in self.noted.items()]
+        parts = [
+            f"{each.what}\n{wrong.named(self._locate, self._of)}"
+            for each, wrong in self.noted.items()
+        ]
         advice = dict.fromkeys(fault.advice for fault in self.noted)
         raise InputError("\n".join(parts), advice=" ".join(advice))
 

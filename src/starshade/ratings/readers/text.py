@@ -157,6 +157,11 @@ class TextSource:
                 f"  {file.shown}, line {line}: {_fields(1 + (count - 1) // self._stride)}"
                 for line, count in zip(structure.ragged_lines, structure.ragged_fields, strict=True)
             ]
+            if self.dialect.header and structure.ragged_fields[0] == self._n_fields - self._stride:
+                advice.append(
+                    "The header has one field more than these rows: remove it, perhaps an empty "
+                    "one at its end."
+                )
             parts.append(f"rows with a wrong number of fields ({expected})")
             parts += [*lines, *_more(structure.ragged, len(lines))]
             advice.append("Correct those rows, or name the delimiter if it is another one.")

@@ -24,11 +24,11 @@ class Wrong:
         first = sorted(self.first + other.first)[:NAMED]
         return Wrong(self.total + other.total, tuple(first))
 
-    def named(self, locate: Callable[[int], str]) -> str:
-        """Name the first rows and say how many there are."""
+    def named(self, locate: Callable[[int], str], of: str = "rows") -> str:
+        """Name the first rows, or cells, and say how many there are."""
         lines = [f"  {locate(row)}: {what}" for row, what in self.first]
         if self.total > len(lines):
-            lines.append(f"  … {self.total:,} rows in all")
+            lines.append(f"  … {self.total:,} {of} in all")
         return "\n".join(lines)
 
 

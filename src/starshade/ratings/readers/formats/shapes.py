@@ -285,7 +285,7 @@ class WideTable:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all cells that are rated, row by row."""
-        cell_faults, row_faults = Faults(self._place), Faults(self.source.locate)
+        cell_faults, row_faults = Faults(self._place, "cells"), Faults(self.source.locate)
         ids = IdColumn("respondent", row_faults, show_values=self._show)
         ratings = RatingColumn(self._nulls, cell_faults, blank_is_null=True)
         seen: set[object] = set()
