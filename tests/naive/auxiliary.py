@@ -64,11 +64,18 @@ def one_per_item(rows: list[tuple[object, Row]], rule: str) -> list[tuple[object
             (r.rating, r.day) != (same[0].rating, same[0].day) for r in same
         ):
             raise ContradictionError
-        chosen = same[0] if rule in ("error", "first") else same[-1]
-        if rule == "mean":
+        # a row without a day gives way; a stable sort keeps the order of the file
+        if rule in ("error", "first"):
+            chosen = min(same, key=lambda r: math.inf if r.day is None else r.day)
+        else:
+            ranked = sorted(same, key=lambda r: -math.inf if r.day is None else r.day)
+            if rule == "max":
+                ranked.sort(key=lambda r: -math.inf if r.rating is None else r.rating)
+            chosen = ranked[-1]
+        if rule in ("mean", "sum"):
             known = [r.rating for r in same if r.rating is not None]
-            mean = sum(known) / len(known) if known else None
-            chosen = Row(chosen.name, chosen.item, mean, chosen.day)
+            total = sum(known) / (len(known) if rule == "mean" else 1) if known else None
+            chosen = Row(chosen.name, chosen.item, total, chosen.day)
         out.append((item, chosen))
     return out
 

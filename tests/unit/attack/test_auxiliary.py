@@ -38,7 +38,7 @@ from tests.strategies import ratings_tables, table
 from tests.unit.attack.samples import release, releases
 from tests.unit.ratings.samples import listening
 
-RULES = ("error", "first", "last", "mean")
+RULES = ("error", "first", "last", "latest", "mean", "sum", "max")
 A, B, C, D = "1", "2", "3", "4"
 FIVE = dataclasses.replace(  # the five users of golden/, item 1 being A
     table(
