@@ -60,6 +60,13 @@ def test_a_wide_table_without_codes_can_be_run_as_it_is_written(home: Path) -> N
     assert "user-col: names a column of a long table, and this one is wide" in str(problem)
 
 
+def test_list_lists_every_kind() -> None:
+    assert list(told("list")) == ["attacks", "models", "methods", "measures"]
+    said = call("list").stdout
+    assert all(name in said for name in ("scoreboard-rh", "k-exchange", "mondrian"))
+    assert list(told("list", "methods")) == ["methods"]
+
+
 def test_guessed_attributes_that_do_not_fit_are_left_out(home: Path) -> None:
     rows = [f"u{u},m{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
     (home / "mine.csv").write_text("\n".join(["user,item,rating", *rows]) + "\n")

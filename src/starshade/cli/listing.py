@@ -29,18 +29,21 @@ _WITHOUT_OPTIONS = {"measures"}
 
 
 @click.command(name="list", cls=Explained, example="starshade list methods")
-@click.argument("kind", type=click.Choice([*_ROOMS, "settings"]))
+@click.argument("kind", type=click.Choice([*_ROOMS, "settings"]), required=False)
 @running()
-def listing(kind: str, run: Run) -> None:
-    """Show what there is: attacks, models, methods, measures.
+def listing(kind: str | None, run: Run) -> None:
+    """List attacks, models, methods and measures.
 
-    Or all that can be set of them.     With --json the settings of each are a JSON Schema.
+    Or one kind of them, or all settings.     With --json the settings of each are a JSON Schema.
     """
     if kind == "settings":
         _list_settings(run)
         return
-    entries = import_module(_ROOMS[kind]).ENTRIES
-    run.emit({kind: [entry.to_dict() for entry in entries]}, lambda: _summary(kind, entries))
+    kinds = {each: import_module(_ROOMS[each]).ENTRIES for each in ([kind] if kind else _ROOMS)}
+    run.emit(
+        {each: [entry.to_dict() for entry in entries] for each, entries in kinds.items()},
+        lambda: page(*(_summary(each, entries) for each, entries in kinds.items())),
+    )
 
 
 def _list_settings(run: Run) -> None:
@@ -84,6 +87,7 @@ def _summary(kind: str, entries: Sequence[Entry]) -> Any:
             )
             for entry in entries
         ],
+        title=kind,
         align="left",
         names=True,
     )
