@@ -37,6 +37,21 @@ def test_a_header_with_one_field_too_many_is_named(header: str, tmp_path: Path) 
     assert "The header has one field more than these rows" in (caught.value.advice or "")
 
 
+def test_a_line_for_excel_alone_is_named(tmp_path: Path) -> None:
+    for start in ("", "\ufeff"):
+        text = f"{start}sep=;\r\nuser;item;rating\r\nu;i;3\r\nv;i;4\r\n"
+        with pytest.raises(InputError, match="its first line is for Excel alone"):
+            read_ratings(write(tmp_path / "r.csv", text))
+
+
+def test_a_token_of_a_database_is_repeated(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "user,item,rating\nu,i,\\N\nu,j,n/a\nv,i,4\n")
+    with pytest.raises(InputError) as caught:
+        read_ratings(path)
+    assert "rating 'n/a' is not a number" in caught.value.message
+    assert r"rating '\\N' is not a number" in caught.value.message
+
+
 def test_rows_are_read_in_python() -> None:
     rows = [("u", "i", 3.0), ("v", "i", 4.0)]
     assert values(read_ratings(rows)) == {("u", "i"): 3, ("v", "i"): 4}

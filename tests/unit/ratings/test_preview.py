@@ -98,7 +98,7 @@ def test_what_is_no_table_has_no_first_rows(
     with pytest.raises(InputError, match="a workbook"):
         ss.read_ratings(tmp_path / "book.xlsx")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\0\0")
-    with pytest.raises(InputError, match="binary"):
+    with pytest.raises(InputError, match="this is a picture"):
         preview(tmp_path / "picture.png")
 
 

@@ -184,7 +184,7 @@ def numbers(array: pa.Array) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-_LIKE_A_RATING = re.compile(r"[-+.\d]\S{0,11}|[^\W\d_]{0,8}")
+_LIKE_A_RATING = re.compile(r"[-+.\d]\S{0,11}|[^\W\d_]{0,8}|\\N|#?[nN]/[aA]")
 
 
 def _shown(text: str) -> str:

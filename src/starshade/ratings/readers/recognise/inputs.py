@@ -53,6 +53,7 @@ _FOREIGN = {  # files that are often tried, and what to do instead
     b"<html": "a web page",
     b"<?xml": "XML",
 }
+_SEPARATOR = re.compile(rb"(\xef\xbb\xbf)?\"?sep=[^\w\s]\"?[\r\n]")
 _JSON = re.compile(rb"(\[\s*)?\{\s*\"")  # a brace alone may begin an id
 
 
@@ -138,6 +139,11 @@ def plain_text(item: Input, scratch: Path) -> Input:
     for magic, what in _FOREIGN.items():
         if start.startswith(magic) or (what == "JSON" and _JSON.match(start)):
             raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
+    if _SEPARATOR.match(head):
+        raise InputError(
+            f"{item.shown}: its first line is for Excel alone (sep=)",
+            advice="Remove that line.",
+        )
     if head.startswith(_UTF16) and not head.startswith(codecs.BOM_UTF32_LE):
         return _transcoded(item, scratch)
     if b"\0" in head:
