@@ -46,7 +46,7 @@ def exchange(
     ``leaf_records[leaf_ptr[t]:leaf_ptr[t + 1]]``, ascending. `price`: what a step of a range costs,
     and a cell of one single value above zero, unless it is of a further column; None: 1 and 0.
     """
-    announce("k-exchange", anneal, nearest, dissolve)
+    announce("k-exchange", anneal, nearest)
     # further columns are zero and below, where no value is weighed
     rows = (*rows[:3], -rows[3])
 

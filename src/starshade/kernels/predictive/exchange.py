@@ -126,11 +126,12 @@ def exchange_leaves(
     def improve(leaf: int) -> None:
         users = members[ends[leaf] : ends[leaf + 1]]
         named, own = np.unique(groups[users], return_inverse=True)
-        if len(named) > 1:
-            told = points, weights, users, own, len(named), k, rounds, partners
-            with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-                _exchange_leaf(*told, np.uint64(key))
-            groups[users] = named[own]
+        if len(named) < 2:
+            return
+        told = points, weights, users, own, len(named), k, rounds, partners
+        with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
+            _exchange_leaf(*told, np.uint64(key))
+        groups[users] = named[own]
 
     run(improve, len(ends) - 1)
 

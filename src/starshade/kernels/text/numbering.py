@@ -29,16 +29,19 @@ class KeyTable:
         self._keys = np.empty(1 << 8, dtype=np.int64)
         self._numbers = np.full(1 << 8, -1, dtype=np.int32)  # by slot, −1: free
         self._taken = 0  # slots
+        self._met = 0  # keys, in all calls
 
     def number(self, keys: Ints) -> Int32s:
         """Return each key's number, giving the next free one to a key not met before."""
-        if len(keys) <= small.FEW_CELLS:
+        self._met += len(keys)
+        if self._met <= small.FEW_CELLS:
             distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
             large = int(((distinct < 0) | (distinct >= _SMALL)).sum())
             if self._taken + large <= len(self._keys) // 2:
                 numbers = np.empty(len(distinct), dtype=np.int32)
-                for i in np.argsort(first).tolist():
-                    numbers[i] = self._number_one(int(distinct[i]))
+                with np.errstate(over="ignore"):  # the hash wraps around
+                    for i in np.argsort(first).tolist():
+                        numbers[i] = self._number_one(int(distinct[i]))
                 return numbers[which]
         out = np.empty(len(keys), dtype=np.int32)
         done = 0
