@@ -58,15 +58,15 @@ def exchange(
         table = small.leaf_table(rows, records, _LANES)
         near = nearest(table, min(_NEAR, len(records) - 1), _POOL)
         steps = max(1, int(effort * len(records)))
-        told = table, local, len(named), k, price
+        arguments = table, local, len(named), k, price
         with np.errstate(over="ignore"):  # random numbers wrap around, also where interpreted
             own = np.uint64(mix(np.uint64(key) + np.uint64(records[0])))
-            anneal(*told, near, heat, shrink, CHANCES, steps, own)
+            anneal(*arguments, near, heat, shrink, CHANCES, steps, own)
             for _ in range(_ROUNDS):
-                if dissolve(*told) == 0:
+                if dissolve(*arguments) == 0:
                     break
                 own = np.uint64(mix(own))
-                anneal(*told, near, 0.0, shrink[-1:], CHANCES, steps, own)
+                anneal(*arguments, near, 0.0, shrink[-1:], CHANCES, steps, own)
         groups[records] = named[local]
 
     run(improve, len(leaf_ptr) - 1)

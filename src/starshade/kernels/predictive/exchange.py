@@ -128,9 +128,9 @@ def exchange_leaves(
         named, own = np.unique(groups[users], return_inverse=True)
         if len(named) < 2:
             return
-        told = points, weights, users, own, len(named), k, rounds, partners
+        arguments = points, weights, users, own, len(named), k, rounds, partners
         with np.errstate(over="ignore"):  # hashes wrap around, also where run interpreted
-            _exchange_leaf(*told, np.uint64(key))
+            _exchange_leaf(*arguments, np.uint64(key))
         groups[users] = named[own]
 
     run(improve, len(ends) - 1)

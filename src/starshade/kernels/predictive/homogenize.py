@@ -27,8 +27,8 @@ def mean_levels(parts: Parts, starts: Ints, members: Ints, grid: tuple[float, fl
     announce("the profiles", _mean_levels)
     out = np.empty((len(starts) - 1, len(parts.base)), np.uint8)
     across = np.ascontiguousarray(parts.loadings.T)
-    told = *parts[:-1], across, starts, members, *grid, out
-    run(lambda chunk: _mean_levels(chunk, *told), -(-len(out) // _CHUNK))
+    arguments = *parts[:-1], across, starts, members, *grid, out
+    run(lambda chunk: _mean_levels(chunk, *arguments), -(-len(out) // _CHUNK))
     return out
 
 
@@ -84,8 +84,8 @@ def simple_levels(
     """Quantize, for each group, the mean rating of an item over the members who rated it."""
     announce("the simple profiles", _simple_levels)
     out = np.empty((len(groups[0]) - 1, n_items), np.uint8)
-    told = *rows, levels, *groups, min_raters, *grid, out
-    run(lambda chunk: _simple_levels(chunk, *told), -(-len(out) // _CHUNK))
+    arguments = *rows, levels, *groups, min_raters, *grid, out
+    run(lambda chunk: _simple_levels(chunk, *arguments), -(-len(out) // _CHUNK))
     return out
 
 
@@ -125,8 +125,8 @@ def pooled_rows(parts: Parts, starts: Ints, members: Ints, penalty: Floats) -> F
     """
     announce("pooled profiles", _pooled)
     out = np.empty((len(starts) - 1, parts.loadings.shape[1]))
-    told = *parts[:6], starts, members, penalty, out
-    run(lambda chunk: _pooled(chunk, *told), -(-len(out) // _CHUNK))
+    arguments = *parts[:6], starts, members, penalty, out
+    run(lambda chunk: _pooled(chunk, *arguments), -(-len(out) // _CHUNK))
     return out
 
 
@@ -173,8 +173,8 @@ def profile_support(
     announce("profiles", _support)
     out = np.zeros((len(profiles[0]), 3), dtype=np.int64)
     rows = tuple(fixed(part) for part in table), tuple(fixed(part) for part in members)
-    told = *rows, fixed(profiles[0]), fixed(profiles[1]), least, tolerance, out
-    run(lambda chunk: _support(chunk, *told), _CHUNKS)
+    arguments = *rows, fixed(profiles[0]), fixed(profiles[1]), least, tolerance, out
+    run(lambda chunk: _support(chunk, *arguments), _CHUNKS)
     return out
 
 
