@@ -306,7 +306,7 @@ def test_an_export_with_files_beside_it_is_asked_about_on_one_page(
     assert not faults_of(page, axe, "asked")
     page.set_input_files("#upload-users", export / "people.csv")
     page.set_input_files("#upload-item_names", export / "films.csv")
-    page.locator("label", has_text="the last one in the file").click()
+    page.locator("#mapping input[name=on_duplicate][value=last]").check()
     submit(page, "mapping")  # with the files that are chosen and what is decided
     page.locator("#work-title").wait_for()
     assert page.locator("dd", has_text="age, gender").count()

@@ -27,9 +27,9 @@ _COLUMNS = {"user_col": "People", "item_col": "Items", "rating_col": "Ratings", 
 _SURVEY = {"wide", "id_col", "attribute_cols", "null_values"}
 _SCALES = ("1:5:1", "0.5:5:0.5", "1:10:1")
 _DUPLICATES = (
-    Choice("last", "the latest date, then the last row"),
-    Choice("first", "the earliest date, then the first row"),
-    Choice("latest", "the latest date; stop if there are no dates"),
+    Choice("last", "the latest", help="By date; of one date, or without dates, the last row."),
+    Choice("first", "the earliest", help="By date; of one date, or without dates, the first row."),
+    Choice("latest", "the latest, by date alone", help="Stops if there are no dates."),
     Choice("mean", "their mean"),
     Choice("sum", "their sum"),
     Choice("max", "the highest"),
