@@ -22,6 +22,7 @@ def bash(script: str, folder: Path, **env: str) -> subprocess.CompletedProcess[b
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(ratings_csv: Path, tmp_path: Path, closed: str) -> None:
     done = bash(f"starshade data describe {ratings_csv} --json {closed}", tmp_path)

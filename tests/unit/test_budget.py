@@ -130,6 +130,7 @@ OWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", OWN)
 @pytest.mark.parametrize("disturbed", [False, True])
 def test_kernels_of_a_program_go_on_working(order: str, disturbed: bool) -> None:

@@ -126,6 +126,7 @@ def test_what_a_listed_kernel_calls_is_listed_before_it(use: str) -> None:
                 )
 
 
+@pytest.mark.slow
 def test_what_commands_call_is_listed(folder: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-c", CALLED, json.dumps(COMMANDS)],
@@ -140,6 +141,7 @@ def test_what_commands_call_is_listed(folder: Path) -> None:
             assert use in listed.get((kernel, types), []), f"{kernel}: python -m tests.ahead"
 
 
+@pytest.mark.slow
 def test_two_first_commands_compile_once_and_then_nothing(folder: Path, cold: Path) -> None:
     both = [start_cold(folder, "data", "describe", "u.data") for _ in range(2)]
     said = [process.communicate(timeout=PATIENCE)[1] for process in both]
