@@ -118,6 +118,18 @@ def test_small_chances_are_told_apart() -> None:
     assert value[:, :3].tolist() == [[3.0, 2.0, 3.0]] * 2
 
 
+def test_people_weighed_in_blocks_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0, 2: 4.0}, {0: 4.0, 1: 1.0, 2: 2.0}], STARS)
+    facts = Facts(np.arange(3), np.array([0, 1, 2, 4]), np.array([0, 2, 0, 1]), np.full(4, 4.0))
+    wanted = Wanted.by([np.array([1, 2]), np.array([0]), np.array([2, -1])])
+    seen = Seen.of(ratings, ratings)
+    at_once = seen.shown(facts, wanted)
+    monkeypatch.setattr("starshade.attack.shadows.seen._BLOCK", 1)
+    assert len([*seen.fits(facts)]) == 3
+    for found, expected in zip(seen.shown(facts, wanted), at_once, strict=True):
+        assert np.array_equal(found, expected)
+
+
 def test_by_the_crowd_nobody_is_known() -> None:
     ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0}, {0: 4.0, 1: 1.0, 2: 2.0}], STARS, n_items=4)
     (seen,) = pair_of("ratings", table([*rows(ratings), {}, {}], STARS, n_items=4))[1:2]
