@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.mutants.changes import Mutant, changes_of, mutant_of
@@ -58,9 +59,14 @@ def copied(root: Path) -> Iterator[Path]:
     """Copy the checkout; files keep their times, so that compiled kernels are used again."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         place = Path(folder).resolve() / "checkout"
-        left_out = shutil.ignore_patterns(".*", "site", "dist", "reproduction", "*-out")
-        shutil.copytree(root, place, ignore=left_out)
+        shutil.copytree(root, place, ignore=partial(_left_out, root))
         yield place
+
+
+def _left_out(root: Path, folder: str, names: list[str]) -> set[str]:
+    """Return what a copy does without: hidden files, and what the targets of `make` wrote."""
+    made = ("site", "dist", "reproduction", "*-out") if Path(folder) == root else ()
+    return shutil.ignore_patterns(".*", *made)(folder, names)
 
 
 def first_failure(place: Path, tests: Sequence[str], seconds: float) -> str | None:
@@ -138,8 +144,8 @@ def main() -> int:
             head = f"[{len(results)}/{len(mutants)}, {minutes:.0f} min left]"
             text = f"{head} {result.outcome:8} {result.seconds:4.0f} s  {result.mutant}"
             print(text, file=sys.stderr, flush=True)
-        # a test that fails without a mutant has killed none
-        killers = sorted({each.killer for each in results if "::" in each.killer})
+        # a test that fails without a mutant has killed none; nor has a file that cannot be read
+        killers = sorted({each.killer for each in results if each.killer.startswith("tests/")})
         broken = first_failure(place, killers, 10 * options.seconds) if killers else None
     survivors = [each.mutant for each in results if each.outcome == "survived"]
     if options.json:

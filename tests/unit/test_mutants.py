@@ -106,6 +106,15 @@ def test_each_kind_of_change(tmp_path: Path, before: str, after: list[str]) -> N
         (tmp_path / "é.py").write_bytes(source)
 
 
+def test_a_copy_holds_every_module(toy: Path) -> None:
+    names = "reproduction/page.html", "src/starshade/audit/reproduction/claims.py", ".git/HEAD"
+    for name in names:
+        (toy / name).parent.mkdir(parents=True)
+        (toy / name).write_text("")
+    with copied(toy) as place:
+        assert contents(toy).keys() - contents(place).keys() == {names[0], names[2]}
+
+
 def test_a_seed_draws_the_same_mutants_of_every_part(tmp_path: Path) -> None:
     folders = [patterns[0].split("/*")[0] for patterns in PARTS.values()]
     for folder in folders:
