@@ -285,7 +285,9 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
         assert list((project / FOLDER / "work").iterdir()) == []
         return " ".join(found.stdout.split())
 
-    assert "release-1 is published as published/release-1" in judged("targets = 30", 0)
+    said = judged("targets = 30", 0)
+    assert "A report on it is .starshade/reports/release-1.html" in said
+    assert "release-1 is published as published/release-1" in said
     assert told("run")["again"]
     said = judged('targets = 30\nlimit = ["class=0"]', 1)
     assert "It is out, and would not be published" in said

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+import shlex
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 
+import starshade as ss
 from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.ratings.write import write_ratings
 from starshade.utility.registry import PROBED
+from tests.system import pages
+from tests.system.conftest import call
 
 PAGE = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("## What is in it") :]
@@ -52,3 +60,47 @@ def test_the_lines_on_recommenders_run() -> None:
     exec("import starshade as ss\n" + block, names)
     assert names["profiles"].shape == (len(names["sizes"]), names["release"].classes.n_items)
     assert int(np.sum(names["sizes"])) <= ratings.n_users
+
+
+#: set-up, and the studio's server, which other tests start
+ELSEWHERE = ("make", "python3", ".venv/bin/starshade", "starshade studio")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["made up", pytest.param("MovieLens", marks=pytest.mark.real)])
+def test_every_command_runs_in_order(
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    """A check may fail (1); no command may be refused (2)."""
+    if kind == "MovieLens":
+        folder = request.getfixturevalue("ml100k_dir")
+        ratings = ss.read_ratings(folder / "u.data", users=folder / "u.user")
+    else:
+        ratings = synthesize(n_users=200, n_items=100, n_ratings=6000, rng=1)
+    monkeypatch.chdir(tmp_path)
+    prepare(ratings)
+    steps = [each for each in pages.steps("../README.md") if not each.command.startswith(ELSEWHERE)]
+    assert len(steps) > 20
+    most_rated = ratings.items[int(np.argmax(ratings.item_support))]
+    assert kind == "made up" or most_rated == "50"
+    for step in steps:
+        words = shlex.split(step.command.replace('"50"', f'"{most_rated}"'), comments=True)
+        assert words[0] == "starshade", step.command
+        unattended = ["--yes"] if words[1] == "init" else []
+        result = call(*words[1:], *unattended)
+        assert result.exit_code in (0, 1), f"{step.command}\n{result.stderr}"
+
+
+def prepare(ratings: Ratings) -> None:
+    """Write the files that README's commands read."""
+    write_ratings(ratings, "ratings.csv")
+    write_ratings(ratings.keep_users(np.arange(20)), "public.csv")
+    assert ratings.attributes is not None
+    people = ratings.attributes.rename_columns([n.lower() for n in ratings.attributes.column_names])
+    csv.write_csv(people.add_column(0, "user", pa.array([*ratings.users])), "people.csv")
+    answers = np.random.default_rng(1).integers(1, 6, (60, 20))
+    questions = {f"q{number}": given for number, given in enumerate(answers.T, 1)}
+    csv.write_csv(pa.table({"id": np.arange(60), **questions}), "survey.csv")

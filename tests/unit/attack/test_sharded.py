@@ -32,6 +32,7 @@ from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, StarshadeError
 from starshade.kernels.fingerprint import first_equal_row
+from starshade.ratings.scale import Scale
 from starshade.ratings.shards.equal import equal_rows
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
@@ -39,7 +40,7 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder import digest
 from starshade.release.folder.digest import digest_of, digest_of_shards
-from tests.strategies import ratings_tables
+from tests.strategies import ratings_tables, table
 
 KNOWLEDGE = st.builds(
     Knowledge,
@@ -108,6 +109,14 @@ def assert_same_result(found, whole):
 )
 def test_shards_change_no_answer(tmp_path_factory, ratings, knowledge, attack, n, targets, seed):
     assert_shards_change_nothing(tmp_path_factory, ratings, knowledge, attack, n, targets, seed)
+
+
+def test_the_bound_counts_the_fewest_equal_records(tmp_path_factory):
+    rows = [{0: 1.0}, {1: 2.0}, {0: 1.0}, {1: 2.0}, {0: 1.0}]
+    ratings = table(rows, Scale(1, 5, 1))
+    arguments = Knowledge(known=1), LabelAttack(), 3, None, 0
+    result = assert_shards_change_nothing(tmp_path_factory, ratings, *arguments)
+    assert result.bound == 1 / 2
 
 
 @settings(max_examples=25, deadline=None)
@@ -209,6 +218,7 @@ def assert_shards_change_nothing(factory, ratings, knowledge, attack, n, targets
         assert found == whole
     else:
         assert_same_result(found, whole)
+    return found
 
 
 def test_candidates_that_differ_in_what_is_known_alone_are_not_identical(tmp_path):
