@@ -7,6 +7,8 @@ SPARK := .venv-spark
 # the first interpreter on the path that is new enough
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# what an import needs is compiled when it is first imported
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 DEMO_OUT ?= demo-out
 TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
@@ -97,24 +99,24 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
+	@$(BIN)/python $(INSTALL) --editable '.[report]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) with the developers' tools (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python $(INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.core $(VENV)/.docs
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	@echo "setting up $(VENV) with what writes the documentation (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,report]'
+	@$(BIN)/python $(INSTALL) --editable '.[docs,report]'
 	@touch $@ $(VENV)/.core
 
 $(SPARK)/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
 	@echo "setting up $(SPARK) (once)"
 	@$(PYTHON) -m venv $(SPARK)
-	@$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[spark,test]'
+	@$(SPARK)/bin/python $(INSTALL) --editable '.[spark,test]'
 	@touch $@
 
 # pyCANON pins its world: an environment of its own, without starshade
@@ -122,5 +124,5 @@ $(ORACLES)/.ready:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
 	@echo "setting up $(ORACLES) (once)"
 	@$(PYTHON) -m venv $(ORACLES)
-	@$(ORACLES)/bin/python -m pip install --quiet --disable-pip-version-check 'pycanon>=1.3,<2'
+	@$(ORACLES)/bin/python $(INSTALL) 'pycanon>=1.3,<2'
 	@touch $@
