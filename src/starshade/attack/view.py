@@ -240,7 +240,7 @@ def truth_on(original: Ratings, items: Vocabulary, item_of: NDArray[np.int32]) -
     )
 
 
-NO_DAYS = np.empty(0, dtype=np.uint16)
+NO_DAYS = fixed(np.empty(0, dtype=np.uint16))
 
 
 def below(counts: NDArray[Any]) -> NDArray[np.int64]:

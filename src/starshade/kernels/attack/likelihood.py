@@ -203,7 +203,7 @@ def _weigh(t, n, some, rows, counts, law, facts, order, memo, beside, listed, ch
         if out > 0 and not wrong_items:
             if np.isnan(memo[kind, 0]):
                 m = len(order)
-                memo[kind, 0] = owed(row, t, m, 0, rows, counts, facts, order, beside)
+                memo[kind, 0] = owed(row, t, m, np.int64(0), rows, counts, facts, order, beside)
             out *= memo[kind, 0] * said
         if out > 0:
             chance[kept], e = math.frexp(out)

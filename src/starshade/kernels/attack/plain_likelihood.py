@@ -87,7 +87,7 @@ def _chunk(start, stop, held, weights, facts, goal, found):  # type: ignore[no-u
                 listed[n], power[n] = row, np.int64(math.floor(bits))
                 score[n] = 2.0 ** (bits - power[n])
                 n += 1
-        sum_up(t, listed[:n], score, power, (0.0, 0), goal, masses, found[t])
+        sum_up(t, listed[:n], score, power, (0.0, np.int64(0)), goal, masses, found[t])
 
 
 @inner

@@ -151,7 +151,7 @@ def greedy_groups(table, k, far, kind):  # type: ignore[no-untyped-def]
     n_groups = n // k
     low, high = np.empty((n_groups, m), kind.dtype), np.empty((n_groups, m), kind.dtype)
     left = n
-    formed = 0
+    formed = np.int64(0)  # a literal would be compiled for alone
     while formed < n_groups:
         count = min(n_groups - formed, 1 + left // (_SHARE * k))
         _grow(work[:, :left], place[:left], k, far, group, formed, low, high, count)
