@@ -159,6 +159,7 @@ def test_what_cannot_be_compared_is_told_before_the_long_work(
     assert "at least one method" in refused(*compare, "--methods", ",")
 
 
+@pytest.mark.slow
 def test_the_study_of_riyana_and_natwichai(
     ratings_csv: Path, users_csv: Path, tmp_path: Path
 ) -> None:

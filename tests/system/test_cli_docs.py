@@ -69,6 +69,7 @@ def test_every_option_says_what_it_does() -> None:
                 assert parameter.help, f"{name} {parameter.opts}"
 
 
+@pytest.mark.slow
 def test_the_keys_are_those_that_are_printed(
     made: Made, demo: Demo, ratings_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ _LONG = ("starshade reproduce",)
 _ENDLESS = ("starshade studio",)
 
 
+@pytest.mark.slow
 def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one folder, one after the other: a release first, which others are about."""
     monkeypatch.chdir(tmp_path)

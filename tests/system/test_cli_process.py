@@ -18,6 +18,7 @@ from tests.system.conftest import Demo, Made, refused
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.mark.slow
 def test_demo_tells_the_story(shell: Shell, tmp_path: Path) -> None:
     out = shell("demo", "--seed", 1)
     assert out.returncode == 0, out.stderr
