@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,34 @@ def counted(n: int, one: str, many: str = "") -> str:
     ('1 row', '1,502 rows', '2 people')
     """
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def split_list(text: str) -> list[str]:
+    """Split a list written with commas; a part in double quotes may hold some.
+
+    Examples
+    --------
+    >>> split_list('age, "Sweet, or salty?",zip,')
+    ['age', 'Sweet, or salty?', 'zip']
+    """
+    rows = csv.reader([text.replace("\n", ",")], skipinitialspace=True)
+    return [part.strip() for row in rows for part in row if part.strip()]
+
+
+def join_list(parts: Iterable[object], between: str = ",") -> str:
+    """Write a list with commas, for `split_list` to read.
+
+    Examples
+    --------
+    >>> join_list(["age", "Sweet, or salty?", 3])
+    'age,"Sweet, or salty?",3'
+    """
+    return between.join(map(_quoted, map(str, parts)))
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"' if {",", '"'} & set(text) else text
 
 
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -95,6 +95,20 @@ def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
     assert "all numbers" not in call(*asked, *options).stderr
 
 
+def test_the_list_of_attributes_can_be_typed_as_it_is_advised(tmp_path: Path) -> None:
+    file = tmp_path / "survey.csv"
+    rows = [f"p{i},{i % 5 + 1},{4 - i % 4},{i * 3 % 5 + 1},{200 + i},{20 + i},x" for i in range(20)]
+    header = 'id,a,b,"c, d\'s",Duration,"Your age, in years","say ""why"""'
+    file.write_text("\n".join([header, *rows]) + "\n")
+    said = refused("data", "describe", file, "--wide")
+    flag = re.search("--attribute-cols .*?(?=\\. If)", said)[0]
+    assert "'" in flag
+    found = told("data", "describe", file, "--wide", *shlex.split(flag))
+    assert (found["users"], found["items"]) == (20, 3)
+    chosen = shlex.split("""--item-cols 'a,"c, d'"'"'s"' """)
+    assert told("data", "describe", file, "--wide", *chosen)["items"] == 2
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_what_no_audit_can_pass_is_refused_before_the_work(
     entry: Entry, ratings_csv: Path, tmp_path: Path

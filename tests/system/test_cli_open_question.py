@@ -48,7 +48,9 @@ def test_an_undecided_code_is_a_question_until_it_is_answered(home: Path) -> Non
 
 def test_a_wide_table_without_codes_can_be_run_as_it_is_written(home: Path) -> None:
     survey(home / "wide.csv")
-    assert call("init", "wide.csv", "--wide", "--id-col", "#", "--yes").exit_code == 0
+    numbered = ("init", "wide.csv", "--wide", "--id-col", "#", "--yes")
+    assert "'id'" in call(*numbered).stderr  # the ids are no answers
+    assert call(*numbered, "--attribute-cols", "id").exit_code == 0
     assert 'id-col = "#"' in (home / "starshade.toml").read_text()
     (home / "starshade.toml").unlink()
     assert call("init", "wide.csv", "--wide", "--yes").exit_code == 0

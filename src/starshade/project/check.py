@@ -16,6 +16,7 @@ from starshade.naming import speak
 from starshade.project.settings import PublishSettings
 from starshade.ratings.places.place import resolve_folder
 from starshade.ratings.readers.addresses.address import has_secret, path_of, scheme_of
+from starshade.ratings.settings import OF_LONG, OF_WIDE
 
 if TYPE_CHECKING:
     from starshade.project.file import Project
@@ -170,15 +171,14 @@ def _long_and_wide(project: Project) -> Iterator[Wrong]:
     """Refuse columns of a long table in a wide one, and the other way round."""
     data = project.data
     wide = data.get("wide") or data.get("format") == "wide"
-    long_only = ("user_col", "item_col", "rating_col", "day_col")
-    for name in long_only if wide else ("id_col", "attribute_cols"):
+    for name in OF_LONG if wide else OF_WIDE:
         if data.get(name):
             what, instead = ("long", "this one is wide") if wide else ("wide", "this one is long")
             yield Wrong(
                 "data",
                 name,
                 f"{name.replace('_', '-')}: names a column of a {what} table, and {instead}",
-                "Remove the line; a wide table has id-col and attribute-cols."
+                "Remove the line; a wide table has id-col, item-cols and attribute-cols."
                 if wide
                 else "Add wide = true, or remove the line.",
             )

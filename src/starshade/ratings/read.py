@@ -27,8 +27,8 @@ from starshade.ratings.readers.addresses.databases import (
 from starshade.ratings.readers.beside import attach, attach_names, read_attributes, read_names
 from starshade.ratings.readers.faults import suspect_codes
 from starshade.ratings.readers.formats.plain import NotPlain
-from starshade.ratings.readers.formats.shapes import WideTable
 from starshade.ratings.readers.formats.tables import FrameSource, is_frame
+from starshade.ratings.readers.formats.wide import WideTable
 from starshade.ratings.readers.open import (
     Opened,
     Request,
@@ -64,6 +64,7 @@ def read_ratings(
     day_col: str | int | None = None,
     wide: bool = False,
     id_col: str | int | None = None,
+    item_cols: Sequence[str] = (),
     attribute_cols: Sequence[str] = (),
     null_values: Sequence[str] = (),
     scale: Scale | str | None = None,
@@ -99,6 +100,8 @@ def read_ratings(
         One row per respondent, a column per item.
     id_col : str or int, optional
         Wide tables: the column of the respondents' ids; ``#`` numbers the rows.
+    item_cols : sequence of str
+        Wide tables: columns of the items, in which ``*`` stands for any text; empty: all others.
     attribute_cols : sequence of str
         Wide tables: columns of personal attributes.
     null_values : sequence of str

@@ -11,6 +11,9 @@ from starshade.setting import settable
 OnDuplicate = Literal["error", "first", "last", "latest", "mean", "sum", "max"]
 
 _NAME = {"usual": "NAME", "unset": "recognised"}
+#: settings that name columns of a long table, and of a wide one
+OF_LONG = ("user_col", "item_col", "rating_col", "day_col")
+OF_WIDE = ("id_col", "item_cols", "attribute_cols")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,14 @@ class ReadingSettings:
         "Wide tables: column of the user ids; # numbers the rows.",
         default=None,
         **_NAME,
+    )
+    item_cols: Sequence[str] = settable(
+        "Survey: columns of the items",
+        "Wide tables: columns of the items; * stands for any text.",
+        default=(),
+        commas=True,
+        usual="A,B",
+        unset="all others",
     )
     attribute_cols: Sequence[str] = settable(
         "Survey: columns of personal attributes",

@@ -75,8 +75,13 @@ DAMAGED = [
     (SURVEY.replace("3.0", "7"), {"scale": "1:5:1"}, ["off the scale", "column 3: rating 7"]),
     (SURVEY.replace(",9,", ",10,"), {}, ["'10' stand there more than once"]),
     ("id,a\nx,\n", NO_ATTRIBUTES, ["survey.csv: no ratings in it"]),
-    # undeclared attributes are taken for items, and their values for ratings
-    (SURVEY, NO_ATTRIBUTES | {"scale": "1:5:1"}, ["off the scale", "column 4: rating 30"]),
+    (SURVEY, NO_ATTRIBUTES, ["probably none", "'Age', 'Zip'", 'attribute_cols=["Age", "Zip"]']),
+    # items that are given are taken for items, and their values for ratings
+    (
+        SURVEY,
+        NO_ATTRIBUTES | {"scale": "1:5:1", "item_cols": ["9", "10", "Age"]},
+        ["off the scale", "column 4: rating 30"],
+    ),
 ]
 
 
@@ -142,7 +147,7 @@ def test_codes_for_no_answer_are_pointed_out(tmp_path, cells: str, code: str) ->
 def test_a_code_is_pointed_out_beside_an_attribute_that_was_not_declared(tmp_path) -> None:
     rows = [(1, 900, 5, 99, 4), (2, 3000, 99, 1, 2), (3, 50, 1, 99, 3)]
     text = "id,Income,a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
-    plain = NO_ATTRIBUTES | {"null_values": []}
+    plain = NO_ATTRIBUTES | {"null_values": [], "item_cols": ["Income", "a", "b", "c"]}
     (said,) = survey(tmp_path, text, **plain).report.notes
     assert said.startswith("99 looks like a code for 'no answer'")
     # counts may be far apart: where most items with it have more or as much, it is a count
@@ -154,9 +159,12 @@ def test_a_column_of_words_is_named_with_the_way_out(tmp_path) -> None:
     with pytest.raises(InputError, match=r'attribute_cols=\["Sex", "City"\]'):
         survey(tmp_path, "id,Sex,City,a\n1,m,Rome,4\n2,f,Bonn,x\n3,f,Bonn,5\n", **NO_ATTRIBUTES)
     frame = pa.table({"id": [1], "Member": [True], "a": [4]})
-    with pytest.raises(InputError, match="column 'Member': ratings of type bool") as caught:
+    with pytest.raises(InputError, match="without numbers: 'Member'") as caught:
         read_ratings(frame, wide=True)
     assert 'attribute_cols=["Member"]' in str(caught.value)
+    nested = frame.append_column("list", pa.array([[1]]))
+    with pytest.raises(InputError, match="column 'list': ratings of type list"):
+        read_ratings(nested, wide=True, attribute_cols=["Member"])
 
 
 def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:

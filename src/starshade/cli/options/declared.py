@@ -13,6 +13,7 @@ import click
 from starshade.cli.options.help import Completed, Explained
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
+from starshade.plain import split_list
 from starshade.registry import Entry, find
 from starshade.setting import Setting, is_plain, settings_of
 
@@ -48,8 +49,7 @@ class Written(Completed):
         try:
             if not self.setting.commas:
                 return self._read(value)
-            parts = (part.strip() for part in value.split(","))
-            read = tuple(self._read(part) for part in parts if part)
+            read = tuple(map(self._read, split_list(value)))
             return self.setting.checked(read)
         except click.BadParameter:
             meant = _meant(self.setting, ctx)

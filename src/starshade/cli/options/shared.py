@@ -16,6 +16,7 @@ from starshade.cli.options.help import OWN, READING, grouped
 from starshade.cli.options.project import of_project, without_its_columns
 from starshade.cli.options.spelling import as_option, words_of
 from starshade.errors import ConfigError, OutputError
+from starshade.plain import join_list
 from starshade.ratings.readers.addresses.address import hidden, is_table
 from starshade.ratings.settings import ReadingSettings
 from starshade.registry import Entry
@@ -61,7 +62,7 @@ class Reading(ReadingSettings):
             if setting.kind == "flag":
                 options.append(as_option(setting.name, value))
             else:
-                joined = ",".join(value) if setting.commas else value
+                joined = join_list(value) if setting.commas else value
                 options += words_of(as_option(setting.name), joined)
         return options
 

@@ -9,6 +9,7 @@ import click
 
 from starshade.audit.compare.settings import CompareSettings
 from starshade.naming import Value
+from starshade.plain import join_list
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import is_plain, settings_of
 
@@ -55,8 +56,9 @@ def as_option(setting: str, value: Value = None) -> str:
     if isinstance(value, list | tuple):
         if setting not in _WITH_COMMAS:
             return " ".join(f"{option} {each}" for each in value)
-        joined = ",".join(map(str, value))
-        return f"{option} {joined if _SAFE.fullmatch(joined) else repr(joined)}"
+        joined = join_list(value)
+        in_shell = "'" + joined.replace("'", "'\"'\"'") + "'"
+        return f"{option} {joined if _SAFE.fullmatch(joined) else in_shell}"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{option} '{text}'" if text == "#" else f"{option} {text}"
 

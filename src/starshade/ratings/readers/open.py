@@ -20,8 +20,9 @@ from starshade.ratings.readers.formats.dialects import (
 )
 from starshade.ratings.readers.formats.parts import Parts
 from starshade.ratings.readers.formats.plain import plain_batches
-from starshade.ratings.readers.formats.shapes import LongTable, WideTable
+from starshade.ratings.readers.formats.shapes import LongTable
 from starshade.ratings.readers.formats.tables import ParquetSource, Source, Table
+from starshade.ratings.readers.formats.wide import WideTable
 from starshade.ratings.readers.recognise.aliases import (
     headless,
     listing,
@@ -35,7 +36,7 @@ from starshade.ratings.readers.recognise.inputs import Input, is_parquet, plain_
 from starshade.ratings.readers.recognise.sniff import Head, look
 from starshade.ratings.readers.text import TextSource
 from starshade.ratings.scale import Scale
-from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.settings import OF_LONG, OF_WIDE, ReadingSettings
 from starshade.ratings.staging import Batch
 from starshade.ratings.vocabulary import is_canonical_integer
 from starshade.setting import check
@@ -162,6 +163,7 @@ def _wide(source: Source, where: str, request: Request) -> Opened:
         source,
         where,
         id_col=request.id_col,
+        item_cols=request.item_cols,
         attribute_cols=request.attribute_cols,
         nulls=request.nulls,
         show_values=request.show_values,
@@ -332,18 +334,18 @@ class Request(ReadingSettings):
                 )
         if self.format == "wide":
             object.__setattr__(self, "wide", True)
-        long_only = [f"{role}_col" for role, name in self.given().items() if name]
+        long_only = [name for name in OF_LONG if getattr(self, name)]
         if self.wide and long_only:
             raise ConfigError(
                 f"{named(long_only[0])} names a column of a long table, and this one is wide",
-                advice=f"A wide table has {named('id_col')} and {named('attribute_cols')}.",
+                advice=f"A wide table has {_of_wide()}.",
                 setting=long_only[0],
             )
         if self.wide and self.format not in (None, "wide"):
             raise ConfigError(f"{called('format')} {self.format!r} is not wide", setting="format")
-        if not self.wide and (self.id_col or self.attribute_cols):
+        if not self.wide and any(getattr(self, name) for name in OF_WIDE):
             raise ConfigError(
-                f"{named('id_col')} and {named('attribute_cols')} are for wide tables",
+                f"{_of_wide()} are for wide tables",
                 advice=f"Add {named('wide', True)}, or name the columns by {named('user_col')} and "
                 f"{named('users', 'FILE')}.",
             )
@@ -361,3 +363,8 @@ class Request(ReadingSettings):
     def names_columns(self) -> bool:
         """Whether anything was said that a format with fixed columns has no use for."""
         return any((*self.given().values(), self.wide, self.delimiter, self.header is not None))
+
+
+def _of_wide() -> str:
+    *most, last = map(named, OF_WIDE)
+    return f"{', '.join(most)} and {last}"

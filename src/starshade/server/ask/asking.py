@@ -8,9 +8,10 @@ job         ``JobRow.settings``
 ``read``    keyword arguments of `starshade.read_ratings` (those given, all text as it was typed:
             ``user_col``, ``item_col``, ``rating_col``, ``day_col``, ``id_col``, ``scale``,
             ``delimiter``, ``format``, ``on_duplicate``, ``users``, ``item_names`` (paths),
-            ``wide``, ``header``, ``dates`` (bool), ``attribute_cols``, ``null_values`` (lists)); a
-            data set's ``options`` are the same, and become these once it has been read. Of
-            made-up data: ``{"like", "n_users", "n_items", "n_ratings", "seed"}``, those given.
+            ``wide``, ``header``, ``dates`` (bool), ``item_cols``, ``attribute_cols``,
+            ``null_values`` (lists)); a data set's ``options`` are the same, and become these once
+            it has been read. Of made-up data: ``{"like", "n_users", "n_items", "n_ratings",
+            "seed"}``, those given.
 ``attack``  ``{"attack": NAME, "config": {fields of the attack}, "knowledge": {fields of
             Knowledge}, "targets": N, "seed": N or None}``
 ``compare`` ``{"methods": [NAME], "k": [N], "items": "top:N" or None, "eps": x or None,

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starshade.plain import counted
+from starshade.plain import counted, join_list, split_list
 from starshade.ratings.readers.addresses.address import is_address
-from starshade.ratings.settings import ReadingSettings
+from starshade.ratings.settings import OF_WIDE, ReadingSettings
 from starshade.ratings.shape import bars_of, scale_text
 from starshade.ratings.synth.preset import LIKES, PRESETS
 from starshade.server.ask.asking import SEED, Asking, Facts, field_from, given_only
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _RARE = {"delimiter", "header", "format", "users", "item_names"}
 #: what is chosen from a list where the columns are known, and what is rare then
 _COLUMNS = {"user_col": "People", "item_col": "Items", "rating_col": "Ratings", "day_col": "Dates"}
-_SURVEY = {"wide", "id_col", "attribute_cols", "null_values"}
+_SURVEY = {"wide", "null_values", *OF_WIDE}
 _SCALES = ("1:5:1", "0.5:5:0.5", "1:10:1")
 _DUPLICATES = (
     Choice("last", "the latest", help="By date; of one date, or without dates, the last row."),
@@ -202,11 +202,11 @@ def _mapping(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict
     if undecided(facts) and not values["on_duplicate"]:
         errors["on_duplicate"] = "Choose which one counts: nothing is read before that is decided."
     if not options["wide"]:
-        for name in ("id_col", "attribute_cols"):
+        for name in OF_WIDE:
             if options[name]:
                 errors[name] = "Only a survey, with one row per person, has these."
     for name in _LISTS:
-        options[name] = [part.strip() for part in (values[name] or "").split(",") if part.strip()]
+        options[name] = split_list(values[name] or "")
     options["dates"] = not options.pop("no_dates", False)
     options["header"] = {"yes": True, "no": False}.get(values["header"])
     usual = {name: setting_of(ReadingSettings, name).default for name in options}
@@ -239,7 +239,7 @@ def values_before(options: Mapping[str, Any]) -> dict[str, list[str]]:
         elif isinstance(value, bool):
             sent[name] = ["yes"] if value else []
         elif isinstance(value, (list, tuple)):
-            sent[name] = [", ".join(map(str, value))]
+            sent[name] = [join_list(value, ", ")]
         else:
             sent[name] = [str(value)]
     return sent

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
+from starshade.plain import join_list
 from starshade.ratings.settings import ReadingSettings
 from starshade.registry import find
 from starshade.server.jobs.store import DataRow, JobRow, Store
@@ -62,5 +63,5 @@ def _spelled(values: Mapping[str, Any], declared: Mapping[str, Setting]) -> Iter
         commas = name in declared and declared[name].commas
         several = value if isinstance(value, list | tuple) and not commas else [value]
         for one in several:
-            text = ",".join(map(str, one)) if isinstance(one, list | tuple) else f"{one}"
+            text = join_list(one) if isinstance(one, list | tuple) else f"{one}"
             yield from [f"--{flag}={text}"] if text.startswith("-") else [f"--{flag}", text]

@@ -1,31 +1,22 @@
-"""Long tables, a row per rating; wide ones, a row per respondent."""
+"""Long tables, a row per rating; which of the rows were read."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError, InputError
-from starshade.naming import named
+from starshade.errors import InputError
 from starshade.plain import counted
 from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn, all_in_1970
 from starshade.ratings.readers.faults import Fault, Faults
 from starshade.ratings.readers.formats.tables import ParquetSource, Source
-from starshade.ratings.readers.recognise.aliases import ROW_NUMBER, resolve
 from starshade.ratings.rows.wrong import Wrong
 from starshade.ratings.staging import Batch
-from starshade.ratings.vocabulary import is_canonical_integer
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 IN_1970 = "all dates fall in 1970: are they seconds since 1970-01-01?"
 
@@ -206,188 +197,3 @@ def _notes_on(role: str, *, decimal: bool, padded: bool) -> Iterator[str]:
         yield f"{role} ids are stored as decimal numbers and are read as whole ones"
     if padded:
         yield f"some {role} ids begin or end with a blank, which is part of the id"
-
-
-__all__ = ["ROW_NUMBER", "WideTable"]
-
-_NAMED = 10  # columns named in a message
-_REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
-
-
-class WideTable:
-    """A source with one row per respondent.
-
-    `where`: the source's name, for messages. `id_col`: column of the respondents' ids; `ROW_NUMBER`
-    numbers the rows; None: a known name. `attribute_cols`: columns of personal attributes. All
-    others are items. `nulls`: values that stand for "not rated"; a blank always does.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        where: str,
-        *,
-        id_col: str | None,
-        attribute_cols: Sequence[str],
-        nulls: NullValues,
-        show_values: bool = False,
-    ) -> None:
-        self.source = source
-        self._nulls = nulls
-        self._show = show_values
-        self._where = where
-        self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col)
-        roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
-        columns = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
-        self.attribute_cols = tuple(columns.values())
-        beside = {self.id_col, *self.attribute_cols}
-        if self.id_col in self.attribute_cols:
-            raise ConfigError(f"{where}: column {self.id_col!r} cannot be id and attribute at once")
-        self.item_cols = tuple(name for name in source.columns if name not in beside)
-        if not self.item_cols:
-            raise ConfigError(f"{where}: no column is left for the items")
-        self._items = _item_ids(self.item_cols)
-        self._kept = KeptRows()
-        self._attributes: list[pa.RecordBatch] = []
-        self._ids: list[NDArray[Any]] = []
-        self.notes: list[str] = []  # what a person should know, after all was read
-        self._strange: Counter[str] = Counter()  # item column → cells that are none, less rated
-        self.empty_rows = self.empty_columns = 0
-
-    def _respondent(self, id_col: str | None) -> str:
-        try:
-            given, where = {"respondent": id_col}, self._where
-            roles = resolve(
-                self.source.columns, given, required=["respondent"], where=where, listed=False
-            )
-        except InputError as error:
-            hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
-            advice = f"{error.advice}{hint}".strip()
-            raise InputError(error.message, advice=advice, setting=error.setting) from None
-        return roles["respondent"]
-
-    def mapping(self) -> dict[str, str]:
-        """Return which column is what, items counted."""
-        mapping = {"user": self.id_col or "row number", "item": f"{len(self.item_cols)} columns"}
-        if self.attribute_cols:
-            mapping["attributes"] = ", ".join(self.attribute_cols)
-        return mapping
-
-    def locate(self, cell: int) -> str:
-        """Say where a cell handed on (from 0) stands: its row, and its column from 1."""
-        return self._place(self._kept.original(cell))
-
-    def _place(self, cell: int) -> str:
-        row, item = divmod(cell, len(self.item_cols))
-        column = self.source.columns.index(self.item_cols[item]) + 1
-        name = f" {self.item_cols[item]!r}" if self._show else ""
-        return f"{self.source.locate(row)}, column {column}{name}"
-
-    def batches(self) -> Iterator[Batch]:
-        """Yield all cells that are rated, row by row."""
-        cell_faults, row_faults = Faults(self._place, "cells"), Faults(self.source.locate)
-        ids = IdColumn("respondent", row_faults, show_values=self._show)
-        ratings = RatingColumn(self._nulls, cell_faults, blank_is_null=True)
-        seen: set[object] = set()
-        rated = np.zeros(len(self.item_cols), dtype=np.bool_)
-        read = handed = 0
-        names = [*([self.id_col] if self.id_col else []), *self.attribute_cols, *self.item_cols]
-        for block in self.source.batches(names):
-            rows = np.arange(read, read + len(block))
-            users = ids.take(block.column(self.id_col), rows) if self.id_col else rows + 1
-            values = self._cells(block, ratings, read, cell_faults)
-            self._refuse_repeated(users, rows, seen, row_faults)
-            read += len(block)
-            if cell_faults or row_faults:
-                continue
-            kept = ~np.isnan(values)
-            self._kept.add(kept.ravel())
-            self._ids.append(users)
-            self._attributes.append(block.select(list(self.attribute_cols)))
-            self.empty_rows += int(np.count_nonzero(~kept.any(axis=1)))
-            rated |= kept.any(axis=0)
-            batch = Batch(
-                np.repeat(users, kept.sum(axis=1)),
-                np.broadcast_to(self._items, kept.shape)[kept],
-                values[kept],
-                None,
-                handed,
-            )
-            handed += len(batch)
-            yield batch
-        row_faults.refuse()
-        self._refuse(cell_faults)
-        self.empty_columns = int(np.count_nonzero(~rated))
-        self.notes += id_notes(ids)
-        if ratings.n_declared:
-            words = " or ".join(sorted(self._nulls.texts))
-            self.notes.append(
-                f"{counted(ratings.n_declared, 'cell')} with {words} counted as not rated"
-            )
-        if self.empty_rows:
-            self.notes.append(
-                f"{counted(self.empty_rows, 'respondent')} rated nothing and left out"
-            )
-        if self.empty_columns:
-            self.notes.append(f"{counted(self.empty_columns, 'item')} that nobody rated left out")
-
-    def attributes(self) -> tuple[list[str], pa.Table]:
-        """Return the respondents' ids and their attributes, after all was read."""
-        import pyarrow as pa
-
-        ids = [str(user) for users in self._ids for user in users]
-        return ids, pa.Table.from_batches(self._attributes)
-
-    def _cells(
-        self, block: pa.RecordBatch, ratings: RatingColumn, first: int, faults: Faults
-    ) -> NDArray[np.float64]:
-        n_items = len(self.item_cols)
-        values = np.empty((len(block), n_items))
-        for j, name in enumerate(self.item_cols):
-            cells = np.arange(first, first + len(block)) * n_items + j
-            before = faults.total
-            try:
-                values[:, j] = ratings.take(block.column(name), cells)
-            except InputError as error:  # a type that holds no numbers
-                raise InputError(
-                    f"{self._where}, column {name!r}: {error.message}",
-                    advice=f"{error.advice} {_no_items([name])}",
-                ) from None
-            if faults.total > before:
-                rated = int(np.count_nonzero(~np.isnan(values[:, j])))
-                self._strange[name] += faults.total - before - rated
-        return values
-
-    def _refuse(self, faults: Faults) -> None:
-        """Refuse cells that are no ratings; a column of them is most likely no item."""
-        try:
-            faults.refuse()
-        except InputError as error:
-            columns = [name for name, surplus in self._strange.items() if surplus >= 0]
-            if not columns:
-                raise
-            raise InputError(error.message, advice=f"{error.advice} {_no_items(columns)}") from None
-
-    def _refuse_repeated(
-        self, users: NDArray[Any], rows: NDArray[np.int64], seen: set[object], faults: Faults
-    ) -> None:
-        if len(users) != len(rows):  # some have no id, which is a mistake of its own
-            return
-        ids = [str(user) for user in users]
-        repeated = np.zeros(len(ids), dtype=np.bool_)
-        for i, user in enumerate(ids):
-            repeated[i] = user in seen
-            seen.add(user)
-        where = np.flatnonzero(repeated)
-        faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
-
-
-def _no_items(columns: Sequence[str]) -> str:
-    given = [*columns[:_NAMED], *(["…"] if len(columns) > _NAMED else [])]
-    return f"If this says something about the respondents: {named('attribute_cols', given)}."
-
-
-def _item_ids(names: Sequence[str]) -> NDArray[Any]:
-    if all(is_canonical_integer(name) for name in names):
-        return np.array([int(name) for name in names], dtype=np.int64)
-    return np.array(names, dtype=np.object_)

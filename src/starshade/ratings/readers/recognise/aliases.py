@@ -51,6 +51,18 @@ ALIASES: dict[str, frozenset[str]] = {
         "personid subject subjectid case caseid customerid memberid reviewerid"
     ),
 }
+#: columns that Qualtrics, LimeSurvey, SurveyMonkey and Google Forms add to the answers, that
+#: programs add to rows, and usual personal attributes
+SURVEY = _names(
+    "startdate enddate status ipaddress ipaddr progress duration durationinseconds finished "
+    "recordeddate responseid recipientlastname recipientfirstname recipientemail externalreference "
+    "externaldatareference locationlatitude locationlongitude distributionchannel userlanguage "
+    "submitdate lastpage startlanguage seed datestamp refurl token interviewtime totaltime "
+    "respondentid collectorid datecreated datemodified firstname lastname custom1 timestamp "
+    "unnamed0 rownames latitude longitude lat lon age gender sex zip zipcode postcode "
+    "postalcode birthyear yearofbirth yob income"
+)
+SURVEY |= MAILS
 #: role → sets of names in public ratings, a later set counting where no earlier one fits: a person
 #: has an id or a name, and an item may have a catalogue's number or its title alone
 PUBLIC: dict[str, tuple[frozenset[str], ...]] = {

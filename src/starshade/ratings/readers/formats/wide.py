@@ -1,0 +1,443 @@
+"""Wide tables: a row per respondent, a column per item, and columns that are probably no items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.errors import ConfigError, InputError
+from starshade.naming import named
+from starshade.plain import counted
+from starshade.ratings.readers.columns import NUMBER, IdColumn, NullValues, RatingColumn, as_text
+from starshade.ratings.readers.faults import Fault, Faults, outlying
+from starshade.ratings.readers.formats.shapes import KeptRows, id_notes
+from starshade.ratings.readers.formats.tables import Source
+from starshade.ratings.readers.recognise.aliases import (
+    ROW_NUMBER,
+    SURVEY,
+    listing,
+    normalized,
+    resolve,
+)
+from starshade.ratings.staging import Batch
+from starshade.ratings.vocabulary import is_canonical_integer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_NAMED = 60  # columns named in advice, to be typed
+_TOP = 3  # rows below the header that may be further lines of it
+_IMPORT_ID = '"ImportId"'  # what Qualtrics writes below the questions
+_WORDS = 12  # different texts at most that are taken for answers in words
+_LOOKED = 1 << 20  # cells by which columns are compared, from the first rows
+_LEAST = 3  # columns that make most
+_REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
+
+
+@dataclass
+class _Column:
+    """What was read of a column of items. `top`: rows from the first that hold no number."""
+
+    name: str
+    faults: Faults
+    ratings: RatingColumn
+    n_rated: int = 0
+    top: set[int] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+
+    @property
+    def is_strange(self) -> bool:
+        """Whether most cells are no ratings at all."""
+        return self.faults.total > 2 * (self.n_rated + self.ratings.n_declared)
+
+
+class WideTable:
+    """A source with one row per respondent.
+
+    `where`: the source's name, for messages. `id_col`: column of the respondents' ids; `ROW_NUMBER`
+    numbers the rows; None: a known name. `item_cols`: columns of the items, in which ``*`` stands
+    for any text; empty: all others, and those that are unlike most of them are refused.
+    `attribute_cols`: columns of personal attributes. `nulls`: values that stand for "not rated"; a
+    blank always does.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        where: str,
+        *,
+        id_col: str | None,
+        item_cols: Sequence[str],
+        attribute_cols: Sequence[str],
+        nulls: NullValues,
+        show_values: bool = False,
+    ) -> None:
+        self.source = source
+        self._nulls = nulls
+        self._show = show_values
+        self._where = where
+        self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col)
+        roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
+        columns = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
+        self.attribute_cols = tuple(columns.values())
+        beside = {self.id_col, *self.attribute_cols}
+        if self.id_col in self.attribute_cols:
+            raise ConfigError(f"{where}: column {self.id_col!r} cannot be id and attribute at once")
+        self._is_given = bool(item_cols)
+        self.item_cols = self._chosen(item_cols, beside)
+        if not self.item_cols:
+            raise ConfigError(f"{where}: no column is left for the items")
+        self._items = _item_ids(self.item_cols)
+        self._kept = KeptRows()
+        self._attributes: list[pa.RecordBatch] = []
+        self._ids: list[NDArray[Any]] = []
+        self._head: list[NDArray[np.float64]] = []  # cells of the first rows
+        self._n_looked = max(100, _LOOKED // len(self.item_cols))
+        self.notes: list[str] = []  # what a person should know, after all was read
+        left = [name for name in source.columns if name not in {*beside, *self.item_cols}]
+        if left:
+            self.notes.append(f"columns not read: {listing(left)}")
+        self.empty_rows = self.empty_columns = 0
+
+    def _respondent(self, id_col: str | None) -> str:
+        try:
+            given, where = {"respondent": id_col}, self._where
+            roles = resolve(
+                self.source.columns, given, required=["respondent"], where=where, listed=False
+            )
+        except InputError as error:
+            hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
+            advice = f"{error.advice}{hint}".strip()
+            raise InputError(error.message, advice=advice, setting=error.setting) from None
+        return roles["respondent"]
+
+    def _chosen(self, item_cols: Sequence[str], beside: set[str | None]) -> tuple[str, ...]:
+        """Return the columns of the items in the table's order."""
+        columns = self.source.columns
+        if not item_cols:
+            return tuple(name for name in columns if name not in beside)
+        chosen: set[str] = set()
+        for name in item_cols:
+            alike = [name] if name in columns else []
+            if not alike and "*" in name:
+                pattern = name.replace("[", "[[]").replace("?", "[?]")
+                alike = [each for each in columns if fnmatchcase(each, pattern)]
+                alike = [each for each in alike if each not in beside]
+            if not alike:
+                roles = {"items": name}
+                found = resolve(
+                    columns,
+                    roles,
+                    required=["items"],
+                    where=self._where,
+                    listed=False,
+                    settings={"items": "item_cols"},
+                )
+                alike = list(found.values())
+            chosen.update(alike)
+        if both := [name for name in columns if name in chosen and name in beside]:
+            raise ConfigError(
+                f"{self._where}: column {both[0]!r} cannot be an item and the id or an attribute"
+            )
+        return tuple(name for name in columns if name in chosen)
+
+    def mapping(self) -> dict[str, str]:
+        """Return which column is what, items counted."""
+        mapping = {
+            "user": self.id_col or "row number",
+            "item": counted(len(self.item_cols), "column"),
+        }
+        if self.attribute_cols:
+            mapping["attributes"] = ", ".join(self.attribute_cols)
+        return mapping
+
+    def locate(self, cell: int) -> str:
+        """Say where a cell handed on (from 0) stands: its row, and its column from 1."""
+        return self._place(self._kept.original(cell))
+
+    def _place(self, cell: int) -> str:
+        row, item = divmod(cell, len(self.item_cols))
+        column = self.source.columns.index(self.item_cols[item]) + 1
+        name = f" {self.item_cols[item]!r}" if self._show else ""
+        return f"{self.source.locate(row)}, column {column}{name}"
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all cells that are rated, row by row."""
+        row_faults = Faults(self.source.locate)
+        ids = IdColumn("respondent", row_faults, show_values=self._show)
+        columns = [self._column(name) for name in self.item_cols]
+        seen: set[object] = set()
+        rated = np.zeros(len(columns), dtype=np.bool_)
+        read = handed = 0
+        for block in self._blocks():
+            if not read and (skipped := _descriptions(block)):
+                self._kept.add(np.zeros(skipped * len(columns), dtype=np.bool_))
+                block, read = block.slice(skipped), skipped
+                self.notes.append(
+                    f"{counted(skipped, 'row')} below the header passed over: the questions, as "
+                    "Qualtrics repeats them"
+                )
+            rows = np.arange(read, read + len(block))
+            users = ids.take(block.column(self.id_col), rows) if self.id_col else rows + 1
+            values = self._cells(block, columns, read)
+            self._refuse_repeated(users, rows, seen, row_faults)
+            read += len(block)
+            self._look(values)
+            if row_faults or any(column.faults for column in columns):
+                continue
+            kept = ~np.isnan(values)
+            self._kept.add(kept.ravel())
+            self._ids.append(users)
+            self._attributes.append(block.select(list(self.attribute_cols)))
+            self.empty_rows += int(np.count_nonzero(~kept.any(axis=1)))
+            rated |= kept.any(axis=0)
+            batch = Batch(
+                np.repeat(users, kept.sum(axis=1)),
+                np.broadcast_to(self._items, kept.shape)[kept],
+                values[kept],
+                None,
+                handed,
+            )
+            handed += len(batch)
+            yield batch
+        self._refuse_lines(columns, read)
+        row_faults.refuse()
+        self._refuse(columns)
+        self.empty_columns = int(np.count_nonzero(~rated))
+        self.notes += [*id_notes(ids), *self._counts(columns)]
+
+    def attributes(self) -> tuple[list[str], pa.Table]:
+        """Return the respondents' ids and their attributes, after all was read."""
+        import pyarrow as pa
+
+        ids = [str(user) for users in self._ids for user in users]
+        return ids, pa.Table.from_batches(self._attributes)
+
+    def _blocks(self) -> Iterator[pa.RecordBatch]:
+        names = [*([self.id_col] if self.id_col else []), *self.attribute_cols, *self.item_cols]
+        return self.source.batches(names)
+
+    def _column(self, name: str) -> _Column:
+        faults = Faults(self._place, "cells")
+        return _Column(name, faults, RatingColumn(self._nulls, faults, blank_is_null=True))
+
+    def _counts(self, columns: Sequence[_Column]) -> Iterator[str]:
+        """Say how many cells, respondents and items are left out."""
+        if declared := sum(column.ratings.n_declared for column in columns):
+            words = " or ".join(sorted(self._nulls.texts))
+            yield f"{counted(declared, 'cell')} with {words} counted as not rated"
+        if self.empty_rows:
+            yield f"{counted(self.empty_rows, 'respondent')} rated nothing and left out"
+        if self.empty_columns:
+            yield f"{counted(self.empty_columns, 'item')} that nobody rated left out"
+
+    def _cells(
+        self, block: pa.RecordBatch, columns: Sequence[_Column], first: int
+    ) -> NDArray[np.float64]:
+        n_items = len(columns)
+        values = np.empty((len(block), n_items))
+        for j, column in enumerate(columns):
+            cells = np.arange(first, first + len(block)) * n_items + j
+            array, before = self._plain(block.column(column.name), column.name), column.faults.total
+            values[:, j] = column.ratings.take(array, cells)
+            column.n_rated += int(np.count_nonzero(~np.isnan(values[:, j])))
+            if column.faults.total > before:
+                named_first = [r for w in column.faults.noted.values() for r, _ in w.first]
+                column.top.update(r // n_items for r in named_first if r // n_items < _TOP)
+                column.words.update(_words(array, _WORDS + 1 - len(column.words)))
+        return values
+
+    def _plain(self, array: pa.Array, name: str) -> pa.Array:
+        """Return a column of dates or truth values as text, of which each is no number."""
+        import pyarrow as pa
+
+        kind = array.type
+        if not (pa.types.is_temporal(kind) or pa.types.is_boolean(kind)):
+            if not pa.types.is_nested(kind):
+                return array
+            raise InputError(
+                f"{self._where}, column {name!r}: ratings of type {kind}: ratings are numbers",
+                advice=_attributes([name]),
+            )
+        return array.cast(pa.string())
+
+    def _look(self, values: NDArray[np.float64]) -> None:
+        wanted = self._n_looked - sum(map(len, self._head))
+        if wanted > 0 and not self._is_given:
+            self._head.append(values[:wanted].copy())
+
+    def _refuse_lines(self, columns: Sequence[_Column], n_rows: int) -> None:
+        """Refuse rows below the header that hold words where all others hold ratings."""
+        numeric = [column for column in columns if column.n_rated and not column.is_strange]
+        most = Counter(row for column in numeric for row in column.top)
+        rows = [row for row in range(_TOP) if 2 * most[row] > len(numeric)]
+        first = rows == list(range(len(rows)))
+        alone = all(len(column.top) == column.faults.total for column in numeric)
+        if rows and first and alone and n_rows > len(rows) and len(numeric) > 1:
+            where = "\n".join(f"  {self.source.locate(row)}" for row in rows)
+            raise InputError(
+                f"rows that are no answers: they hold words where the others hold ratings\n{where}",
+                advice="Remove them if they are further lines of the header.",
+            )
+
+    def _refuse(self, columns: Sequence[_Column]) -> None:
+        """Refuse cells that are no ratings, and columns that are probably no items."""
+        faults = Faults(self._place, "cells")
+        for column in columns:
+            if not column.is_strange:
+                for fault, wrong in column.faults.noted.items():
+                    faults.noted[fault] = faults.noted.get(fault, type(wrong)()) + wrong
+        answers, words = _in_words([column for column in columns if column.is_strange])
+        unlike = [] if self._is_given else self._unlike(columns)
+        found = {
+            "answers in words": answers,
+            "without numbers": words,
+            "by their names, or with values outside what most columns hold": unlike,
+        }
+        lines = [f"  {what}: {listing(names)}" for what, names in found.items() if names]
+        title = f"{self._where}: columns that hold no ratings, or probably none"
+        parts, advice = ["\n".join([title, *lines])] if lines else [], []
+        if answers:
+            advice.append("Ratings are numbers: export the answers as numbers, or replace words.")
+        if words or unlike:
+            beside = {*self.attribute_cols, *words, *unlike}
+            advice.append(_attributes([name for name in self.source.columns if name in beside]))
+        if unlike:
+            advice.append(f"If they are items, name all items: {named('item_cols', ['A', 'B'])}.")
+        try:
+            faults.refuse()
+        except InputError as error:
+            parts, advice = [error.message, *parts], [error.advice, *advice]
+        if parts:
+            raise InputError("\n".join(parts), advice=" ".join(advice))
+
+    def _unlike(self, columns: Sequence[_Column]) -> list[str]:
+        """Name the columns that are probably no items by their name or values."""
+        values = np.concatenate(self._head) if self._head else np.empty((0, len(columns)))
+        strange = np.array([column.is_strange for column in columns])
+        values[:, strange] = np.nan
+        names = [column.name for column in columns]
+        known = np.array([normalized(name) in SURVEY or not name.strip() for name in names])
+        known &= ~np.isnan(values).all(axis=0)
+        values[:, known] = np.nan
+        unlike = known | unlike_most(values)
+        return [name for name, is_one in zip(names, unlike, strict=True) if is_one]
+
+    def _refuse_repeated(
+        self, users: NDArray[Any], rows: NDArray[np.int64], seen: set[object], faults: Faults
+    ) -> None:
+        if len(users) != len(rows):  # some have no id, which is a mistake of its own
+            return
+        ids = [str(user) for user in users]
+        repeated = np.zeros(len(ids), dtype=np.bool_)
+        for i, user in enumerate(ids):
+            repeated[i] = user in seen
+            seen.add(user)
+        where = np.flatnonzero(repeated)
+        faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
+
+
+_SOME = 0.25  # share of a column's cells that lie outside, or off the grid
+_ALL = 0.9  # share of a column's cells that lie outside though not far
+
+
+def unlike_most(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mark the columns whose values lie outside what most columns hold.
+
+    Codes for "no answer" are left aside. Most columns are those with about one range, if they are
+    more than half. A column is unlike them if a quarter of its cells lies outside that range and
+    some by more than twice its width; if nearly all lie outside by half its width; or if a quarter
+    is no multiple of 0.5 while theirs are.
+
+    `values` (n_rows, n_columns): NaN where there is no rating.
+    """
+    cells = [_without_codes(column[~np.isnan(column)]) for column in values.T]
+    filled = np.flatnonzero([len(each) > 0 for each in cells])
+    unlike = np.zeros(len(cells), dtype=np.bool_)
+    if not len(filled):
+        return unlike
+    lows = np.array([cells[j].min() for j in filled])
+    highs = np.array([cells[j].max() for j in filled])
+    fine = np.array([np.mean(2 * cells[j] != np.floor(2 * cells[j])) > _SOME for j in filled])
+    low, high, alike = _usual_range(lows, highs)
+    coarse = 2 * fine[alike].sum() < alike.sum()
+    if alike.sum() < _LEAST or 2 * alike.sum() <= (
+        np.count_nonzero(~fine) if coarse else len(fine)
+    ):
+        return unlike
+    width = high - low
+    for place, j in enumerate(filled):
+        off = np.maximum(low - cells[j], cells[j] - high)
+        far = np.mean(off > 0) > _SOME and off.max() > 2 * width
+        near = np.mean(off > width / 2) >= _ALL
+        unlike[j] = far or near or (coarse and fine[place])
+    return unlike
+
+
+def _usual_range(
+    lows: NDArray[np.float64], highs: NDArray[np.float64]
+) -> tuple[float, float, NDArray[np.bool_]]:
+    """Return the narrowest range that most columns lie in and fill by 3/4, and which do."""
+    best = (0, 0.0)
+    found = (0.0, 0.0, np.zeros(len(lows), dtype=np.bool_))
+    for low, high in sorted(set(zip(lows.tolist(), highs.tolist(), strict=True))):
+        within = (lows >= low) & (highs <= high)
+        alike = within & (4 * (highs - lows) >= 3 * (high - low)) & (high > low)
+        if (rank := (int(alike.sum()), low - high)) > best:
+            best, found = rank, (low, high, alike)
+    return found
+
+
+def _without_codes(ratings: NDArray[np.float64]) -> NDArray[np.float64]:
+    levels, places, counts = np.unique(ratings, return_inverse=True, return_counts=True)
+    return ratings[~outlying(levels, counts)[places]]
+
+
+def _in_words(columns: Sequence[_Column]) -> tuple[list[str], list[str]]:
+    """Part columns without numbers: those with the same few words are answers."""
+    shared = Counter(word for column in columns for word in column.words)
+    answers: list[str] = []
+    others: list[str] = []
+    for column in columns:
+        few = 1 < len(column.words) <= _WORDS
+        common = sum(shared[word] > 1 for word in column.words)
+        (answers if few and 2 * common > len(column.words) else others).append(column.name)
+    return answers, others
+
+
+def _words(array: pa.Array, most: int) -> list[str]:
+    """Return some different texts that are no numbers."""
+    texts = as_text(array.dictionary_decode() if hasattr(array, "dictionary_decode") else array)
+    distinct = () if texts is None or most <= 0 else texts.unique().to_pylist()
+    words = (text.strip() for text in distinct if text and text.strip())
+    return [word for word in words if not NUMBER.fullmatch(word)][:most]
+
+
+def _descriptions(block: pa.RecordBatch) -> int:
+    """Count the rows that Qualtrics writes below the header: the questions, then their ids."""
+    top = block.slice(0, _TOP).to_pydict().values()
+    marked = [
+        row
+        for column in top
+        for row, cell in enumerate(column)
+        if isinstance(cell, str) and _IMPORT_ID in cell
+    ]
+    return max(marked, default=-1) + 1
+
+
+def _attributes(columns: Sequence[str]) -> str:
+    given = [*columns[:_NAMED], *(["…"] if len(columns) > _NAMED else [])]
+    return f"If these describe the respondents: {named('attribute_cols', given)}."
+
+
+def _item_ids(names: Sequence[str]) -> NDArray[Any]:
+    if all(is_canonical_integer(name) for name in names):
+        return np.array([int(name) for name in names], dtype=np.int64)
+    return np.array(names, dtype=np.object_)

@@ -1,0 +1,157 @@
+"""Which columns of a wide table are items: those that most are like, or those that are named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from starshade.errors import ConfigError, InputError
+from starshade.ratings.read import read_ratings
+from starshade.ratings.readers.formats.wide import unlike_most
+from tests.unit.ratings.samples import write
+
+N = 40
+
+
+def answers(low: int, high: int, n_columns: int, n_rows: int = N) -> dict[str, list[int | None]]:
+    """Answers from low to high, each used in every column; some are missing."""
+    span = high - low + 1
+    return {
+        f"q{j}": [
+            None if (i + j) % 11 == 5 else low + (i * (j + 2) + i // span + j) % span
+            for i in range(n_rows)
+        ]
+        for j in range(n_columns)
+    }
+
+
+def read(columns: dict[str, list], **options):
+    n_rows = len(next(iter(columns.values())))
+    table = {"id": [f"p{i}" for i in range(n_rows)], **columns}
+    return read_ratings(pa.table(table), wide=True, **options)
+
+
+EVERY = range(N)
+UNLIKE = {
+    "Duration (in seconds)": [200 + 7 * i for i in EVERY],
+    "how_long": [200 + 7 * i for i in EVERY],
+    "north": [48.2] * N,
+    "east": [2.31 + i / 1000 for i in EVERY],
+    "how_old": [18 + i for i in EVERY],
+    "slider": [(37 * i) % 101 for i in EVERY],
+    "respondent number": list(EVERY),
+    "how_far": [100] * N,
+    "mean of the answers": [1 + (i % 13) / 3.1 for i in EVERY],
+    "gender": [i % 2 + 1 for i in EVERY],  # by its name
+    "Status": [0] * N,
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+@pytest.mark.parametrize(("low", "high"), [(1, 5), (1, 7)])
+def test_a_column_unlike_most_is_no_item_until_somebody_says_so(name, low, high) -> None:
+    items = answers(low, high, 6)
+    table = {"q": items.pop("q0"), name: UNLIKE[name], **items}
+    with pytest.raises(InputError, match="probably none") as caught:
+        read(table)
+    assert f": '{name}'\n" in str(caught.value)
+    assert f'attribute_cols=["{name}"]' in caught.value.advice
+    assert "item_cols=" in caught.value.advice
+    assert read(table, attribute_cols=[name]).n_items == 6
+    assert read(table, item_cols=list(table)).n_items == 7
+    left = read(table, item_cols=["q*"])
+    assert left.n_items == 6
+    assert left.report.notes == (f"columns not read: '{name}'",)
+
+
+LIKE = {
+    "few distinct values": answers(1, 5, 6) | {"a": [3] * N, "b": [1, 5] * (N // 2)},
+    "1 to 7 among 1 to 5": answers(1, 5, 6) | {"a": [1 + i % 7 for i in EVERY]},
+    "0 to 10 among 1 to 5": answers(1, 5, 6) | {"a": [i % 11 for i in EVERY]},
+    "half steps": answers(1, 5, 6) | {"a": [1 + (i % 9) / 2 for i in EVERY]},
+    "a code": answers(1, 5, 6) | {"a": [99 if i % 2 else 4 for i in EVERY]},
+    "one wrong answer": answers(1, 5, 6) | {"a": [55, *[3, 4] * (N // 2)][:N]},
+    "nobody's": answers(1, 5, 6) | {"a": [None] * N},
+    "only sliders": answers(0, 100, 5),
+    "two columns": {"a": [1 + i % 5 for i in EVERY], "b": [18 + i for i in EVERY]},
+    "no most": answers(1, 5, 3) | {f"b{j}": [100 * j + i for i in EVERY] for j in range(4, 7)},
+}
+
+
+@pytest.mark.parametrize("kind", LIKE)
+def test_columns_alike_are_items(kind) -> None:
+    assert read(LIKE[kind]).n_items == len(LIKE[kind]) - (kind == "nobody's")
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("n_rows", [6, 30, 200])
+def test_real_ratings_and_counts_are_no_question(seed: int, n_rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    jester = np.clip(rng.normal(rng.uniform(-8, 8, 15), 4, (n_rows, 15)).round(2), -10, 10)
+    jester[rng.random(jester.shape) < 0.3] = np.nan
+    assert not unlike_most(jester).any()
+    jester[np.isnan(jester)] = 99
+    assert not unlike_most(jester).any()
+    plays = np.floor(rng.lognormal(rng.normal(1.5, 1.5, 12), 1.2, (n_rows, 12)))
+    assert not unlike_most(plays).any()
+
+
+QUALTRICS = """\
+ResponseId,Q1,Q2,Q3
+Response ID,"How much?
+Please say","Why, then?",Which?
+"{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}","{""ImportId"":""QID3""}"
+R_a,1,2,3
+R_b,5,,4
+"""
+
+
+def test_qualtrics_lines_below_the_header_are_passed_over(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", QUALTRICS)
+    ratings = read_ratings(path, wide=True)
+    assert (ratings.n_users, ratings.n_items, ratings.n_ratings) == (2, 3, 5)
+    assert "2 rows below the header passed over" in ratings.report.notes[0]
+    # later rows are named by their own lines
+    write(path, QUALTRICS.replace("R_b,5,,4", "R_b,5,,9"))
+    with pytest.raises(InputError, match="line 6, column 4: rating 9"):
+        read_ratings(path, wide=True, scale="1:5:1")
+    attributes = read_ratings(path, wide=True, attribute_cols=["Q3"]).attributes
+    assert attributes.to_pydict() == {"Q3": [3.0, 9.0]}
+
+
+def test_other_lines_below_the_header_are_named(tmp_path) -> None:
+    text = "respondent_id,Questions,b,c\n,Speed,Price,Taste\n1,3,4,5\n2,5,1,\n"
+    with pytest.raises(InputError, match=r"rows that are no answers.*\n.*x\.csv, line 2\n"):
+        read_ratings(write(tmp_path / "x.csv", text), wide=True)
+
+
+def test_answers_in_words_are_no_attributes(tmp_path) -> None:
+    words = ("agree", "disagree", "neutral")
+    rows = [f"{i},{words[i % 3]},{words[i // 3 % 3]},comment {i}" for i in range(9)]
+    path = write(tmp_path / "x.csv", "\n".join(["id,Q1,Q2,why", *rows]) + "\n")
+    with pytest.raises(InputError, match=r"answers in words: 'Q1', 'Q2'\n.*numbers: 'why'") as it:
+        read_ratings(path, wide=True)
+    assert 'attribute_cols=["why"]' in it.value.advice
+    assert "Q1" not in it.value.advice
+
+
+def test_the_list_to_type_names_those_given_too() -> None:
+    table = answers(1, 5, 6) | {"born": UNLIKE["how_long"], "town": ["Rome"] * N}
+    with pytest.raises(InputError) as caught:
+        read(table, attribute_cols=["town"])
+    assert 'attribute_cols=["born", "town"]' in caught.value.advice
+
+
+def test_named_items() -> None:
+    table = answers(1, 5, 3) | {"q[1]": [1] * N}
+    assert list(read(table, item_cols=["Q0", "q2"]).items) == ["q0", "q2"]
+    assert list(read(table, item_cols=["q[1]"]).items) == ["q[1]"]
+    assert list(read(table, item_cols=["*"], attribute_cols=["q1"]).items) == ["q0", "q2", "q[1]"]
+    with pytest.raises(InputError, match=r"no column 'x\*' for the items \(item_cols\)"):
+        read(table, item_cols=["x*"])
+    with pytest.raises(ConfigError, match="'q1' cannot be an item and the id or an attribute"):
+        read(table, item_cols=["q1"], attribute_cols=["q1"])
+    long = pa.table({"user": [1], "item": [1], "rating": [1]})
+    with pytest.raises(ConfigError, match="are for wide tables"):
+        read_ratings(long, item_cols=["a"])
