@@ -48,6 +48,15 @@ _COMMA = Fault(
 )
 
 
+_WORDS = frozenset(
+    "true false yes no like dislike liked disliked up down positive negative".split()
+)
+_WORD = Fault(
+    "ratings that are words (allowed: numbers such as 4 or 3.5)",
+    "Write words as numbers: 1 for true, yes or like, 0 for false, no or dislike.",
+)
+
+
 class NullValues:
     """Values that stand for "not rated": as text, or as an equal number.
 
@@ -145,6 +154,8 @@ class RatingColumn:
                 return None
         if text == "":
             return None if self._blank_is_null else _empty()
+        if text.casefold() in _WORDS:
+            return _WORD
         return _COMMA if _DECIMAL_COMMA.fullmatch(text) else _text()
 
 

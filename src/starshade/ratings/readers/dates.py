@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.errors import InputError
-from starshade.naming import named
+from starshade.naming import aside, named
 from starshade.ratings.readers.columns import NUMBER, NullValues, as_text
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.staging import NO_DAY
@@ -125,8 +125,9 @@ class DayColumn:
             what = f"dates that are not like the first one ({_FORMS[self.form]})"
         fault = Fault(
             f"{what}; {_allowed()}",
-            "Write all dates as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022; or use "
-            f"{named('dates', False)}, as no release has dates.",
+            "Write all dates as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022; declare what "
+            f"stands for no date{aside('null_values')}; or use {named('dates', False)}, as no "
+            "release has dates.",
         )
         self._faults.add(fault, rows[where], lambda k: f"date {value(int(where[k]))}")
 

@@ -42,6 +42,7 @@ from starshade.ratings.vocabulary import is_canonical_integer
 from starshade.setting import check
 
 _ROLES = ("user", "item", "rating", "day")
+_FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def open_text(inputs: Recognised, request: Request, scratch: Path) -> Opened:
         each = [TextSource([file], head.dialect, columns) for file in files]
         source = Parts(each, keys, where)
         columns = source.columns
-    notes: tuple[str, ...] = (f"{counted(empty, 'empty file')} passed over",) if empty else ()
+    notes = _files_read(len(files))
+    notes += (f"{counted(empty, 'empty file')} passed over",) if empty else ()
     if request.wide:
         if request.header is None and all(NUMBER.fullmatch(cell.strip()) for cell in columns):
             notes += (
@@ -129,10 +131,17 @@ def open_table(source: Table, request: Request) -> Opened:
 
 def open_parquet(inputs: Recognised, request: Request) -> Opened:
     """Open Parquet files."""
-    if not inputs.keys:
-        return open_table(ParquetSource(inputs.files), request)
-    each = [ParquetSource([file]) for file in inputs.files]
-    return open_table(Parts(each, inputs.keys, each[0].shown), request)
+    source: Table = ParquetSource(inputs.files)
+    if inputs.keys:
+        each = [ParquetSource([file]) for file in inputs.files]
+        source = Parts(each, inputs.keys, each[0].shown)
+    opened = open_table(source, request)
+    return replace(opened, notes=(*_files_read(len(inputs.files)), *opened.notes))
+
+
+def _files_read(n_files: int) -> tuple[str, ...]:
+    """Say of how many files a table consists, if of several."""
+    return (f"{counted(n_files, 'file')} read as one table",) if n_files > 1 else ()
 
 
 def _long(
@@ -248,12 +257,9 @@ def by_place(
     if any(request.given().values()):
         return _resolved(head.columns, request, where), format_, ()
     if width not in (3, 4):
-        numbered = together(("user_col", 1), ("item_col", 2), ("rating_col", 3))
         row = f" If every row is one user: {headless(('wide', True))}." if width > 4 else ""
-        raise InputError(
-            f"{where}: no header, and {width} fields in a row: which is user, item and rating?",
-            advice=f"Name them by number, e.g. {numbered}, or name the delimiter.{row}",
-        )
+        raise _unordered(where, f"{counted(width, 'field')} in a row", row)
+    _refuse_order(head, where)
     order: tuple[str, ...] = _ROLES
     notes: tuple[str, ...] = ()
     if head.dialect.delimiter == "," and format_ in ("csv", "amazon"):
@@ -269,6 +275,27 @@ def by_place(
 
 
 _WORDS = ("user", "item", "rating", "date")
+_SECONDS = 10**8  # a number above is a date rather than a rating: seconds after March 1973
+
+
+def _unordered(where: str, what: str, hint: str = "") -> InputError:
+    numbered = together(("user_col", 1), ("item_col", 2), ("rating_col", 3))
+    return InputError(
+        f"{where}: no header, and {what}: which is user, item and rating?",
+        advice=f"Name them by number, e.g. {numbered}, or name the delimiter.{hint}",
+    )
+
+
+def _refuse_order(head: Head, where: str) -> None:
+    """Refuse columns of which the third cannot be ratings while another one can."""
+    columns = [[cell.strip() for cell in cells] for cells in zip(*head.rows, strict=False)]
+    are_numbers = [all(map(NUMBER.fullmatch, cells)) for cells in columns]
+    if len(columns) < _FEWEST or not any(are_numbers):
+        return
+    if not any(NUMBER.fullmatch(cell) for cell in columns[2]) and len(set(columns[2])) > 1:
+        raise _unordered(where, "no number in column 3")
+    if are_numbers[2] and all(float(cell) > _SECONDS for cell in columns[2]):
+        raise _unordered(where, "numbers as large as dates in column 3")
 
 
 def _plain(

@@ -162,6 +162,11 @@ class TextSource:
                     "The header has one field more than these rows: remove it, perhaps an empty "
                     "one at its end."
                 )
+            if self.dialect.header and structure.ragged_fields[0] == self._n_fields + self._stride:
+                advice.append(
+                    "These rows have one field more than the header: name their first column "
+                    "there, perhaps row numbers."
+                )
             parts.append(f"rows with a wrong number of fields ({expected})")
             parts += [*lines, *_more(structure.ragged, len(lines))]
             advice.append("Correct those rows, or name the delimiter if it is another one.")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from starshade.errors import InputError
 from starshade.naming import Value, aside, named, together
+from starshade.plain import counted
 
 
 def _names(text: str) -> frozenset[str]:
@@ -270,6 +271,13 @@ def _refuse_unclear(
     advice = f"Name the {', '.join(words.values())} column" + (
         f" ({', '.join(options)})." if options else "."
     )
+    if len(columns) == 1:
+        advice = f"If other characters part the fields, name the delimiter{aside('delimiter')}."
+    if missing == ["rating"]:
+        advice += (
+            " If there is none, as each row is a purchase or a click, add a column that is 1 in "
+            "every row."
+        )
     if "item" in missing and len(columns) >= _MANY and settings is _SETTING:
         row = together(("wide", True), ("id_col", "NAME"), ("attribute_cols", ["NAME", "NAME"]))
         advice += f" If every row is one user and every item has a column: {row}."
@@ -281,10 +289,16 @@ def _described(columns: Sequence[str], listed: bool | None) -> str:
     if listed is None:
         known = set().union(*(ALIASES[role] for role in ("user", "item", "rating", "day")))
         listed = any(normalized(name) in known for name in columns)
-    return f"the columns are {listing(columns)}" if listed else f"it has {len(columns)} columns"
+    return (
+        f"the columns are {listing(columns)}"
+        if listed
+        else f"it has {counted(len(columns), 'column')}"
+    )
 
 
 def listing(names: Sequence[str]) -> str:
     """Write column names in a message, each cut when long, not too many."""
-    shown = ", ".join(repr(name[:60]) for name in names[:30])
+    shown = ", ".join(
+        repr(name[:60]) if name.strip() else "one without a name" for name in names[:30]
+    )
     return shown if len(names) <= 30 else f"{shown}, … ({len(names)} in all)"

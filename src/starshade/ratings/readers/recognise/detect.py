@@ -20,10 +20,10 @@ from starshade.ratings.readers.recognise.inputs import (
     as_input,
     fetched,
     is_parquet,
-    is_workbook,
     reading,
     refuse_special,
     unzip,
+    zip_of,
 )
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -175,12 +175,9 @@ def _file(item: Input, scratch: Path) -> Recognised:
 
 
 def _zip(item: Input, scratch: Path) -> Recognised:
+    if what := zip_of(item):
+        raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
     known = {name for family in FAMILIES for name in (family.ratings, family.users, family.items)}
-    if is_workbook(item):
-        raise InputError(
-            f"{item.shown}: this is a workbook (Excel or the like)",
-            advice="Save it as CSV or Parquet.",
-        )
     endings = (".inter", ".user", ".item", *_TABLES, *_PARQUET)
 
     def wanted(name: str) -> bool:

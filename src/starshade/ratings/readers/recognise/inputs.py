@@ -27,6 +27,7 @@ from starshade.scratch import filling
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 1 << 20
+_LEAST = 3  # fields of a row: user, item, rating
 _FOREIGN = {  # files that are often tried, and what to do instead
     b"\xd0\xcf\x11\xe0": "an Excel workbook",
     b"SQLite format": "an SQLite database",
@@ -48,11 +49,21 @@ _FOREIGN = {  # files that are often tried, and what to do instead
     b"Rar!": "a RAR archive",
     b"ARROW1": "an Arrow (Feather) file",
     b"Obj\x01": "an Avro file",
+    b"RDX": "an R data file",
+    b"X\n\0\0\0": "an R data file",
+    b"ASCII SPSS PORT FILE": "an SPSS file (.por)",
+    b"HEADER RECORD***": "a SAS transport file (.xpt)",
+    b"@relation": "a Weka file (.arff)",
+    b"@RELATION": "a Weka file (.arff)",
+    b"{\\rtf": "a text document (RTF)",
     b"{}": "JSON",
     b"<!DOCTYPE": "a web page",
     b"<html": "a web page",
+    b"<table": "a web page",
     b"<?xml": "XML",
 }
+_SAS = b"\xc2\xea\x81\x60\xb3\x14\x11\xcf"
+_DUCKDB = b"DUCK"
 _SEPARATOR = re.compile(rb"(\xef\xbb\xbf)?\"?sep=[^\w\s]\"?[\r\n]")
 _JSON = re.compile(rb"(\[\s*)?\{\s*\"")  # a brace alone may begin an id
 
@@ -113,10 +124,13 @@ def is_parquet(item: Input) -> bool:
     return _first_bytes(item).startswith(b"PAR1")
 
 
-def is_workbook(item: Input) -> bool:
-    """Tell whether a zip is a workbook of Excel or another office program."""
+def zip_of(item: Input) -> str:
+    """Say what a zip is if it is a program's own file, such as a workbook; else nothing."""
     with reading(item), _archive(item.path) as archive:
-        return not {"[Content_Types].xml", "mimetype"}.isdisjoint(archive.namelist())
+        names = archive.namelist()
+    if not {"[Content_Types].xml", "mimetype"}.isdisjoint(names):
+        return "a workbook (Excel or the like)"
+    return "a NumPy archive (.npz)" if any(name.endswith(".npy") for name in names) else ""
 
 
 def is_packed(path: Path) -> bool:
@@ -146,12 +160,36 @@ def plain_text(item: Input, scratch: Path) -> Input:
         )
     if head.startswith(_UTF16) and not head.startswith(codecs.BOM_UTF32_LE):
         return _transcoded(item, scratch)
+    if _SAS in head[:32] or head[8:12] == _DUCKDB:
+        what = "a DuckDB database" if head[8:12] == _DUCKDB else "a SAS file (.sas7bdat)"
+        raise InputError(f"{item.shown}: this is {what}", advice="Save it as CSV or Parquet.")
     if b"\0" in head:
         raise InputError(
             f"{item.shown}: holds zero bytes: this is binary data or an encoding other than UTF-8",
             advice="Save it as UTF-8 text (CSV, TSV) or as Parquet.",
         )
-    return item
+    return _unpadded(item, scratch) if _is_aligned(head) else item
+
+
+_MARKS = re.compile(rb"[\t,;|\"]|::")
+
+
+def _is_aligned(head: bytes) -> bool:
+    """Tell whether blanks alone part the fields, some lines having more of them than needed."""
+    lines = head.split(b"\n")[:200]
+    lines = lines[:-1] if len(lines) > 1 else lines
+    widths = {len(line.split()) for line in lines if line.strip()}
+    if len(widths) != 1 or min(widths) < _LEAST or any(map(_MARKS.search, lines)):
+        return False
+    return any(b" ".join(line.split()) != line.rstrip(b"\r") for line in lines)
+
+
+def _unpadded(item: Input, scratch: Path) -> Input:
+    """Write the same lines with one blank between fields."""
+    target = _fresh(scratch)
+    with reading(item), open(item.path, "rb") as source:
+        _copy((b" ".join(line.split()) + b"\n" for line in source), target, item.shown)
+    return Input(target, item.shown)
 
 
 def unzip(item: Input, scratch: Path, wanted: Callable[[str], bool]) -> list[Input]:
