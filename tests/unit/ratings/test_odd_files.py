@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
+import tarfile
 import zipfile
 
 import numpy as np
@@ -125,3 +127,58 @@ def test_how_many_files_are_read(tmp_path) -> None:
         archive.write(tmp_path / "a.csv", "a.csv")
         archive.write(tmp_path / "b.csv", "b.csv")
     assert "2 files read as one table" in read_ratings(tmp_path / "both.zip").report.notes
+
+
+@pytest.mark.parametrize(
+    ("ids", "note"),
+    [
+        (("NULL", "NULL", "u"), "some user ids are a word for nothing"),
+        (("nan", "v", "u"), "some user ids are a word for nothing"),
+        (("\\N", "v", "u"), "some user ids are a word for nothing"),
+        (("1.0", "1", "u"), "some user ids end with .0 and others are whole numbers"),
+        (("v\u200b", "v", "u"), "some user ids begin or end with a blank"),
+        (("Nancy", "none of us", "1.05"), ""),
+        (("1.0", "2.0", "3.0"), ""),
+    ],
+)
+def test_ids_that_may_not_be_ids_are_noted(tmp_path, ids, note: str) -> None:
+    rows = [f"{user},m{i},4" for i, user in enumerate(ids)]
+    ratings = read_ratings(write(tmp_path / "x.csv", "\n".join(["user,item,rating", *rows])))
+    assert ratings.n_users == len(set(ids))
+    assert len(ratings.report.notes) == bool(note)
+    assert "".join(ratings.report.notes).startswith(note)
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "advice"),
+    [
+        ('user,item,n\nu,a,"1,234"\n', "a comma before three digits", "comma between thousands"),
+        ('user,item,n\nu,a,"1,234,567"\n', "a comma before three digits", "between thousands"),
+        ("user;item;n\nu;a;4,5\n", "a decimal comma", "comma by a point"),
+        ("My shop\nuser,item,n\nu,a,4\nv,a,3\n", "it has 1 field, and those below have 3", "above"),
+        ("My shop,,\nuser,item,n\nu,a,4\n", "several columns have no name", "above the header"),
+        ("user,item,n\nu,a,4\nv,a\n", "line 3: 2 fields", "^Correct those rows"),
+        ("user;item;r\ufffdting\nu;a;4\n", "no column is known", "as UTF-8"),
+    ],
+)
+def test_what_is_wrong_and_what_to_do(tmp_path, text: str, why: str, advice: str) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        read_ratings(
+            write(tmp_path / "x.csv", text),
+            rating_col="n" if "item" in text and "n\n" in text else None,
+        )
+    assert re.search(advice, caught.value.advice)
+
+
+def test_a_file_is_unpacked_by_its_content(tmp_path) -> None:
+    table = b"user,item,rating\nu,a,4\n"
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(table)
+    assert values(read_ratings(path)) == {("u", "a"): 4.0}
+    path.write_bytes(gzip.compress(gzip.compress(table)))
+    with pytest.raises(InputError, match="is packed twice"):
+        read_ratings(path)
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
+        archive.add(path, "x.csv")
+    with pytest.raises(InputError, match="unpack others"):
+        read_ratings(tmp_path / "x.tar.gz")

@@ -42,6 +42,11 @@ def _text() -> Fault:
     )
 
 
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
+_GROUPED = Fault(
+    "ratings with a comma before three digits (allowed: 1234, 1.234)",
+    "Remove a comma between thousands, and replace a decimal comma by a point.",
+)
 _COMMA = Fault(
     "ratings with a decimal comma (allowed: a decimal point, 3.5)",
     "Replace the comma by a point.",
@@ -49,7 +54,20 @@ _COMMA = Fault(
 
 
 _WORDS = frozenset(
-    "true false yes no like dislike liked disliked up down positive negative".split()
+    [
+        "true",
+        "false",
+        "yes",
+        "no",
+        "like",
+        "dislike",
+        "liked",
+        "disliked",
+        "up",
+        "down",
+        "positive",
+        "negative",
+    ]
 )
 _WORD = Fault(
     "ratings that are words (allowed: numbers such as 4 or 3.5)",
@@ -156,6 +174,8 @@ class RatingColumn:
             return None if self._blank_is_null else _empty()
         if text.casefold() in _WORDS:
             return _WORD
+        if _THOUSANDS.fullmatch(text):
+            return _GROUPED
         return _COMMA if _DECIMAL_COMMA.fullmatch(text) else _text()
 
 
@@ -222,12 +242,28 @@ _ROUNDED = Fault(
 # 76561198012345678 as Excel and as pandas write it
 _SCIENTIFIC = re.compile(r"\d([.,]\d+)?[eE]\+\d+", re.ASCII)
 _DECIMAL = re.compile(r"\d+\.0+", re.ASCII)
+_POINT_ZERO = re.compile(r"\d+\.0", re.ASCII)
+_SHORT = 12  # characters, more than a word for nothing has
 _IN_WORDS = {
     _ROUNDED: "a rounded number as {role} id",
     _NO_ID: "no {role} id",
     _BAD_ID: "a zero byte in the {role} id",
     _PART_ID: "no whole number as {role} id",
 }
+
+
+#: what is odd about ids → a sentence about those of a role
+ODD_IDS = {
+    "decimal": "{role} ids are stored as decimal numbers and are read as whole ones",
+    "padded": "some {role} ids begin or end with a blank, which is part of the id",
+    "null": "some {role} ids are a word for nothing, such as NULL or nan: those rows are read as "
+    "of one {role}; leave them out if they are not",
+    "mixed": "some {role} ids end with .0 and others are whole numbers: 1 and 1.0 are two {role}s",
+}
+_NOTHING = frozenset(
+    ["null", "none", "nan", "na", "n/a", "#n/a", "\\n", "<na>", "nil", "undefined"]
+)
+_BLANKS = "\u200b\u200c\u200d\u2060\ufeff"  # not seen, and not blank by Unicode
 
 
 class IdColumn:
@@ -237,8 +273,8 @@ class IdColumn:
         self._faults = faults
         self.role = role
         self._show = show_values
-        self.n_padded = 0
-        self.was_float = False
+        self.odd: set[str] = set()  # see `ODD_IDS`
+        self._kinds: set[bool] = set()  # whether whole numbers end with .0
 
     def take(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return int64 where all ids are canonical integers, else str objects.
@@ -281,12 +317,13 @@ class IdColumn:
         self._add(_ROUNDED, rows, rounded, array)
         part = ~missing & ~rounded & (values != np.floor(values))
         self._add(_PART_ID, rows, part, array)
-        self.was_float = True
+        self.odd.add("decimal")
         return self._of_integers(np.where(missing | part | rounded, 0, values).astype(np.int64))
 
     def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[Any]:
         integers = _canonical_integers(array)
         if integers is not None:
+            self._note_numbers({False})
             return integers
         encoded = array.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
@@ -297,8 +334,18 @@ class IdColumn:
         for fault, bad in ((_NO_ID, blank), (_BAD_ID, zero), (_ROUNDED, rounded)):
             if bad.any():
                 self._add(fault, rows, bad[places], array)
-        self.n_padded += sum(text != text.strip() for text in texts)
+        if any(text != text.strip().strip(_BLANKS) for text in texts):
+            self.odd.add("padded")
+        if any(text.strip().casefold() in _NOTHING for text in texts if len(text) < _SHORT):
+            self.odd.add("null")
+        self._note_numbers({True} if any(map(_POINT_ZERO.fullmatch, texts)) else set())
+        self._note_numbers({False} if any(map(str.isdecimal, texts)) else set())
         return np.asarray(np.array(texts, dtype=np.object_)[places])
+
+    def _note_numbers(self, kinds: set[bool]) -> None:
+        self._kinds |= kinds
+        if len(self._kinds) > 1:
+            self.odd.add("mixed")
 
     def _add(
         self, fault: Fault, rows: NDArray[np.int64], bad: NDArray[np.bool_], array: pa.Array

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BLOCK = 1 << 24  # bytes handled at once; no row may be longer
+_UNPACKED = (".gz", ".bz2", ".zst", ".lz4", ".br", ".snappy")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -117,7 +118,8 @@ class TextSource:
         names = [str(place) for place in range(self._n_fields)]
         path = str(file.path)
         named = path.isascii() or path == path.encode(errors="replace").decode()
-        # Arrow opens no file whose name is not UTF-8
+        named &= file.path.suffix not in _UNPACKED
+        # Arrow opens no file whose name is not UTF-8, and unpacks by the name
         with nullcontext(path) if named else file.path.open("rb") as place:
             yield from csv.open_csv(
                 place,
@@ -157,12 +159,13 @@ class TextSource:
                 f"  {file.shown}, line {line}: {_fields(1 + (count - 1) // self._stride)}"
                 for line, count in zip(structure.ragged_lines, structure.ragged_fields, strict=True)
             ]
-            if self.dialect.header and structure.ragged_fields[0] == self._n_fields - self._stride:
+            every = self.dialect.header and structure.ragged == structure.records - 1
+            if every and structure.ragged_fields[0] == self._n_fields - self._stride:
                 advice.append(
                     "The header has one field more than these rows: remove it, perhaps an empty "
                     "one at its end."
                 )
-            if self.dialect.header and structure.ragged_fields[0] == self._n_fields + self._stride:
+            if every and structure.ragged_fields[0] == self._n_fields + self._stride:
                 advice.append(
                     "These rows have one field more than the header: name their first column "
                     "there, perhaps row numbers."

@@ -47,7 +47,10 @@ def rating_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
             yield member
     if not any_file:
         raise InputError(
-            f"{path}: no mv_*.txt and no combined_data_*.txt in it", advice="Check the path."
+            f"{path}: no mv_*.txt and no combined_data_*.txt in it",
+            advice="Of tars only the Netflix Prize's are read: unpack others, and name the file."
+            if path.is_file()
+            else "Check the path.",
         )
 
 

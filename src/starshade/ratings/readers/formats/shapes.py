@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.plain import counted
-from starshade.ratings.readers.columns import IdColumn, NullValues, RatingColumn
+from starshade.ratings.readers.columns import ODD_IDS, IdColumn, NullValues, RatingColumn
 from starshade.ratings.readers.dates import DayColumn, all_in_1970
 from starshade.ratings.readers.faults import Fault, Faults
 from starshade.ratings.readers.formats.tables import ParquetSource, Source
@@ -57,15 +57,14 @@ class KeptRows:
 class Seen:
     """What is to be said of rows that were read.
 
-    `faults`: what is wrong with them. `left_out`: those that say "not rated". `decimal`: roles
-    whose ids were stored as decimals. `padded`: those with blanks around some id. `undated`: rows
-    without a date. `form`: of the dates, by the first of them; None: there is none. `latest`: day.
+    `faults`: what is wrong with them. `left_out`: those that say "not rated". `odd`: roles and what
+    is odd about their ids, by `ODD_IDS`. `undated`: rows without a date. `form`: of the dates, by
+    the first of them; None: there is none. `latest`: day.
     """
 
     faults: Mapping[Fault, Wrong]
     left_out: int
-    decimal: frozenset[str]
-    padded: frozenset[str]
+    odd: frozenset[tuple[str, str]]
     undated: int
     form: str | None
     latest: int
@@ -78,8 +77,7 @@ class Seen:
         return Seen(
             faults,
             self.left_out + other.left_out,
-            self.decimal | other.decimal,
-            self.padded | other.padded,
+            self.odd | other.odd,
             self.undated + other.undated,
             self.form or other.form,
             max(self.latest, other.latest),
@@ -88,7 +86,8 @@ class Seen:
     def notes(self) -> Iterator[str]:
         """Say what a person should know."""
         for role in ("user", "item"):
-            yield from _notes_on(role, decimal=role in self.decimal, padded=role in self.padded)
+            odd = [text for what, text in ODD_IDS.items() if (role, what) in self.odd]
+            yield from (text.format(role=role) for text in odd)
         if self.undated:
             yield f"{counted(self.undated, 'row')} without a date"
         if all_in_1970(self.form, self.latest):
@@ -179,8 +178,7 @@ class LongTable:
         self.seen = Seen(
             faults.noted,
             read - handed,
-            frozenset(column.role for column in ids if column.was_float),
-            frozenset(column.role for column in ids if column.n_padded),
+            frozenset((column.role, what) for column in ids for what in column.odd),
             days.n_missing,
             days.form,
             days.latest,
@@ -189,11 +187,4 @@ class LongTable:
 
 def id_notes(column: IdColumn) -> Iterator[str]:
     """Say what a person should know about a column of ids."""
-    return _notes_on(column.role, decimal=column.was_float, padded=column.n_padded > 0)
-
-
-def _notes_on(role: str, *, decimal: bool, padded: bool) -> Iterator[str]:
-    if decimal:
-        yield f"{role} ids are stored as decimal numbers and are read as whole ones"
-    if padded:
-        yield f"some {role} ids begin or end with a blank, which is part of the id"
+    return (ODD_IDS[what].format(role=column.role) for what in ODD_IDS if what in column.odd)

@@ -147,10 +147,13 @@ def refuse_repeated(columns: Sequence[str], where: str, hint: str = "") -> None:
     """Raise InputError when two columns have one name; `hint` ends the advice."""
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
-        raise InputError(
-            f"{where}: the column names {listing(repeated)} stand there more than once",
-            advice=f"Give every column its own name. {hint}".strip(),
-        )
+        bare = not any(map(str.strip, repeated))
+        what = "several columns have no name"
+        if not bare:
+            what = f"the column names {listing(repeated)} stand there more than once"
+        above = ", and remove lines above the header" if bare else ""
+        advice = f"Give every column its own name{above}. {hint}".strip()
+        raise InputError(f"{where}: {what}", advice=advice)
 
 
 def resolve(
@@ -281,6 +284,8 @@ def _refuse_unclear(
     if "item" in missing and len(columns) >= _MANY and settings is _SETTING:
         row = together(("wide", True), ("id_col", "NAME"), ("attribute_cols", ["NAME", "NAME"]))
         advice += f" If every row is one user and every item has a column: {row}."
+    if any("\ufffd" in name for name in columns):
+        advice += " Save the file as UTF-8: some names are not."
     raise InputError(f"{where}: {'; '.join(parts)}", advice=advice)
 
 

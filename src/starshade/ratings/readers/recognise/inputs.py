@@ -149,6 +149,8 @@ def plain_text(item: Input, scratch: Path) -> Input:
     if opener is not None:
         item = _unpacked(item, scratch, opener)
         head = _first_bytes(item)
+        if opener_of(head) is not None or head.startswith(b"PK\x03\x04"):
+            raise InputError(f"{item.shown}: is packed twice", advice="Unpack it once.")
     start = head.lstrip()
     for magic, what in _FOREIGN.items():
         if start.startswith(magic) or (what == "JSON" and _JSON.match(start)):

@@ -112,12 +112,26 @@ def _delimiter(text: str, whole: bool, quoted: bool, item: Input) -> str:
             first = (mark, counts[0])
     if most >= _LEAST:
         return best
+    _refuse_title(text, whole, quoted, item)
     if first[1] >= _LEAST:  # some row does not fit: the reader will name it
         return first[0]
     blanks = _counts(text, whole, " ", quoted, item)
     if min(blanks) == max(blanks) >= _LEAST:
         return " "
     return best or first[0] or ","
+
+
+def _refuse_title(text: str, whole: bool, quoted: bool, item: Input) -> None:
+    """Refuse a first line of one field above rows that have more, all of them as many."""
+    for mark in _DELIMITERS:
+        first, *others = _counts(text, whole, mark, quoted, item)
+        rest = others[others.count(1) :] if set(others[: others.count(1)]) <= {1} else []
+        if first == 1 and rest and min(rest) == max(rest) >= _LEAST:
+            raise InputError(
+                f"{item.shown}: its first line is not the header: it has 1 field, and those below "
+                f"have {rest[0]}",
+                advice="Remove what stands above the header.",
+            )
 
 
 def _counts(text: str, whole: bool, mark: str, quoted: bool, item: Input) -> list[int]:
