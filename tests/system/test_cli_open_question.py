@@ -35,12 +35,16 @@ def test_an_undecided_code_is_a_question_until_it_is_answered(home: Path) -> Non
     assert 'for \'no answer\': if so, give null-values = ["77", "88"].' in text
     assert 'id-col = "id"' in text
     assert "scale =" not in text
-    assert told("check-config")["problems"] == []
+    checked = told("check-config")
+    assert checked["problems"] == []
+    assert "77 and 88 look like codes" in checked["questions"][0]
+    assert 'give null-values = ["77", "88"]' in call("check-config").stdout.replace("\n", " ")
     said = refused("run", "--dry-run")
     assert "a question is open: 77 and 88 look like codes" in said
     for answer in ('["77", "88"]', "[]"):
         file.write_text(text.replace("[data]\n", f"[data]\nnull-values = {answer}\n"))
         assert call("run", "--dry-run").exit_code == 0
+        assert told("check-config")["questions"] == []
     # a file of an earlier version goes on as it was
     file.write_text(text.replace("version = 2", "version = 1"))
     assert call("run", "--dry-run").exit_code == 0

@@ -256,16 +256,29 @@ def _summary(ran: Ran) -> Any:
 @running()
 @click.pass_context
 def check_config(context: click.Context, run: Run) -> None:
-    """Say what is wrong in `starshade.toml`, by line.
+    """Say what is wrong in `starshade.toml`, by line, and which question is open.
 
-    Exit 2: something is.
+    Exit 2: something is wrong.
     """
-    from starshade.project.file import NAME, problems_of
+    from starshade.project.file import NAME, problems_of, read_project
 
-    problems = problems_of()
+    problems, question = problems_of(), ""
+    if not problems and (project := read_project()) is not None:
+        from starshade.project.run import question_of
+
+        question = question_of(project)
+    fine = f"{NAME}: nothing is wrong with it."
+    if question:
+        fine += f" A question is open, and `starshade run` refuses until it is answered: {question}"
+        fine += "; if these are ratings: null-values = []."
     found = [{"line": p.line, "problem": p.text, "advice": p.advice} for p in problems]
     run.emit(
-        {"file": NAME, "problems": found, "seconds": run.seconds},
+        {
+            "file": NAME,
+            "problems": found,
+            "questions": [question] if question else [],
+            "seconds": run.seconds,
+        },
         lambda: (
             page(
                 *(
@@ -274,7 +287,7 @@ def check_config(context: click.Context, run: Run) -> None:
                 )
             )
             if problems
-            else words(f"{NAME}: nothing is wrong with it.")
+            else words(fine)
         ),
     )
     context.exit(2 if problems else 0)

@@ -17,9 +17,9 @@ from starshade.audit.dossier.dossier import gather
 from starshade.audit.make import KeepsGroups, make_release
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
-from starshade.errors import ConfigError, OutputError
+from starshade.errors import ConfigError, OutputError, StarshadeError
 from starshade.plain import counted
-from starshade.progress import note
+from starshade.progress import note, silence
 from starshade.project.check import texts_in
 from starshade.project.file import NAME, Project
 from starshade.project.ran import Ran, facts_of
@@ -32,6 +32,7 @@ from starshade.project.refuse import (
 )
 from starshade.project.settings import PublishSettings
 from starshade.project.state import Done, Keep, Published, State, kept, move
+from starshade.project.write import open_questions
 from starshade.ratings.places.place import refuse_in_release
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import parse_items
@@ -116,6 +117,21 @@ def run(
         audit = _audited(project, ratings, release, lies, work, keep, state, drawn, out, again)
         facts = facts_of(ratings, release, audit)
         return replace(_ended(keep, state, job, made, out, audit), facts=facts)
+
+
+def question_of(project: Project) -> str:
+    """Return the open question that a run would refuse; empty: none, or they cannot be read.
+
+    The ratings are read only where the file leaves it open what they may be.
+    """
+    if project.version < 2 or {"null_values", "scale"} & set(project.data):
+        return ""
+    try:
+        with silence():
+            ratings = read_ratings(_source(project), **_reading(project))
+    except StarshadeError:
+        return ""
+    return next(iter(open_questions(ratings)), "")
 
 
 def job_of(project: Project, ratings: Ratings) -> str:

@@ -13,10 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from starshade.ratings.read import read_ratings
+from starshade.ratings.readers.faults import outlying
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.synth.synth import synthesize
+from tests.naive import outlying as naive
 from tests.unit.ratings.samples import write
 
 
@@ -160,3 +164,43 @@ def test_zeros_that_prevail_in_a_filled_frame_are_questioned() -> None:
 def test_zero_is_an_answer_where_others_are_as_frequent() -> None:
     assert notes_on(survey(range(11))) == ()
     assert notes_on(survey([0, 0, *range(11)])) == ()
+
+
+LEVEL = st.one_of(
+    st.integers(-12, 12),
+    st.sampled_from([-9999, -99, -98, -8, 66, 77, 88, 95, 96, 99, 100, 888, 999, 9999]),
+    st.integers(-4, 20).map(lambda half: half / 2),
+    st.integers(-300, 300),
+)
+
+
+@settings(max_examples=400)
+@given(counts=st.dictionaries(LEVEL, st.integers(0, 40), min_size=1, max_size=16))
+def test_outlying_levels_are_those_found_one_by_one(counts) -> None:
+    levels = sorted(map(float, counts))
+    marked = outlying(np.array(levels), np.array([counts[level] for level in levels]))
+    assert set(np.array(levels)[marked]) == naive.outlying(counts)
+
+
+@settings(max_examples=300)
+@given(
+    low=st.integers(-5, 1),
+    n_levels=st.integers(2, 12),
+    codes=st.sets(
+        st.sampled_from([-99, -8, -2, -1, 6, 7, 8, 9, 66, 77, 88, 97, 98, 99, 999, 5000]),
+        min_size=1,
+        max_size=7,
+    ),
+    data=st.data(),
+)
+def test_codes_above_and_below_a_scale_are_those_found_one_by_one(
+    low, n_levels, codes, data
+) -> None:
+    body = range(low, low + n_levels)
+    counts = {level: data.draw(st.integers(0, 60)) for level in body}
+    counts |= {code: data.draw(st.integers(1, 20)) for code in codes}
+    levels = sorted(counts)
+    marked = outlying(np.array(levels, float), np.array([counts[level] for level in levels]))
+    assert {level for level, is_one in zip(levels, marked, strict=True) if is_one} == (
+        naive.outlying(counts)
+    )
