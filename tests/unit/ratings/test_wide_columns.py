@@ -136,6 +136,41 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
     assert "Q1" not in it.value.advice
 
 
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (("x", ""), "answers in words: 'Q1', 'Q2', 'Q3'"),
+        (("Yes", "No"), r"(?s)answers in words: 'Q1', 'Q2', 'Q3'.*1 for yes, 0 for no"),
+        (("4,5", "3,0"), "a decimal comma"),
+        (("A1", "A2"), "answers in words"),
+        (("1", "NA"), r"declare what stands for not rated \(null_values\)"),
+    ],
+)
+def test_answers_that_are_no_numbers_are_never_attributes(tmp_path, cells, says: str) -> None:
+    rows = [f"{i};{cells[i % 2]};{cells[i // 2 % 2]};{cells[i // 4 % 2]}" for i in range(8)]
+    path = write(tmp_path / "x.csv", "\n".join(["id;Q1;Q2;Q3", *rows]) + "\n")
+    with pytest.raises(InputError) as caught:
+        read_ratings(path, wide=True)
+    assert caught.match(says)
+    assert "attribute_cols=" not in str(caught.value)
+
+
+def test_a_column_without_a_name_is_not_read(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", '"",a,b,c\n1,5,4,3\n2,4,,1\n')
+    ratings = read_ratings(path, wide=True, id_col="#")
+    assert ratings.n_items == 3
+    assert ratings.report.notes == ("columns not read: one without a name",)
+
+
+def test_a_row_of_means_is_noted(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", "id,a,b,c\n1,5,4,3\n2,4,,1\nMean,4.5,4,2\n")
+    assert (
+        read_ratings(path, wide=True)
+        .report.notes[0]
+        .startswith("some respondent ids are words such as Total or Mean")
+    )
+
+
 def test_the_list_to_type_names_those_given_too() -> None:
     table = answers(1, 5, 6) | {"born": UNLIKE["how_long"], "town": ["Rome"] * N}
     with pytest.raises(InputError) as caught:

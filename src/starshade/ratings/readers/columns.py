@@ -35,7 +35,8 @@ def _empty() -> Fault:
     )
 
 
-def _text() -> Fault:
+def not_a_number() -> Fault:
+    """Return the fault of a text that is neither a number nor nearly one."""
     return Fault(
         "ratings that are no finite numbers (allowed: numbers such as 4 or 3.5)",
         f"Correct those rows, or declare what stands for not rated{aside('null_values')}.",
@@ -69,7 +70,7 @@ _WORDS = frozenset(
         "negative",
     ]
 )
-_WORD = Fault(
+YES_OR_NO = Fault(
     "ratings that are words (allowed: numbers such as 4 or 3.5)",
     "Write words as numbers: 1 for true, yes or like, 0 for false, no or dislike.",
 )
@@ -133,7 +134,7 @@ class RatingColumn:
         declared = np.isin(values, self._nulls.numbers)
         self.n_declared += int(np.count_nonzero(declared))
         where = np.flatnonzero(np.isinf(values) & ~declared)
-        self._faults.add(_text(), rows[where], lambda k: f"rating {values[where[k]]:g}")
+        self._faults.add(not_a_number(), rows[where], lambda k: f"rating {values[where[k]]:g}")
         return np.where(declared | np.isinf(values), np.nan, values)
 
     def _of_texts(self, array: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -173,10 +174,10 @@ class RatingColumn:
         if text == "":
             return None if self._blank_is_null else _empty()
         if text.casefold() in _WORDS:
-            return _WORD
+            return YES_OR_NO
         if _THOUSANDS.fullmatch(text):
             return _GROUPED
-        return _COMMA if _DECIMAL_COMMA.fullmatch(text) else _text()
+        return _COMMA if _DECIMAL_COMMA.fullmatch(text) else not_a_number()
 
 
 def as_text(array: pa.Array) -> pa.Array | None:
@@ -243,7 +244,7 @@ _ROUNDED = Fault(
 _SCIENTIFIC = re.compile(r"\d([.,]\d+)?[eE]\+\d+", re.ASCII)
 _DECIMAL = re.compile(r"\d+\.0+", re.ASCII)
 _POINT_ZERO = re.compile(r"\d+\.0", re.ASCII)
-_SHORT = 12  # characters, more than a word for nothing has
+_SHORT = 12  # characters, as many as a word for nothing or a sum has
 _IN_WORDS = {
     _ROUNDED: "a rounded number as {role} id",
     _NO_ID: "no {role} id",
@@ -258,11 +259,13 @@ ODD_IDS = {
     "padded": "some {role} ids begin or end with a blank, which is part of the id",
     "null": "some {role} ids are a word for nothing, such as NULL or nan: those rows are read as "
     "of one {role}; leave them out if they are not",
+    "total": "some {role} ids are words such as Total or Mean: remove rows that sum up others",
     "mixed": "some {role} ids end with .0 and others are whole numbers: 1 and 1.0 are two {role}s",
 }
 _NOTHING = frozenset(
     ["null", "none", "nan", "na", "n/a", "#n/a", "\\n", "<na>", "nil", "undefined"]
 )
+_SUMS = frozenset(("total", "grand total", "subtotal", "sum", "mean", "average", "avg", "median"))
 _BLANKS = "\u200b\u200c\u200d\u2060\ufeff"  # not seen, and not blank by Unicode
 
 
@@ -336,8 +339,11 @@ class IdColumn:
                 self._add(fault, rows, bad[places], array)
         if any(text != text.strip().strip(_BLANKS) for text in texts):
             self.odd.add("padded")
-        if any(text.strip().casefold() in _NOTHING for text in texts if len(text) < _SHORT):
+        short = {text.strip().casefold() for text in texts if len(text) <= _SHORT}
+        if short & _NOTHING:
             self.odd.add("null")
+        if short & _SUMS and self.role != "item":
+            self.odd.add("total")
         self._note_numbers({True} if any(map(_POINT_ZERO.fullmatch, texts)) else set())
         self._note_numbers({False} if any(map(str.isdecimal, texts)) else set())
         return np.asarray(np.array(texts, dtype=np.object_)[places])

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError, InputError
 from starshade.naming import named
 from starshade.plain import counted
-from starshade.ratings.readers.columns import NUMBER, IdColumn, NullValues, RatingColumn, as_text
+from starshade.ratings.readers.columns import (
+    NUMBER,
+    YES_OR_NO,
+    IdColumn,
+    NullValues,
+    RatingColumn,
+    as_text,
+    not_a_number,
+)
 from starshade.ratings.readers.faults import Fault, Faults, outlying
 from starshade.ratings.readers.formats.shapes import KeptRows, id_notes
 from starshade.ratings.readers.formats.tables import Source
@@ -25,6 +33,7 @@ from starshade.ratings.readers.recognise.aliases import (
     normalized,
     resolve,
 )
+from starshade.ratings.rows.wrong import Wrong
 from starshade.ratings.staging import Batch
 from starshade.ratings.vocabulary import is_canonical_integer
 
@@ -55,7 +64,10 @@ class _Column:
     @property
     def is_strange(self) -> bool:
         """Whether most cells are no ratings at all."""
-        return self.faults.total > 2 * (self.n_rated + self.ratings.n_declared)
+        kinds = (not_a_number(), YES_OR_NO)
+        words = sum(self.faults.noted.get(kind, Wrong()).total for kind in kinds)
+        numbers = self.n_rated + self.ratings.n_declared
+        return words > 2 * numbers and 2 * words > self.faults.total
 
 
 class WideTable:
@@ -122,7 +134,7 @@ class WideTable:
         """Return the columns of the items in the table's order."""
         columns = self.source.columns
         if not item_cols:
-            return tuple(name for name in columns if name not in beside)
+            return tuple(name for name in columns if name.strip() and name not in beside)
         chosen: set[str] = set()
         for name in item_cols:
             alike = [name] if name in columns else []
@@ -293,7 +305,7 @@ class WideTable:
         for column in columns:
             if not column.is_strange:
                 for fault, wrong in column.faults.noted.items():
-                    faults.noted[fault] = faults.noted.get(fault, type(wrong)()) + wrong
+                    faults.noted[fault] = faults.noted.get(fault, Wrong()) + wrong
         answers, words = _in_words([column for column in columns if column.is_strange])
         unlike = [] if self._is_given else self._unlike(columns)
         found = {
@@ -305,7 +317,10 @@ class WideTable:
         title = f"{self._where}: columns that hold no ratings, or probably none"
         parts, advice = ["\n".join([title, *lines])] if lines else [], []
         if answers:
-            advice.append("Ratings are numbers: export the answers as numbers, or replace words.")
+            advice.append(
+                "Ratings are numbers: export answers as numbers, or replace words (1 for yes, 0 "
+                f"for no); what describes the respondents belongs to {named('attribute_cols')}."
+            )
         if words or unlike:
             beside = {*self.attribute_cols, *words, *unlike}
             advice.append(_attributes([name for name in self.source.columns if name in beside]))
@@ -324,7 +339,7 @@ class WideTable:
         strange = np.array([column.is_strange for column in columns])
         values[:, strange] = np.nan
         names = [column.name for column in columns]
-        known = np.array([normalized(name) in SURVEY or not name.strip() for name in names])
+        known = np.array([normalized(name) in SURVEY for name in names])
         known &= ~np.isnan(values).all(axis=0)
         values[:, known] = np.nan
         unlike = known | unlike_most(values)
@@ -406,8 +421,9 @@ def _in_words(columns: Sequence[_Column]) -> tuple[list[str], list[str]]:
     answers: list[str] = []
     others: list[str] = []
     for column in columns:
-        few = 1 < len(column.words) <= _WORDS
-        common = sum(shared[word] > 1 for word in column.words)
+        few = len(column.words) <= _WORDS
+        several = 1 + (len(column.words) == 1)  # one word in two columns is no answer yet
+        common = sum(shared[word] > several for word in column.words)
         (answers if few and 2 * common > len(column.words) else others).append(column.name)
     return answers, others
 
