@@ -359,6 +359,7 @@ class WideTable:
         faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
 
 
+_RANGES = 1000  # tried at most
 _SOME = 0.25  # share of a column's cells that lie outside, or off the grid
 _ALL = 0.9  # share of a column's cells that lie outside though not far
 
@@ -402,7 +403,8 @@ def _usual_range(
     """Return the narrowest range that most columns lie in and fill by 3/4, and which do."""
     best = (0, 0.0)
     found = (0.0, 0.0, np.zeros(len(lows), dtype=np.bool_))
-    for low, high in sorted(set(zip(lows.tolist(), highs.tolist(), strict=True))):
+    ranges = sorted(set(zip(lows.tolist(), highs.tolist(), strict=True)))
+    for low, high in ranges[:: 1 + len(ranges) // _RANGES]:
         within = (lows >= low) & (highs <= high)
         alike = within & (4 * (highs - lows) >= 3 * (high - low)) & (high > low)
         if (rank := (int(alike.sum()), low - high)) > best:
