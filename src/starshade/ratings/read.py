@@ -219,7 +219,7 @@ def _as_frame(source: Any) -> Any:
     import pyarrow as pa
 
     rows = source if isinstance(source, list) else []
-    widths = {len(row) if isinstance(row, tuple) else 0 for row in rows}
+    widths = {len(row) if isinstance(row, tuple | list) else 0 for row in rows}
     if not widths or not widths <= {3, 4}:
         return source
     if len(widths) > 1:

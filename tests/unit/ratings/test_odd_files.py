@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from starshade.errors import InputError
+from starshade.errors import ConfigError, InputError
 from starshade.ratings.read import read_ratings
 from tests.unit.ratings.samples import values, write
 
@@ -182,3 +182,13 @@ def test_a_file_is_unpacked_by_its_content(tmp_path) -> None:
         archive.add(path, "x.csv")
     with pytest.raises(InputError, match="unpack others"):
         read_ratings(tmp_path / "x.tar.gz")
+
+
+def test_rows_in_memory() -> None:
+    rows = [("u", "a", 4.0), ("v", "a", 3.0)]
+    for given in (rows, [list(row) for row in rows]):
+        assert values(read_ratings(given)) == {("u", "a"): 4.0, ("v", "a"): 3.0}
+    for wrong in ([{"user": "u"}], [3], [("u", "a")], (rows[0],), [None]):
+        with pytest.raises(ConfigError, match="ratings cannot be read from") as caught:
+            read_ratings(wrong)
+        assert "a list of rows (user, item, rating)" in caught.value.advice

@@ -55,12 +55,15 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised
 
     `scratch`: a folder for what has to be unpacked.
     """
-    if not isinstance(source, (str, Path, list, tuple)):
-        raise ConfigError(
-            f"ratings cannot be read from {type(source).__name__}",
-            advice="Give a path, a list of paths, a frame with columns, or a sparse matrix.",
-        )
     listed = isinstance(source, (list, tuple))
+    for entry in source if isinstance(source, (list, tuple)) else [source]:
+        if not isinstance(entry, (str, Path)):
+            kind = f"{type(source).__name__} of " if listed else ""
+            raise ConfigError(
+                f"ratings cannot be read from {kind}{type(entry).__name__}",
+                advice="Give a path, a list of paths, a list of rows (user, item, rating), a frame "
+                "with columns, or a sparse matrix.",
+            )
     if not listed and not str(source):
         raise ConfigError("ratings: an empty path", advice="Name a file or a folder.")
     if is_address(source):
