@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from starshade.errors import ConfigError, InputError
@@ -56,19 +57,12 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised
     `scratch`: a folder for what has to be unpacked.
     """
     listed = isinstance(source, (list, tuple))
-    for entry in source if isinstance(source, (list, tuple)) else [source]:
-        if not isinstance(entry, (str, Path)):
-            kind = f"{type(source).__name__} of " if listed else ""
-            raise ConfigError(
-                f"ratings cannot be read from {kind}{type(entry).__name__}",
-                advice="Give a path, a list of paths, a list of rows (user, item, rating), a frame "
-                "with columns, or a sparse matrix.",
-            )
+    _refuse_other(list(source) if isinstance(source, (list, tuple)) else [source], listed)
     if not listed and not str(source):
         raise ConfigError("ratings: an empty path", advice="Name a file or a folder.")
     if is_address(source):
         return _here(_of_address(source, scratch), scratch)
-    entries = source if isinstance(source, (list, tuple)) else [path_of(source)]
+    entries = [path_of(source)] if isinstance(source, (str, Path)) else list(source)
     items = [item for entry in entries for item in _items(entry)]
     if not items:
         raise InputError("an empty list of files: no ratings to read")
@@ -78,6 +72,18 @@ def find(source: str | Path | Sequence[str | Path], scratch: Path) -> Recognised
     if others:
         return _partitioned({_below(entries[0], item.path): item for item in items}, str(source))
     return _folder(first) if first.path.is_dir() else _file(first, scratch)
+
+
+def _refuse_other(entries: list[Any], listed: bool) -> None:
+    """Refuse what is no path."""
+    for entry in entries:
+        if not isinstance(entry, (str, Path)):
+            kind = "a list of " if listed else ""
+            raise ConfigError(
+                f"ratings cannot be read from {kind}{type(entry).__name__}",
+                advice="Give a path, a list of paths, a list of rows (user, item, rating), a frame "
+                "with columns, or a sparse matrix.",
+            )
 
 
 def _items(entry: str | Path) -> list[Input]:
