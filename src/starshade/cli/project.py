@@ -256,9 +256,9 @@ def _summary(ran: Ran) -> Any:
 @running()
 @click.pass_context
 def check_config(context: click.Context, run: Run) -> None:
-    """Say what is wrong in `starshade.toml`, by line, and which question is open.
+    """Say what is wrong in `starshade.toml`, by line.
 
-    Exit 2: something is wrong.
+    It also names an open question that `starshade run` refuses. Exit 2: something is wrong.
     """
     from starshade.project.file import NAME, problems_of, read_project
 

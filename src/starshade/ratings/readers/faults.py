@@ -64,9 +64,14 @@ class Faults:
 
 
 def quoted(value: object) -> str:
-    """Repeat a value in a message: quoted, cut when long."""
+    r"""Repeat a value in a message as it can be typed: quoted, cut when long.
+
+    >>> print(quoted("\\N"), quoted("a'b"))
+    '\N' "a'b"
+    """
     text = str(value)
-    return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return f"'{text}'" if text.isprintable() and "'" not in text else repr(text)
 
 
 _KNOWN = (66.0, 77.0, 88.0, *range(95, 100), 888.0, *range(995, 1000), 9999.0)

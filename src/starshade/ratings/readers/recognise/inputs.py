@@ -190,7 +190,12 @@ def _unpadded(item: Input, scratch: Path) -> Input:
     """Write the same lines with one blank between fields."""
     target = _fresh(scratch)
     with reading(item), open(item.path, "rb") as source:
-        _copy((b" ".join(line.split()) + b"\n" for line in source), target, item.shown)
+        blocks = iter(lambda: source.readlines(_BLOCK), [])
+        _copy(
+            (b"".join(b" ".join(line.split()) + b"\n" for line in block) for block in blocks),
+            target,
+            item.shown,
+        )
     return Input(target, item.shown)
 
 
