@@ -256,6 +256,21 @@ def test_what_a_run_would_refuse_is_told_by_its_line(
     assert "--" not in f"{found[0].text}{found[0].advice}"
 
 
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ("wide = true\nitem-cols = ['Q1_*', 'Q2']", []),
+        ("item-cols = ['Q1']", ["item-cols: names a column of a wide table, and this one is long"]),
+        ("wide = true\nitem-col = 'Q1'", ["item-col: names a column of a long table"]),
+    ],
+)
+def test_columns_of_items(said: str, says: list[str], tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(f"[data]\nratings = 'a.csv'\n{said}\n")
+    found = [each.text for each in problems_of(tmp_path) if "item-col" in each.text]
+    assert len(found) == len(says)
+    assert all(map(str.startswith, found, says))
+
+
 @pytest.mark.parametrize("key", ["k-col", '"k-col"', "'k-col'"])
 def test_a_key_is_found_in_its_line_however_it_is_quoted(key: str) -> None:
     text = WHOLE.replace('user-col = "email"', f'{key} = "email"')

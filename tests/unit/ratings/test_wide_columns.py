@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.readers.formats.wide import unlike_most
+from tests.naive import unlike as naive
 from tests.unit.ratings.samples import write
 
 N = 40
@@ -95,6 +98,36 @@ def test_real_ratings_and_counts_are_no_question(seed: int, n_rows: int) -> None
     assert not unlike_most(jester).any()
     plays = np.floor(rng.lognormal(rng.normal(1.5, 1.5, 12), 1.2, (n_rows, 12)))
     assert not unlike_most(plays).any()
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[list[float | None]]:
+    """Columns of a scale and of other ranges, some on a finer grid; eighths are exact."""
+    n_rows = draw(st.integers(1, 12))
+    top, half = draw(st.integers(1, 10)), draw(st.booleans())
+    ranges = [(0, top)] * draw(st.integers(2, 6)) + draw(
+        st.lists(
+            st.tuples(st.integers(-60, 60), st.integers(0, 90)).map(lambda r: (r[0], sum(r))),
+            max_size=5,
+        )
+    )
+    step = 8 // draw(st.sampled_from([1, 1, 2, 8]))
+    cells = [
+        st.integers(8 * low // step, 8 * high // step).map(lambda n: n * step / 8)
+        for low, high in ranges
+    ]
+    odd = st.sampled_from([None, 99.0, -1.0, 2.125] if half else [None])
+    return [
+        draw(st.lists(st.one_of(cell, cell, cell, odd), min_size=n_rows, max_size=n_rows))
+        for cell in cells
+    ]
+
+
+@settings(max_examples=300)
+@given(columns=tables())
+def test_columns_unlike_most_are_those_found_cell_by_cell(columns) -> None:
+    values = np.array(columns, dtype=float).T
+    assert set(np.flatnonzero(unlike_most(values))) == naive.unlike_most(columns)
 
 
 QUALTRICS = """\

@@ -281,11 +281,13 @@ def test_reading_is_asked_as_read_ratings_takes_it(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("")
     said = {
         "user_col": "who", "scale": "1:5:1", "wide": "yes", "id_col": "#", "header": "no",
-        "attribute_cols": "age, sex", "null_values": "99,", "no_dates": "yes",
+        "attribute_cols": "age, sex", "item_cols": 'Q1, "Sweet, or salty?"',
+        "null_values": "99,", "no_dates": "yes",
         "on_duplicate": "mean", "users": str(tmp_path / "people.csv"),
     }  # fmt: skip
     told = settings(MAPPING, **said)
     assert told["attribute_cols"] == ["age", "sex"]
+    assert told["item_cols"] == ["Q1", "Sweet, or salty?"]
     assert told["null_values"] == ["99"]
     assert (told["header"], told["dates"]) == (False, False)
     inspect.signature(read_ratings).bind("a.csv", **told)
