@@ -211,6 +211,14 @@ def test_the_list_to_type_names_those_given_too() -> None:
     assert 'attribute_cols=["born", "town"]' in caught.value.advice
 
 
+def test_words_in_a_column_that_is_no_item_are_no_wrong_ratings() -> None:
+    table = answers(1, 5, 6) | {"age": ["*", *map(str, range(19, 18 + N))]}
+    with pytest.raises(InputError, match="'age'") as caught:
+        read(table)
+    assert "is not a number" not in str(caught.value)
+    assert "null_values" not in str(caught.value)
+
+
 def test_named_items() -> None:
     table = answers(1, 5, 3) | {"q[1]": [1] * N}
     assert list(read(table, item_cols=["Q0", "q2"]).items) == ["q0", "q2"]

@@ -302,12 +302,12 @@ class WideTable:
     def _refuse(self, columns: Sequence[_Column]) -> None:
         """Refuse cells that are no ratings, and columns that are probably no items."""
         faults = Faults(self._place, "cells")
+        unlike = [] if self._is_given else self._unlike(columns)
         for column in columns:
-            if not column.is_strange:
+            if not (column.is_strange or column.name in unlike):
                 for fault, wrong in column.faults.noted.items():
                     faults.noted[fault] = faults.noted.get(fault, Wrong()) + wrong
         answers, words = _in_words([column for column in columns if column.is_strange])
-        unlike = [] if self._is_given else self._unlike(columns)
         found = {
             "answers in words": answers,
             "without numbers": words,
