@@ -38,6 +38,27 @@ def span(
     return frozenset(inside + [None] * (None in values))
 
 
+def fixed(
+    values: set[float | None], low: float, high: float, levels: list[float] | None, null: float
+) -> frozenset | tuple[float, float]:
+    """All from the first to the last tenth of the scale that a value lies in.
+
+    Without steps a value on an end lies in the tenths on both sides, and as few as hold all are
+    taken, but one; null stands at its level below the scale. With steps the level in place j of
+    n + 1 lies in tenth 10 j / n, the last one in the tenth before; null stands beside them.
+    """
+    rated = [v for v in values if v is not None]
+    if levels is None:
+        ends = [low + (high - low) * i / 10 for i in range(11)]
+        first = max(i for i in range(10) if ends[i] <= min(rated) + 1e-12)
+        last = min(i for i in range(1, 11) if ends[i] >= max(rated) - 1e-12)
+        return (null if None in values else ends[first]), ends[max(last, first + 1)]
+    n = len(levels) - 1
+    tenth = {v: min(9, 10 * j // n) for j, v in enumerate(levels)}
+    first, last = tenth[min(rated)], tenth[max(rated)]
+    return frozenset([v for v in levels if first <= tenth[v] <= last] + [None] * (None in values))
+
+
 def dgh(values: set[float | None], levels: Levels, null: float) -> tuple[float, float]:
     """The interval of the lowest level that holds all values, null standing at its level."""
     numbers = [null if v is None else v for v in values]

@@ -50,6 +50,33 @@ def disclosure(found: list[tuple[list[Content], int]], minimum: float) -> tuple[
     return one / records, exists / records
 
 
+def exact_values(
+    found: list[tuple[list[Content], int]], hierarchy: str, minimum: float, *, fine: bool
+) -> float:
+    """Share of records whose class has a cell that lists exact ratings of its members.
+
+    On a fine scale: any list, any range whose ends are ratings, any single rating. On any: a list
+    of as many values as the class has members, null being one. Fixed intervals name no rating, and
+    of what is neither a list of values given only one or two values are known to be held.
+    """
+    if hierarchy == "fixed-intervals":
+        return 0.0
+
+    def exact(cell: tuple, size: int) -> bool:
+        is_set = cell[0] == "set"
+        many = len(cell[1]) if is_set else None
+        if many == size and (hierarchy == "ndgh" or size <= 2):
+            return True
+        if not fine:
+            return False
+        ratings = [v for v in cell[1] if v != NULL] if is_set else []
+        single = len(ratings) == 1 if is_set else cell[2] - cell[1] <= 1e-9
+        return hierarchy in ("ndgh", "range") or single
+
+    hit = sum(n for row, n in found if any(c and exact(c, n) for c in row))
+    return hit / sum(n for _, n in found)
+
+
 def said_order(said: list) -> list:
     """What a class says beside its cells: null first, ranges by their ends, lists by texts."""
     told: list = []

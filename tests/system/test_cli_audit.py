@@ -30,7 +30,12 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
         assert before["knowledge"] == after["knowledge"]
         assert before["targets"] == after["targets"]
         assert after["expected_top1"] <= 1 / 4
-    shares = {"users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive"}
+    shares = {
+        "users_rating_disclosed",
+        "users_exact_values_listed",
+        "users_rating_exists",
+        "records_alone_with_sensitive",
+    }
     assert set(found["disclosure"]) == shares
     assert found["disclosure"]["records_alone_with_sensitive"] is None
     assert found["utility"]["gen_iloss"] > 0

@@ -20,8 +20,8 @@ FIGURES = {
     "invented_records", "averages_within_step", "remains_within_step", "skill", "empty_filled",
     "remains_exact", "remains_half", "remains_near", "remains_farther", "remains_open",
     "remains_perhaps", "remains_gone", "gone_left_out",
-    "users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive", "seconds",
-    "peak_rss_mb", "out",
+    "users_rating_disclosed", "users_exact_values_listed", "users_rating_exists",
+    "records_alone_with_sensitive", "seconds", "peak_rss_mb", "out",
 }  # fmt: skip
 
 

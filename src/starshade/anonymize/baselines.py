@@ -26,7 +26,7 @@ _MONDRIAN_COPIES = 6  # of the table: as it is, as places (up to four bytes each
 class Mondrian(RangeSettings, Grouping):
     """Cut the records in two at the median of the item where they are widest, while both keep k.
 
-    The hierarchy is ``range`` unless another is named.
+    The hierarchy is ``range`` unless another is named or the scale is fine.
     For the parameters see `starshade.anonymize.grouping.Grouping`.
 
     Notes
@@ -61,7 +61,7 @@ def mondrian_groups(matrix: Array, k: int) -> Ints:
 class MondrianRelaxed(RangeSettings, Grouping):
     """Cut the records into halves on the item where they are widest, while both keep k.
 
-    The hierarchy is ``range`` unless another is named.
+    The hierarchy is ``range`` unless another is named or the scale is fine.
     For the parameters see `starshade.anonymize.grouping.Grouping`.
 
     Notes
@@ -96,7 +96,7 @@ _COPIES = 5  # of the table: as it is, as places, by column, the one that shrink
 class KMember(RangeSettings, Grouping):
     """Grow each group from the record furthest from the last one's, by what costs least range.
 
-    The hierarchy is ``range`` unless another is named.
+    The hierarchy is ``range`` unless another is named or the scale is fine.
     For the parameters see `starshade.anonymize.grouping.Grouping`.
 
     Notes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from starshade.anonymize.hierarchy.hierarchy import Dgh, Hierarchy
+from starshade.anonymize.hierarchy.hierarchy import Dgh, Hierarchy, tenths
 from starshade.errors import InternalError
 from starshade.kernels.arrays import Bools, Floats, Ints
 from starshade.ratings.scale import SLACK, Scale
@@ -19,8 +19,9 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
     """Generalize the ratings of each group (KL's Gen).
 
     With ``"ndgh"`` a cell is the set of the values present, with ``"range"`` all from the least
-    to the greatest, with a `Dgh` the interval of the lowest level that holds them all. A cell
-    that is null in the whole group has no entry.
+    to the greatest, with ``"fixed-intervals"`` the tenths of the scale that they lie in and those
+    between, with a `Dgh` the interval of the lowest level that holds them all. A cell that is
+    null in the whole group has no entry.
 
     `groups` (int64 (n_users,)): group of each user, 0…G-1, none empty.
     """
@@ -29,6 +30,8 @@ def generalize(hierarchy: Hierarchy, ratings: Ratings, groups: Ints) -> Cells:
         codes, symbols = _as_sets(present, ratings)
     elif hierarchy == "range":
         codes, symbols = _as_ranges(present, ratings)
+    elif hierarchy == "fixed-intervals":
+        codes, symbols = _as_fixed(present, ratings)
     else:
         codes, symbols = _as_intervals(present, ratings, hierarchy)
     per_group = np.bincount(present.group, minlength=len(present.sizes))
@@ -117,6 +120,36 @@ def _as_ranges(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
     used, codes = np.unique(low * len(values) + high, return_inverse=True)
     low, high = np.divmod(used, len(values))
     return codes, _interval_symbols(ratings.scale, values[low], values[high])
+
+
+def _as_fixed(present: _Present, ratings: Ratings) -> tuple[Ints, Symbols]:
+    """Widen each cell to tenths of the scale: no end is a rating but by chance.
+
+    On a scale with steps null stands beside the interval. On a real scale it stands below the
+    scale, and the interval begins there.
+    """
+    scale = ratings.scale
+    low = ratings.levels[present.codes[present.offsets[:-1]]]
+    high = ratings.levels[present.codes[present.offsets[1:] - 1]]
+    if scale.step is None:
+        ends = tenths(scale)
+        first = np.clip(np.searchsorted(ends, low, side="right") - 1, 0, 9)
+        last = np.clip(np.searchsorted(ends, high, side="left"), first + 1, 10)
+        first[present.null] = -1
+    else:
+        steps = len(scale.levels) - 1
+        first, last = (
+            np.minimum(10 * np.rint((at - scale.minimum) / scale.step).astype(np.int64) // steps, 9)
+            for at in (low, high)
+        )
+    used, codes = np.unique((first * 11 + last) * 2 + present.null, return_inverse=True)
+    first, last = np.divmod(used // 2, 11)
+    if scale.step is None:
+        start = np.where(first < 0, scale.null_level, ends[first])
+        return codes, Symbols.ranges(scale, start, ends[last])
+    tenth = np.minimum(10 * np.arange(steps + 1) // steps, 9)
+    members = [scale.levels[(tenth >= a) & (tenth <= b)] for a, b in zip(first, last, strict=True)]
+    return codes, Symbols.sets(scale, members, used % 2 == 1)
 
 
 def _as_intervals(present: _Present, ratings: Ratings, dgh: Dgh) -> tuple[Ints, Symbols]:

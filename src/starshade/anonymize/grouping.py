@@ -30,10 +30,13 @@ from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import GroupingSettings
 from starshade.arguments import typed
 from starshade.kernels.arrays import Ints
-from starshade.progress import announced
+from starshade.progress import announced, note
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.release import FIXED_INTERVALS
 from starshade.release.build import generalized_release
 from starshade.release.cells import Cells
+from starshade.release.figures import exact_values_warning
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -49,8 +52,10 @@ class Grouping(GroupingSettings, ABC):
     ----------
     k : int
         Least size of a group, from 2 to the number of records.
-    hierarchy : str, path or Dgh
+    hierarchy : str, path or Dgh, optional
         ``ndgh`` (the set of values present), ``range`` (from the least to the greatest),
+        ``fixed-intervals`` (the tenths of the scale that hold all values, and those between; the
+        default on a real scale or one of more than 20 levels, where others name exact ratings),
         ``dgh`` (two halves, then all; any scale), ``dgh-a``, ``dgh-b``, ``dgh-c`` (the
         paper's, for null = 0 and 1-5), or the path of a file
         (`starshade.anonymize.hierarchy.file`), which is read at once.
@@ -113,8 +118,9 @@ class Grouping(GroupingSettings, ABC):
         object.__setattr__(self, "attribute_hierarchies", named)
         names = self.quasi_identifiers, self.sensitive_attributes
         check_settings(self.attributes, *names, self.l, self.t, named)
-        if not isinstance(self.hierarchy, Dgh) and self.hierarchy not in READY_MADE:
-            object.__setattr__(self, "hierarchy", read_hierarchy(self.hierarchy))
+        hierarchy = self.hierarchy
+        if not isinstance(hierarchy, Dgh | None) and hierarchy not in READY_MADE:
+            object.__setattr__(self, "hierarchy", read_hierarchy(hierarchy))
 
     @abstractmethod
     def group(self, points: Points, seed: int) -> Ints:
@@ -172,8 +178,9 @@ class Grouping(GroupingSettings, ABC):
             return self._continued(ratings, seed, after, shortfall)
         ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
         table = ready.ratings
+        named = self._named(table.scale)
         hierarchy = resolve(
-            self._named, table.scale, null_occurs=table.n_ratings < table.n_users * table.n_items
+            named, table.scale, null_occurs=table.n_ratings < table.n_users * table.n_items
         )
         quasi, sensitive = self._chosen(table)
         released = (*quasi, *sensitive) or exact_names(table, self.attributes)
@@ -191,7 +198,7 @@ class Grouping(GroupingSettings, ABC):
             table,
             groups,
             generalize(hierarchy, table, groups),
-            ready.provenance(self, seed, claims, **self._generalized_by),
+            ready.provenance(self, seed, claims, **_generalized_by(named)),
             attributes=self.attributes,
             generalized=generalized_attributes(kept, groups, quasi, sensitive, self.k, joined)
             if self.attributes == "generalized"
@@ -200,6 +207,7 @@ class Grouping(GroupingSettings, ABC):
             sensitive_attributes=sensitive,
         )
         refuse_named(release)
+        _note_exact(release)
         return release
 
     def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
@@ -216,22 +224,25 @@ class Grouping(GroupingSettings, ABC):
         kept = self.who_stays(ratings, after, shortfall)
         table = kept.ratings
         assert isinstance(after.classes, Cells)
-        hierarchy = resolve(self._named, table.scale, null_occurs=null_occurs(table, after.classes))
+        named = self._named(table.scale)
+        hierarchy = resolve(named, table.scale, null_occurs=null_occurs(table, after.classes))
         fresh = kept.newcomers
         if len(fresh):
             new = by_content(table.keep_users(fresh), seed)
             points = Points(new.ratings, quasi_columns(new.ratings, (), {}))
             fresh = new.by_user(self._larger(points.n_records).group(points, seed))
         groups, chain = kept.with_newcomers(fresh)
-        return generalized_release(
+        release = generalized_release(
             table,
             groups,
             generalize_again(hierarchy, kept, groups, after.classes),
             kept.provenance(
-                self, seed, claims_of(self.k, (), 0, None), shortfall, **self._generalized_by
+                self, seed, claims_of(self.k, (), 0, None), shortfall, **_generalized_by(named)
             ),
             chain=chain,
         )
+        _note_exact(release)
+        return release
 
     def _larger(self, most: int | None = None) -> Self:
         """Return the method with groups of k and what is left as slack; of so many people."""
@@ -247,14 +258,20 @@ class Grouping(GroupingSettings, ABC):
         refuse_identifiers(ratings, quasi, sensitive, joined)
         return quasi, sensitive
 
-    @property
-    def _named(self) -> str | Dgh:
+    def _named(self, scale: Scale) -> str | Dgh:
+        """Return the hierarchy, or the name of the one that is the default on this scale."""
+        if self.hierarchy is None:
+            return FIXED_INTERVALS if scale.fine else self.coarse
         return self.hierarchy if isinstance(self.hierarchy, Dgh) else str(self.hierarchy)
 
-    @property
-    def _generalized_by(self) -> dict[str, Any]:
-        """What is recorded of the hierarchy: of a file its contents, not its path."""
-        named = self._named
-        if isinstance(named, Dgh):
-            return {"hierarchy": named.name, "levels": named.to_text()}
-        return {"hierarchy": named}
+
+def _generalized_by(named: str | Dgh) -> dict[str, Any]:
+    """Return what is recorded of the hierarchy: of a file its contents, not its path."""
+    if isinstance(named, Dgh):
+        return {"hierarchy": named.name, "levels": named.to_text()}
+    return {"hierarchy": named}
+
+
+def _note_exact(release: Release) -> None:
+    if listed := exact_values_warning(release.manifest):
+        note(listed)

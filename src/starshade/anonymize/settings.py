@@ -35,13 +35,19 @@ _RARE_ITEMS = declared(
 _ITEMS = declared(
     "Items to release", "Which items to release.", kind="file", unset="all", usual="top:N|FILE"
 )
-_HIERARCHY = declared(
-    "What different ratings of a group become",
-    "What a group is released as: ndgh (the set of values), range, dgh, dgh-a, dgh-b, dgh-c, or a "
-    "file.",
-    kind="file",
-    usual="NAME|FILE",
-)
+
+
+def _hierarchy(coarse: str) -> dict[str, Any]:
+    return declared(
+        "What different ratings of a group become",
+        "What a group is released as: ndgh (the set of values), range, fixed-intervals (tenths of "
+        "the scale), dgh, dgh-a, dgh-b, dgh-c, or a file.",
+        kind="file",
+        unset=f"{coarse}; fixed-intervals on a real scale or one of more than 20 levels",
+        usual="NAME|FILE",
+    )
+
+
 _EXACT = declared(
     "Personal attributes",
     "Personal attributes in the release; exact: for a query service only.",
@@ -66,9 +72,11 @@ class GroupingSettings:
 
     #: what a manifest says first (`starshade.release.manifest`)
     recorded_first: ClassVar[tuple[str, ...]] = ("k", "hierarchy", "items", "levels")
+    #: the hierarchy where none is named and the scale is not fine
+    coarse: ClassVar[str] = "ndgh"
 
     k: int = field(metadata=_K)
-    hierarchy: str | Path | Dgh = field(default="ndgh", metadata=_HIERARCHY)
+    hierarchy: str | Path | Dgh | None = field(default=None, metadata=_hierarchy("ndgh"))
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
     attributes: Literal["none", "generalized", "exact"] = settable(
@@ -133,7 +141,9 @@ class GroupingSettings:
 class RangeSettings(GroupingSettings):
     """Of those that make ranges, unless something else is asked for."""
 
-    hierarchy: str | Path | Dgh = field(default="range", metadata=_HIERARCHY)
+    coarse: ClassVar[str] = "range"
+
+    hierarchy: str | Path | Dgh | None = field(default=None, metadata=_hierarchy("range"))
 
 
 @dataclass(frozen=True)

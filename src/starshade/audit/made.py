@@ -124,7 +124,7 @@ class Made(Shown):
             return f"whoever finds a {what} reads its ratings" + (
                 ", sensitive ones included." if self.release.manifest.sensitive_items else "."
             )
-        return rated_in_words(f)
+        return rated_in_words(f, fine=self.release.scale.fine)
 
     def _averaged(self) -> str:
         manifest, f = self.release.manifest, self.figures

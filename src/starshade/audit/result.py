@@ -78,7 +78,8 @@ class AuditResult:
     utility : dict
         Every measure's figures.
     disclosure : dict
-        ``users_rating_disclosed, users_rating_exists``, counted on the files; None on layout
+        ``users_rating_disclosed, users_exact_values_listed, users_rating_exists``, counted on the
+        files; None on layout
         "profile", whose cells are means or predictions. ``records_alone_with_sensitive``: None
         without sensitive attributes.
     audience : {"publish", "query"}
@@ -101,6 +102,8 @@ class AuditResult:
     alike_by : str
         By what the records of a class are equal, where sensitive attributes are released as they
         are (" by ratings and quasi-identifiers"); empty where they are equal in everything.
+    fine : bool
+        Whether the scale is real-valued or has more than 20 levels: exact values listed lead there.
     version : str
     """
 
@@ -123,6 +126,7 @@ class AuditResult:
     profile_disclosure: ProfileDisclosure | None = None
     profile: str | None = None
     alike_by: str = ""
+    fine: bool = False
     version: str = field(default=__version__)
 
     @property
@@ -277,7 +281,8 @@ class AuditResult:
         if shown is None or exists is None:
             return "whoever finds a person's class reads its profile."
         return (
-            f"{rated_in_words(self.disclosure)} To hide among others is not to hide what one rated."
+            f"{rated_in_words(self.disclosure, fine=self.fine)} To hide among others is not to "
+            "hide what one rated."
         )
 
     @property

@@ -6,17 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from starshade.plain import percent
+from starshade.release.figures import SHARES as FIGURES
 
 #: what a manifest tells of people's ratings
-SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
+SHARES = tuple(figure.key for figure in FIGURES)
 
 
-def rated_in_words(shares: Mapping[str, Any]) -> str:
-    """Say of how many people a class shows a rating, or that there is one."""
-    shown, exists, alone = (shares.get(name) for name in SHARES)
+def rated_in_words(shares: Mapping[str, Any], *, fine: bool) -> str:
+    """Say of how many people a class shows a rating, or that there is one.
+
+    `fine`: the scale is, so that hardly a class shares one rating, and exact values listed lead.
+    """
+    listed, shown, exists, alone = (shares.get(name) for name in SHARES)
+    parts = [f"{percent(shown)} {{}}in a class that shows one of their ratings"]
+    if listed is not None:
+        of = f"{percent(listed)} {{}}in a class that lists exact ratings of its members"
+        parts.insert(0 if fine else 1, of)
+    parts.append(f"{percent(exists)} in one that shows that they rated an item")
+    first, *others = parts
     return (
-        f"{percent(shown)} of the people are in a class that shows one of their ratings, "
-        f"{percent(exists)} in one that shows that they rated an item."
+        ", ".join([first.format("of the people are "), *(each.format("") for each in others)])
+        + "."
         + (
             f" Of the records, {percent(alone)} are alone in their class with their sensitive "
             "attributes: who knows these of a person, too, finds their record."

@@ -18,6 +18,7 @@ from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.band import in_words
+from starshade.release.figures import exact_values_warning
 from starshade.release.folder.read import read_releases
 from starshade.release.manifest import sensitive_of
 from starshade.release.match.match import Match
@@ -82,6 +83,8 @@ def of_release(release: Release) -> Iterator[str]:
             f"{many.capitalize()} of the filled cells rest on one person's rating and say just "
             f"that rating{aside('min_raters', 2, 'leaves such cells empty')}."
         )
+    if listed := exact_values_warning(release.manifest):
+        yield listed
     if release.manifest.attributes == "generalized":
         yield _of_attributes(release)
 

@@ -263,14 +263,20 @@ class Audit(AuditSettings):
         given = what_it_gives_away(
             original, tries, evidence=evidence, targets=self.targets, seed=seed
         )
-        shown = counted["users_rating_disclosed"]
         composed = None if beside is None else beside.found
         being = self._being_in_it(original, seed)
         predicates = predicates_of(released, table, seed)
         questions = (
             singled_out(released, evidence, predicates, being.predicates, limits, seed),
             linked(released, evidence, being.halves, composed, limits, seed),
-            inferred(being, shown, limits, counted["users_rating_exists"]),
+            inferred(
+                being,
+                counted["users_rating_disclosed"],
+                limits,
+                counted["users_rating_exists"],
+                counted["users_exact_values_listed"],
+                fine=released.scale.fine,
+            ),
         )
         return AuditResult(
             findings=(
@@ -292,6 +298,7 @@ class Audit(AuditSettings):
             profile_disclosure=given,
             profile=released.manifest.profile,
             alike_by=released.manifest.alike_by,
+            fine=released.scale.fine,
             utility=original.measured(probe),
             disclosure={name: counted[name] for name in SHARES},
             audience=released.manifest.audience,

@@ -19,6 +19,7 @@ SLACK = 1e-9  # two ratings closer than this are one
 _NEAREST = 1e-8  # between null and the ratings, or two steps: plainly more than the slack
 _FURTHEST = 1e15  # from 0; what is computed with numbers beyond may be no number
 MAX_INFERRED_LEVELS = 255  # more distinct steps than this are read as a real scale
+MOST_COARSE = 20  # levels; on more, or on a real scale, few people share a rating
 _STEPS = (1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01)  # coarsest first
 
 
@@ -131,6 +132,11 @@ class Scale:
         count = round(self.width / self.step) + 1
         # rounding takes off the float dust of 0.1 + 0.2
         return np.round(self.minimum + self.step * np.arange(count), 9)
+
+    @property
+    def fine(self) -> bool:
+        """Whether a rating itself may identify: real-valued, or of more than 20 levels."""
+        return self.width > (0 if self.step is None else (MOST_COARSE - 0.5) * self.step)
 
     @property
     def null_level(self) -> float:

@@ -22,4 +22,5 @@ format::
 from typing import Literal
 
 ProfileKind = Literal["padded", "simple", "model", "pooled"]  # what a profile says of an item
+FIXED_INTERVALS = "fixed-intervals"  # the hierarchy whose cells name nobody's rating
 MEANS: frozenset[ProfileKind | None] = frozenset({"padded", "simple"})  # the others are predictions

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside
 from starshade.ratings.table import Ratings
+from starshade.release import FIXED_INTERVALS
 from starshade.release.cells import Cells
 
 if TYPE_CHECKING:
@@ -124,6 +125,31 @@ def users_rating_disclosed(classes: Cells) -> float:
     return _share_with_a_cell(classes, classes.symbols.is_single)
 
 
+def users_exact_values_listed(
+    rows: Cells, hierarchy: object = None, sizes: NDArray[np.int64] | None = None
+) -> float:
+    """Return the share of users whose class has a cell that lists exact ratings of its members.
+
+    On a real scale, or one of more than 20 levels, such a cell names ratings that members gave: a
+    list, the ends of a range, a single rating. On any scale it lists as many values, null counted,
+    as the class has members, each of which is then held once.
+
+    `hierarchy`: as the manifest names it; None: a record's own ratings. `sizes` (n_groups,): of
+    the class of each row, where rows are records.
+    """
+    symbols = rows.symbols
+    if hierarchy == FIXED_INTERVALS:
+        return 0.0
+    values = np.where(symbols.is_range, 0, symbols.n_members + symbols.null)
+    # of a set that is no list only two values are known to be held: it would say one otherwise
+    values[(values > 2) & (hierarchy not in (None, "ndgh"))] = 0
+    each = np.repeat(rows.sizes if sizes is None else sizes, np.diff(rows.indptr))
+    marked = values[rows.codes] == each
+    if symbols.scale.fine:
+        marked |= symbols.names_ratings(hierarchy)[rows.codes]
+    return _share_of_marked(rows, marked)
+
+
 def users_rating_exists(classes: Cells) -> float:
     """Return the share of users whose class has a cell without a null member.
 
@@ -151,7 +177,11 @@ def records_alone_with_sensitive(
 
 def _share_with_a_cell(classes: Cells, telling: NDArray[np.bool_]) -> float:
     """Share of records in rows with a cell whose symbol is marked; 0 without records."""
-    before = np.zeros(len(classes.codes) + 1, dtype=np.int64)
-    np.cumsum(telling[classes.codes], out=before[1:])
+    return _share_of_marked(classes, telling[classes.codes])
+
+
+def _share_of_marked(classes: Cells, marked: NDArray[np.bool_]) -> float:
+    before = np.zeros(len(marked) + 1, dtype=np.int64)
+    np.cumsum(marked, out=before[1:])
     hit = before[classes.indptr[1:]] > before[classes.indptr[:-1]]
     return int(classes.sizes[hit].sum()) / max(classes.n_records, 1)

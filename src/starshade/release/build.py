@@ -18,6 +18,7 @@ from starshade.release.attributes import (
     in_order,
     plain_attributes,
     records_alone_with_sensitive,
+    users_exact_values_listed,
     users_rating_disclosed,
     users_rating_exists,
 )
@@ -94,6 +95,7 @@ def generalized_release(
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive_attributes=tuple(sensitive_attributes),
         users_rating_disclosed=users_rating_disclosed(classes),
+        users_exact_values_listed=users_exact_values_listed(classes, made.config.get("hierarchy")),
         users_rating_exists=users_rating_exists(classes),
         records_alone_with_sensitive=None
         if own is None or attributes == "exact"
@@ -184,6 +186,9 @@ def record_release(
         scale=ScaleModel.of(released.scale),
         classes=classes,
         users_rating_disclosed=users_rating_disclosed(records),
+        users_exact_values_listed=users_exact_values_listed(
+            records, sizes=np.bincount(class_of_record)[class_of_record]
+        ),
         users_rating_exists=users_rating_exists(records),
     )
 

@@ -259,6 +259,16 @@ class Symbols:
         point = self.is_range & (self.high - self.low <= SLACK)
         return np.asarray(((self.n_members == 1) | point) & ~self.null)
 
+    def names_ratings(self, hierarchy: object) -> Bools:
+        """Which symbols name ratings that members gave: lists, ends of a range, single ratings.
+
+        `hierarchy`: what a manifest names; the ends of other hierarchies are fixed beforehand.
+        """
+        if hierarchy in (None, "ndgh", "range"):
+            return self.has_rating
+        point = self.is_range & (self.high - self.low <= SLACK)
+        return np.asarray(((self.n_members == 1) | point) & self.has_rating)
+
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
         """Least and greatest member of each symbol, null counting as its level."""

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starshade.figure import Figure
+from starshade.naming import aside
+from starshade.plain import percent
+from starshade.release import FIXED_INTERVALS
 from starshade.release.band import Exact, in_words
 
 if TYPE_CHECKING:
@@ -114,7 +117,18 @@ INVENTED_RECORDS = Figure(
     "They fill up groups that an earlier release made and in which too few people are left; a band "
     "says how large a share of all records they are.",
 )
+EXACT_LISTED = Figure(
+    "users_exact_values_listed",
+    "Exact values listed",
+    "share",
+    True,
+    "People in a class with a cell that lists exact ratings of its members. High means risk: on a "
+    "real scale, or one of more than 20 levels, a rating itself may identify; on any scale a list "
+    "of as many values as the class has members says what each gave, if not who.",
+    short="exact values listed",
+)
 SHARES = (
+    EXACT_LISTED,  # first: on a fine scale hardly a class shares one rating
     Figure(
         "users_rating_disclosed",
         "People of whom a rating is disclosed",
@@ -158,6 +172,24 @@ def shares(manifest: Manifest) -> tuple[Figure, ...]:
     """Return of how many people a release shows what; those that do not apply are left out."""
     found = (each.of(getattr(manifest, each.key)) for each in SHARES)
     return tuple(each for each in found if each.value is not None)
+
+
+def exact_values_warning(manifest: Manifest) -> str:
+    """Warn of exact ratings in the cells of a release on a fine scale; empty: there are none."""
+    share, scale = manifest.users_exact_values_listed, manifest.scale.to_scale()
+    if not share or not scale.fine:
+        return ""
+    if manifest.layout == "record":
+        return (
+            f"Exact values: {percent(share)} of the people have a record that states single "
+            f"ratings, and on the scale {scale} a rating may identify."
+        )
+    ends = "ranges end at" if manifest.config.get("hierarchy") == "range" else "cells list"
+    return (
+        f"Exact values: {percent(share)} of the people are in a class whose {ends} exact ratings "
+        f"of its members, and on the scale {scale} a rating may identify"
+        f"{aside('hierarchy', FIXED_INTERVALS, 'shows none')}."
+    )
 
 
 def counted_of(verified: Mapping[str, float | int]) -> str:

@@ -113,8 +113,10 @@ class Manifest(_Closed):
     single_rater_cells: Band | None = None
     #: of one that continues an earlier release; None on any other
     invented_records: Band | None = None
-    #: these two are None on layout "profile", whose cells are means or predictions
+    #: these three are None on layout "profile", whose cells are means or predictions
     users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
+    #: None also where an earlier version made the release
+    users_exact_values_listed: float | None = Field(default=None, ge=0, le=1)
     users_rating_exists: float | None = Field(default=0.0, ge=0, le=1)
     #: None without any
     records_alone_with_sensitive: float | None = Field(default=None, ge=0, le=1)

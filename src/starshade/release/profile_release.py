@@ -85,6 +85,7 @@ def released(
         profile=profile,
         profile_step=classes.step,
         users_rating_disclosed=None,
+        users_exact_values_listed=None,
         users_rating_exists=None,
     )
 

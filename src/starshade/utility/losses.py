@@ -18,6 +18,7 @@ from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.attributes import (
     records_alone_with_sensitive,
+    users_exact_values_listed,
     users_rating_disclosed,
     users_rating_exists,
 )
@@ -229,7 +230,8 @@ class DisclosureShares(Measure[UtilityResult]):
     name: ClassVar[str] = "disclosure-shares"
     MEANING: ClassVar[str] = (
         "High means risk: that share of users is in a class with a cell that tells their rating "
-        "(disclosed), or that they rated the item at all (exists), or that share of records alone "
+        "(disclosed), exact ratings of its members (exact values listed), or that they rated the "
+        "item at all (exists), or that share of records alone "
         "in their class with their sensitive attributes."
     )
 
@@ -238,7 +240,7 @@ class DisclosureShares(Measure[UtilityResult]):
     @typed
     @announced("measuring disclosure-shares")
     def measure(self, release: Release, original: Ratings | None = None) -> UtilityResult:
-        """Return ``users_rating_disclosed`` and ``users_rating_exists``, counted on the cells.
+        """Return ``users_rating_disclosed`` and others, counted on the cells.
 
         None on layout "profile": its cells are means or predictions, and no cell says that it is
         anybody's rating, or that there is one. ``records_alone_with_sensitive`` is the share of
@@ -247,6 +249,12 @@ class DisclosureShares(Measure[UtilityResult]):
         cells, figures = release.classes, dict[str, float | int | None]()
         if isinstance(cells, Cells):
             figures["users_rating_disclosed"] = users_rating_disclosed(cells)
+            of = release.groups  # of records: which are equal
+            figures["users_exact_values_listed"] = users_exact_values_listed(
+                cells,
+                release.manifest.config.get("hierarchy"),
+                None if of is None else np.bincount(of)[of],
+            )
             figures["users_rating_exists"] = users_rating_exists(cells)
         if release.attributes is not None:
             sensitive = release.attributes.select(list(release.manifest.sensitive_attributes))

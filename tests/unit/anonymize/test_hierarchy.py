@@ -53,7 +53,7 @@ def test_two_halves_of_any_scale(scale, levels):
 def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(ConfigError, match="none of this name") as caught:
         resolve("dgh-z", STARS, null_occurs=True)
-    assert "ndgh, range, dgh, dgh-a, dgh-b, dgh-c" in caught.value.advice
+    assert "ndgh, range, fixed-intervals, dgh, dgh-a, dgh-b, dgh-c" in caught.value.advice
     with pytest.raises(ConfigError, match="neither a known name nor a file"):
         read_hierarchy("dgh-z")
 

@@ -48,7 +48,7 @@ def test_a_release_says_what_the_twins_say(ratings, k, seed):
         rows = np.round((rows - null) / kept.scale.step)
     order = seeded_order(kept.n_users, seed, "k-likeness")
     groups = k_likeness(rows, k, order)
-    release = KLikeness(k, rare_items="keep").anonymize(ratings, rng=seed)
+    release = KLikeness(k, "ndgh", rare_items="keep").anonymize(ratings, rng=seed)
     told = contents(release.classes)
     for group, row in zip(groups, generalized(kept, groups, ndgh), strict=True):
         for user in group:

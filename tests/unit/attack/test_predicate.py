@@ -35,9 +35,9 @@ from tests.unit.attack.profiles import averaged
 
 STARS, HALF, REAL = Scale(1, 5, 1), Scale(0.5, 5, 0.5), Scale(-10, 10)
 METHODS = {
-    "ndgh": KLikeness(k=2, rare_items="keep"),
-    "range": Mondrian(k=2, rare_items="keep"),
-    "members": KMember(k=2, rare_items="keep"),
+    "ndgh": KLikeness(k=2, rare_items="keep", hierarchy="ndgh"),
+    "range": Mondrian(k=2, rare_items="keep", hierarchy="range"),
+    "members": KMember(k=2, rare_items="keep", hierarchy="range"),
     "dgh": KLikeness(k=2, rare_items="keep", hierarchy="dgh"),
 }
 SOME = ratings_tables(min_users=2, max_users=7, max_items=3, scales=(STARS, HALF), with_days=False)
@@ -243,7 +243,7 @@ def test_a_large_class_is_weighed_value_by_value() -> None:
 
 def test_ends_of_a_range_on_a_real_scale() -> None:
     ratings = table([{0: -3.5}, {0: 1.25}, {0: 7.0}, {0: 9.5}, {0: 9.0}, {0: 9.75}], REAL)
-    release = Mondrian(k=3).anonymize(ratings, rng=0)
+    release = Mondrian(k=3, hierarchy="range").anonymize(ratings, rng=0)
     found = PredicateAttack().run(release, original=ratings, rng=0)
     ends = {-3.5, 7.0, 9.0, 9.75}
     assert set(found.per_class.rating.tolist()) <= ends

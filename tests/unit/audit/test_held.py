@@ -139,7 +139,11 @@ LIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "invented_records": [("grouped", {"invented_records": "under 5 %"})],
     **{
         name: [("grouped", {name: 0.123})]
-        for name in ("users_rating_disclosed", "users_rating_exists")
+        for name in (
+            "users_rating_disclosed",
+            "users_exact_values_listed",
+            "users_rating_exists",
+        )
     },
     "records_alone_with_sensitive": [("grouped", {"records_alone_with_sensitive": 0.123})],
 }

@@ -52,6 +52,9 @@ def test_records_stand_in_the_order_of_their_content(drawn) -> None:
     some = sum(bool(row) for row in rows) / len(rows)
     assert release.manifest.users_rating_disclosed == pytest.approx(some)
     assert release.manifest.users_rating_exists == pytest.approx(some)
+    real = release.scale.step is None and release.scale.width > 0
+    alone = sum(bool(row) and shown.count(row) == 1 for row in shown) / len(rows)
+    assert release.manifest.users_exact_values_listed == pytest.approx(some if real else alone)
 
 
 @given(moved_tables(), st.randoms(use_true_random=False))

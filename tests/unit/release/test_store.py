@@ -43,6 +43,10 @@ def test_classes_as_defined(grouping):
     shares = naive.disclosure(expected, grouping.original.scale.minimum)
     manifest = release.manifest
     assert (manifest.users_rating_disclosed, manifest.users_rating_exists) == shares
+    scale = grouping.original.scale
+    fine = scale.step is None and scale.width > 0
+    exact = naive.exact_values(expected, "ndgh", scale.minimum, fine=fine)
+    assert manifest.users_exact_values_listed == exact
     assert manifest.classes == len(expected)
     assert release.exact.groups == len(grouping.rows)
     record = release.private.link.record

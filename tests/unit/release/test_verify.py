@@ -51,6 +51,7 @@ def test_an_honest_release(saved):
         "items": 2,
         "smallest_group": 2,
         "users_rating_disclosed": 0.4,
+        "users_exact_values_listed": 1.0,  # {2, 5} of two people, {null, 4, 5} of three
         "users_rating_exists": 0.4,
         "records_alone_with_sensitive": None,
         "few_have": {},

@@ -123,7 +123,12 @@ def test_disclosure_shares_are_counted_on_the_cells():
     assert figures["users_rating_exists"] == 1.0
     assert figures["users_rating_disclosed"] == release.manifest.users_rating_disclosed
     assert figures["records_alone_with_sensitive"] is None
-    shares = {"users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive"}
+    shares = {
+        "users_rating_disclosed",
+        "users_exact_values_listed",
+        "users_rating_exists",
+        "records_alone_with_sensitive",
+    }
     assert set(figures) == shares
     lied = replace(
         release, manifest=release.manifest.model_copy(update={"users_rating_exists": 0.0})

@@ -11,7 +11,6 @@ from starshade.anonymize.generalize import generalize
 from starshade.anonymize.hierarchy.hierarchy import Hierarchy
 from starshade.errors import ConfigError, InternalError
 from starshade.kernels.arrays import Array, Ints
-from starshade.naming import aside
 from starshade.ratings.levels import code_type
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -33,7 +32,7 @@ def generalize_again(hierarchy: Hierarchy, kept: Kept, groups: Ints, before: Cel
     if hierarchy == "ndgh" and before.symbols.is_range[before.codes].any():
         raise ConfigError(
             "the release before has ranges, and no set of ratings holds all that a range does",
-            advice=f"Release again by the same hierarchy{aside('hierarchy', 'range')}.",
+            advice="Release again by the hierarchy of that release, which its release.json names.",
             setting="hierarchy",
         )
     table = kept.ratings

@@ -50,7 +50,7 @@ def read_hierarchy(path: str | Path) -> Dgh:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(
             f"hierarchy {str(path)!r}: neither a known name nor a file ({reason})",
-            advice="Known: ndgh, range, dgh, dgh-a, dgh-b, dgh-c; "
+            advice="Known: ndgh, range, fixed-intervals, dgh, dgh-a, dgh-b, dgh-c; "
             "or give the path of a hierarchy file.",
         ) from None
     return parse_hierarchy(text, str(path))

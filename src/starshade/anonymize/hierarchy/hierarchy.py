@@ -3,7 +3,8 @@
 A `Dgh` is a list of levels above the value itself, each a partition of {null} ∪ scale into
 intervals; null stands at its level below the scale. The NDGH is no list: its
 statements are all sets of values, so it needs no object and is written ``"ndgh"``; so is
-``"range"``, whose statements are all intervals (what the baselines publish).
+``"range"``, whose statements are all intervals (what the baselines publish), and
+``"fixed-intervals"``, whose statements are all intervals between tenths of the scale.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import numpy as np
 
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import Floats, Ints
-from starshade.ratings.scale import SLACK, Scale
+from starshade.ratings.scale import MOST_COARSE, SLACK, Scale
+from starshade.release import FIXED_INTERVALS
 
 
 @dataclass(frozen=True, order=True)
@@ -86,7 +88,9 @@ def null_and_levels(scale: Scale) -> Floats:
     return np.concatenate([[scale.null_level], scale.levels])
 
 
-Hierarchy = Dgh | Literal["ndgh", "range"]
+#: of the rest every cell is one of the sets of all values, of all intervals, of those between
+#: tenths of the scale
+Hierarchy = Dgh | Literal["ndgh", "range", "fixed-intervals"]
 
 _ZERO_TO_FIVE = {
     "dgh-a": (((0, 1), (2, 3), (4, 5)), ((0, 5),)),
@@ -95,7 +99,14 @@ _ZERO_TO_FIVE = {
 }
 
 #: names that need no file
-READY_MADE = ("ndgh", "range", "dgh", *_ZERO_TO_FIVE)
+READY_MADE = ("ndgh", "range", FIXED_INTERVALS, "dgh", *_ZERO_TO_FIVE)
+
+
+def tenths(scale: Scale) -> Floats:
+    """Return the eleven ends of fixed intervals on a real scale."""
+    ends = np.round(scale.minimum + scale.width * np.arange(11) / 10, 9)
+    ends[[0, -1]] = scale.minimum, scale.maximum
+    return np.asarray(ends)
 
 
 def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarchy:
@@ -116,6 +127,15 @@ def resolve(hierarchy: str | Dgh, scale: Scale, *, null_occurs: bool) -> Hierarc
         return "ndgh"
     if hierarchy == "range":
         return "range"
+    if hierarchy == FIXED_INTERVALS:
+        if not scale.fine:
+            raise ConfigError(
+                f"hierarchy {FIXED_INTERVALS}: made for real scales and those of more than "
+                f"{MOST_COARSE} levels, not for scale {scale}",
+                advice="Use ndgh, range or dgh.",
+                setting="hierarchy",
+            )
+        return "fixed-intervals"
     if hierarchy == "dgh":
         return _halves(scale)
     if hierarchy in _ZERO_TO_FIVE:

@@ -13,6 +13,7 @@ from starshade.kernels.attack.predicate import Chances, Kinds, Named, choose, we
 from starshade.kernels.attack.satisfying import Predicates
 from starshade.kernels.fingerprint import first_equal_row
 from starshade.ratings.scale import SLACK
+from starshade.release import FIXED_INTERVALS
 from starshade.release.cells import Cells, Symbols
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,8 @@ def levels_of(symbols: Symbols, promise: str) -> Levels:
     """Say which values cells name, and which of them somebody in the class must hold.
 
     A single value is held, and so are both of a set of two, as the cell would say one otherwise.
-    `promise`: "ndgh" (every value of a set is held), "range" (both ends are); else nothing more.
+    `promise`: "ndgh" (every value of a set is held), "range" (both ends are), "fixed-intervals"
+    (neither of two need be); else nothing more.
     """
     ratings = _named(symbols)
     levels: list[int] = []
@@ -58,7 +60,8 @@ def levels_of(symbols: Symbols, promise: str) -> Levels:
         else:
             members = symbols.members[symbols.offsets[s] : symbols.offsets[s + 1]]
             own = [0] * int(symbols.null[s]) + _levels(members, ratings)
-        every = promise == "ndgh" or len(own) == 1 or (len(own) == 2 and not is_range)
+        two = len(own) == 2 and not is_range and promise != FIXED_INTERVALS
+        every = promise == "ndgh" or len(own) == 1 or two
         held += [every or (promise == "range" and e in (0, len(own) - 1)) for e in range(len(own))]
         levels += own
         ends.append(len(levels))

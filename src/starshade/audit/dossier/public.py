@@ -171,7 +171,7 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
         paragraph.append(_attack(release, judgement))
     if passed:
         shares = DisclosureShares().measure(release).figures
-        paragraph += shown_of(shares, proximate=_proximate(release))
+        paragraph += shown_of(shares, proximate=_proximate(release), fine=release.scale.fine)
     return {
         "passed": passed,
         "headline": line,

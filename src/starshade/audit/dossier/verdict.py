@@ -261,10 +261,10 @@ def _disclosure_sentences(result: AuditResult, *, proximate: bool) -> Iterator[s
     if result.profile_disclosure is not None and not proximate:
         yield from _profile_sentences(result.profile_disclosure)
     else:
-        yield from shown_of(result.disclosure, proximate=proximate)
+        yield from shown_of(result.disclosure, proximate=proximate, fine=result.fine)
 
 
-def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator[str]:
+def shown_of(shares: Mapping[str, float | None], *, proximate: bool, fine: bool) -> Iterator[str]:
     """Say of how many people a rating is shown, or that there is one."""
     shown, exists = (shares[f"users_rating_{what}"] for what in ("disclosed", "exists"))
     if proximate:
@@ -272,7 +272,8 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool) -> Iterator
     elif shown is None or exists is None:
         yield "Whoever finds a person's class reads its profile."
     else:
-        yield f"To hide among others is not to hide what one rated: {rated_in_words(shares)}"
+        told = rated_in_words(shares, fine=fine)
+        yield f"To hide among others is not to hide what one rated: {told}"
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
@@ -12,6 +13,7 @@ from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate
 from starshade.plain import percent
+from starshade.release.figures import EXACT_LISTED
 
 KNOWN = 8  # ratings of each person, where so many can be known
 _ENOUGH = 100  # people who gave so many and one more
@@ -34,10 +36,14 @@ def inferred(
     shown: float | None,
     limits: Mapping[str, float],
     exists: float | None = None,
+    listed: float | None = None,
+    *,
+    fine: bool = False,
 ) -> Question:
     """Answer whether being in it tells something.
 
-    `shown`: people of whom a rating is shown; `exists`: of whom it is, that they rated something.
+    `shown`: people of whom a rating is shown; `exists`: of whom it is, that they rated something;
+    `listed`: people whose class lists exact ratings. On a `fine` scale that is what is limited.
     """
 
     def limit(name: str) -> Limit | None:
@@ -45,7 +51,10 @@ def inferred(
 
     disclosed: tuple[Measured, ...] = ()
     if shown is not None:
-        disclosed = (_disclosed(shown, exists, limit("disclosed")),)
+        measured = _disclosed(shown, exists, limit("disclosed"))
+        if listed is not None:
+            measured = _with_listed(measured, listed, fine=fine)
+        disclosed = (measured,)
     elif "disclosed" in limits:
         why = "its cells are averaged, and which are somebody's rating is not counted"
         what = "Of how many people a rating is shown"
@@ -155,4 +164,22 @@ def _disclosed(shown: float, exists: float | None, limit: Limit | None) -> Measu
         rate=Rate(shown, shown, shown),  # everybody was counted
         limit=limit,
         note="" if exists is None else f"That they rated some item is shown of {percent(exists)}.",
+    )
+
+
+def _with_listed(disclosed: Measured, listed: float, *, fine: bool) -> Measured:
+    """Add exact values listed; on a fine scale they lead, and hold every rating that is shown."""
+    assert disclosed.rate is not None
+    rate = Rate(listed, listed, listed)
+    text = f"{percent(listed)} of the people are in a class that lists exact ratings of its members"
+    if not fine:
+        told = f"{disclosed.text} {text}."
+        return replace(disclosed, text=told, beside=((EXACT_LISTED.title, rate),))
+    shown = f"of {percent(disclosed.rate.rate)} it shows one rating as theirs"
+    return replace(
+        disclosed,
+        text=f"{text}; {shown}.",
+        rate=rate,
+        beside=(("People of whom a rating is disclosed", disclosed.rate),),
+        note=f"On this scale the figure is of exact values listed. {disclosed.note}".strip(),
     )

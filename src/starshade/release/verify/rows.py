@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,6 +59,11 @@ class Written:
     group_of_record: NDArray[np.int64]
     attributes: pa.Table
 
+    @property
+    def is_fine(self) -> bool:
+        """Whether the scale is real-valued and no point, or has more than 20 levels."""
+        return self.maximum > self.minimum if self.step is None else self.n_levels > 20
+
     @cached_property
     def position(self) -> dict[str, int]:
         """Where each item is among the items."""
@@ -95,28 +101,73 @@ def read_written(folder: Path, scale: dict[str, Any], quasi: list[str]) -> Writt
 
 
 def walk_classes(
-    written: Written, n_classes: int, beside: list[tuple[Any, ...]]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    written: Written, sizes: NDArray[np.int64], beside: list[tuple[Any, ...]], hierarchy: Any
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
     """Walk the classes in file order; check that their contents ascend strictly.
 
-    `n_classes`: according to the records. `beside`: what each class says beside its cells; classes
-    of equal cells ascend by it. Returns (n_classes,): whether a class has a cell with one single
-    member that is a rating, and one without null.
+    `sizes`: of the classes, according to the records. `beside`: what each class says beside its
+    cells; classes of equal cells ascend by it. `hierarchy`: as ``release.json`` names it. Returns
+    (n_classes,): whether a class has a cell with one single member that is a rating, one that
+    lists exact ratings of its members, and one without null.
     """
-    single, certain = np.zeros(n_classes, np.bool_), np.zeros(n_classes, np.bool_)
+    n_classes = len(sizes)
+    single, listed, certain = (np.zeros(n_classes, np.bool_) for _ in range(3))
+    lists = _lister(written, hierarchy)
     previous: tuple[list[tuple[int, Cell]], tuple[Any, ...]] | None = None
     for group, row in _all_rows(written, n_classes):
         if previous is not None and not previous < (row, beside[group]):
             raise Failed("class order", "two classes are equal or not sorted by content")
         previous = (row, beside[group])
         for _, cell in row:
+            listed[group] |= lists(cell, int(sizes[group]))
             is_range = cell[0] == 1.0
             nulls = cell[3] if is_range else cell[1] == _NULL
             if not nulls:
                 certain[group] = True
                 one = cell[2] - cell[1] <= _SLACK if is_range else len(cell) == 2
                 single[group] |= one
-    return single, certain
+    return single, listed, certain
+
+
+def _lister(written: Written, hierarchy: Any) -> Callable[[Cell, int], bool]:
+    """Return whether a cell of a class of some size lists exact ratings of its members.
+
+    Fixed intervals list none, and must begin and end on the tenths of the scale.
+    """
+    fine = written.is_fine
+
+    def lists(cell: Cell, size: int) -> bool:
+        is_range = cell[0] == 1.0
+        if hierarchy == "fixed-intervals":
+            if not (_on_tenths(written, cell) if is_range else _whole_tenths(written, cell)):
+                raise Failed("intervals", "one that does not end on the grid of the scale")
+            return False
+        values = 0 if is_range else len(cell) - 1
+        if values == size and (values <= 2 or hierarchy in (None, "ndgh")):
+            return True
+        if not fine or hierarchy in (None, "ndgh", "range"):
+            return fine
+        return cell[2] - cell[1] <= _SLACK if is_range else sum(v > _NULL for v in cell[1:]) == 1
+
+    return lists
+
+
+def _on_tenths(written: Written, cell: Cell) -> bool:
+    """Whether a range ends on tenths of the scale, apart; one with null begins below it."""
+    width, step = written.maximum - written.minimum, (written.maximum - written.minimum) / 10
+    low, high = (max(end, written.minimum) - written.minimum for end in cell[1:3])
+    near = _SLACK + 4 * math.ulp(max(abs(written.minimum), abs(written.maximum)))
+    on_grid = width > 0 and all(abs(end - round(end / step) * step) <= near for end in (low, high))
+    return on_grid and high - low > step / 2
+
+
+def _whole_tenths(written: Written, cell: Cell) -> bool:
+    """Whether a set on a scale with steps holds neighbouring tenths of the levels whole."""
+    steps = written.n_levels - 1
+    held = [int(v) - 1 for v in cell[1:] if v > _NULL]
+    tenth = [min(10 * level // steps, 9) for level in range(steps + 1)] if steps else [0]
+    first, last = tenth[held[0]], tenth[held[-1]]
+    return held == [level for level in range(steps + 1) if first <= tenth[level] <= last]
 
 
 def _all_rows(written: Written, n_classes: int) -> Iterator[tuple[int, list[tuple[int, Cell]]]]:

@@ -58,9 +58,15 @@ _SOME = {
     "profile",
     "single_rater_cells",
     "invented_records",
+    "users_exact_values_listed",  # not of one that an earlier version made
 }
 _PERHAPS = ("invented_cells", "single_rater_cells", "invented_records")  # bands where they apply
-_SHARES = ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
+_SHARES = (
+    "users_rating_disclosed",
+    "users_exact_values_listed",
+    "users_rating_exists",
+    "records_alone_with_sensitive",
+)
 _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", "users"}
 
 
@@ -68,11 +74,11 @@ _NEVER = {"seed", "rng", "path", "source", "digest", "input", "out", "private", 
 class Counted:
     """What the verifier counted on the Parquet files.
 
-    `users_rating_disclosed`, `users_rating_exists`: shares in [0, 1]; None on layout "profile", to
-    which they do not apply. `records_alone_with_sensitive`: likewise; None without sensitive
-    attributes. `few_have`: released attributes with values that fewer than k people have, and how
-    many, in words. `judged`: what was found of each claim that asks for more than equal records, by
-    `name_of`.
+    `users_rating_disclosed`, `users_exact_values_listed`, `users_rating_exists`: shares in [0, 1];
+    None on layout "profile", to which they do not apply. `records_alone_with_sensitive`: likewise;
+    None without sensitive attributes. `few_have`: released attributes with values that fewer than
+    k people have, and how many, in words. `judged`: what was found of each claim that asks for
+    more than equal records, by `name_of`.
     """
 
     records: int
@@ -80,6 +86,7 @@ class Counted:
     items: int
     smallest_group: int
     users_rating_disclosed: float | None
+    users_exact_values_listed: float | None
     users_rating_exists: float | None
     attribute_columns: tuple[str, ...]
     records_alone_with_sensitive: float | None = None
@@ -135,9 +142,9 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     """Verify a release found on disk.
 
     `private`: the owner's facts; with its `original` the cells are checked against the truth.
-    Returns: ``records, classes, items, smallest_group, users_rating_disclosed, users_rating_exists,
-    records_alone_with_sensitive, few_have`` as counted, and ``claims``: for each ``model,
-    parameters, verified`` (counted now) and ``holds``.
+    Returns: ``records, classes, items, smallest_group, users_rating_disclosed,
+    users_exact_values_listed, users_rating_exists, records_alone_with_sensitive, few_have`` as
+    counted, and ``claims``: for each ``model, parameters, verified`` (counted now) and ``holds``.
     """
     path = Path(path)
     try:
@@ -169,7 +176,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
     judged: dict[str, Judged] = {}
     rare: dict[str, str] = {}
     if facts["layout"] == "profile":
-        single = certain = None
+        single = listed = certain = None
         shown = walk_profiles(written, truth, facts)
         known = None if truth is None else truth.original
         judged = {
@@ -179,7 +186,8 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         }
     elif facts["layout"] == "generalized":
         stated = read_quasi(written, quasi, sensitive)
-        single, certain = walk_classes(written, len(sizes), stated)
+        hierarchy = facts["config"].get("hierarchy")
+        single, listed, certain = walk_classes(written, sizes, stated, hierarchy)
         known = None
         if truth is not None and truth.original is not None:
             truth = after_recipes(truth, facts)
@@ -202,6 +210,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         check_classes(rows, written)
         single = certain = np.zeros(len(sizes), dtype=np.bool_)
         certain[written.group_of_record[np.diff(rows.indptr) > 0]] = True
+        listed = certain if written.is_fine else certain & (sizes == 1)
         if truth is not None:
             check_changes(rows, written, truth, facts)
         groups = None if private is None else private.groups
@@ -218,6 +227,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         items=len(written.items),
         smallest_group=int(sizes.min()) if len(sizes) else 0,
         users_rating_disclosed=_share(sizes, single, written),
+        users_exact_values_listed=_share(sizes, listed, written),
         users_rating_exists=_share(sizes, certain, written),
         records_alone_with_sensitive=count_alone(written, sensitive),
         attribute_columns=tuple(written.attributes.column_names),
@@ -278,6 +288,8 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
         if facts[name] != getattr(counted, name):
             raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
     for name in _SHARES:
+        if name == "users_exact_values_listed" and name not in facts:
+            continue
         stated, value = facts.get(name), getattr(counted, name)
         if (stated is None) != (value is None) or abs((stated or 0) - (value or 0)) > 1e-12:
             raise Failed("disclosure share", name)

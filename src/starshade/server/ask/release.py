@@ -87,13 +87,15 @@ PROFILE = field_from(
 _HIERARCHY = field_from(
     GroupingSettings,
     "hierarchy",
-    help="The set says most. Leave it to the method if in doubt.",
+    help="The set says most, and on a fine scale each rating exactly. Leave it to the method if "
+    "in doubt.",
     kind="choice",
     default="",
     choices=(
         Choice("", "as the method has it"),
         Choice("ndgh", "the set of its ratings (ndgh)"),
         Choice("range", "from the least to the greatest (range)"),
+        Choice("fixed-intervals", "the tenths of the scale between which they lie (fine scales)"),
         Choice("dgh", "one half of the scale, or all of it (dgh)"),
     ),
     more=True,
