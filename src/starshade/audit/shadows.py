@@ -32,7 +32,7 @@ from starshade.ratings.select import ItemSelection, listed_items, top_items
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.registry import find
-from starshade.release.match.match import LinkedShards
+from starshade.release.match.match import LinkedShards, people_of, refuse_another_making
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
@@ -121,6 +121,10 @@ def being_in_it(
     profiles = isinstance(release.classes, Profiles)
     try:
         method = method_of(release, original)
+        beside = LinkedShards(original, release) if isinstance(original, Shards) else None
+        engine = engine or Local()
+        ends = None if beside is None else people_of(beside, engine).ends
+        refuse_another_making(release, ends)
         note(
             f"the release is made again {2 * rounds} times, twice in each round, without some of "
             f"the people{aside('rounds', 0, 'leaves that out')}"
@@ -132,11 +136,11 @@ def being_in_it(
         ]
         if not profiles:
             attacks.append(PredicatesAttack(promise_of(release), rounds, method))
-        if isinstance(original, Shards):
-            beside = LinkedShards(original, release)
-            found = play_shards(attacks, beside, engine or Local(), knowledge, targets, seed)
-        else:
+        if beside is None:
+            assert isinstance(original, Ratings)
             found = play(attacks, release, knowledge, Request(original, targets, seed, None))
+        else:
+            found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
         return BeingInIt.unmeasured(error.message)
     told = [each.message if isinstance(each, ConfigError) else each for each in found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -281,6 +282,9 @@ class Provenance:
             groups=put_together,
             chain=chain,
             divided=divided,
+            partitions=(len(link.users),)
+            if isinstance(original, Ratings)
+            else tuple(accumulate(original.users)),
         )
         names = original.item_names
         return Release(manifest, rows, people, names, private, class_of_record)

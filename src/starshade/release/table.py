@@ -108,7 +108,9 @@ class Private:
     one. `forgotten`: record numbers of people who were taken out of the receipt since
     (`starshade.release.folder.forget`): nobody's now, as if they had been invented. `divided`: of a
     release that is made shard by shard: opens what others have in `original` and `link`, which then
-    is empty.
+    is empty. `partitions`: how it was made: how many of its people (in canonical order) come before
+    the end of each partition; of one table, the number of all. None: an earlier version wrote the
+    key file, which does not say it.
     """
 
     link: Link
@@ -124,6 +126,7 @@ class Private:
     chain: Chain | None = None
     forgotten: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     divided: Divided | None = None
+    partitions: tuple[int, ...] | None = None
 
     @property
     def has_truth(self) -> bool:

@@ -40,7 +40,7 @@ from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.match.match import LinkedShards
+from starshade.release.match.match import LinkedShards, people_of
 from starshade.release.table import Link, Release
 from tests.strategies import ratings_tables
 
@@ -88,6 +88,14 @@ class Cut:
         return replace(release, private=private)
 
 
+def made_of(shards: Shards, release: Release) -> LinkedShards:
+    """Say that a release of one table was made of these shards."""
+    linked = LinkedShards(shards, release)
+    assert release.private is not None
+    private = replace(release.private, partitions=people_of(linked, Local()).ends)
+    return LinkedShards(shards, replace(release, private=private))
+
+
 def attacks(method: Any, rounds: int) -> list[Any]:
     return [
         MembershipAttack(rounds=rounds, method=method),
@@ -123,7 +131,7 @@ def test_what_being_in_it_tells_is_that_of_the_same_releases_beside_one_table(
     with ExitStack() as held:
         twins = attacks(Cut(method, shards, held), 2)
         whole = play(twins, release, knowledge, Request(ratings, targets, seed, None))
-    linked = LinkedShards(shards, release)
+    linked = made_of(shards, release)
     cut = play_shards(attacks(method, 2), linked, Local(), knowledge, targets, seed)
     assert [told(each) for each in cut] == [told(each) for each in whole]
 
@@ -212,7 +220,7 @@ def asked_in_shards(tmp_path: Path, n_users: int, attack: Any, **given: Any) -> 
     ratings = synthesize(n_users=n_users, n_items=8, n_ratings=5 * n_users, rng=1)
     release = PredictiveAnonymizer(k=2, factors=1, sweeps=1).anonymize(ratings, rng=0)
     write_shards(ratings, tmp_path / "s", 2)
-    return attack_shards(attack, LinkedShards(open_shards(tmp_path / "s"), release), **given)
+    return attack_shards(attack, made_of(open_shards(tmp_path / "s"), release), **given)
 
 
 @pytest.mark.parametrize(
@@ -255,5 +263,6 @@ def test_what_can_be_mended_is_no_answer(tmp_path: Path, kind: type[StarshadeErr
     release = PredictiveAnonymizer(k=2, factors=1, sweeps=1).anonymize(ratings, rng=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("starshade.audit.shadows.method_of", lambda *_: method)
+        linked = made_of(open_shards(tmp_path / "s"), release)
         with pytest.raises(kind, match=r"^no space left"):
-            being_in_it(release, open_shards(tmp_path / "s"), rounds=1, seed=1)
+            being_in_it(linked.release, linked.shards, rounds=1, seed=1)

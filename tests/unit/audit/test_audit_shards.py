@@ -26,24 +26,33 @@ from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
+from starshade.release.match.match import LinkedShards, people_of
 
 RATINGS = synthesize(n_users=60, n_items=25, n_ratings=500, rng=3)
 MEASURED = ("seconds", "postings_per_second", "read_seconds")
 
 
 def judged_both(
-    tmp_path: Path, ratings: Ratings, method: PredictiveAnonymizer, n: int, audit: Audit
+    tmp_path: Path,
+    ratings: Ratings,
+    method: PredictiveAnonymizer,
+    n: int,
+    audit: Audit,
+    *,
+    cut: bool = False,
 ) -> tuple[dict, dict]:
+    """Judge a release of one table, or with `cut` as if it had been made of the shards."""
     folder, receipt = tmp_path / "release", tmp_path / "receipt.json"
     method.anonymize(ratings, rng=1).save(folder, private=receipt)
     write_shards(ratings, tmp_path / "shards", n)
-    released = read_release(folder, private=receipt)
+    shards, released = open_shards(tmp_path / "shards"), read_release(folder, private=receipt)
     whole = audit.judge_release(ratings, released, folder, seed=2)
+    if cut:
+        ends = people_of(LinkedShards(shards, released), Local()).ends
+        released = replace(released, private=replace(released.private, partitions=ends))
     with journal_in(tmp_path / "shards", resume=False) as journal:
-        cut = audit.judge_shards(
-            open_shards(tmp_path / "shards"), released, folder, engine=Local(journal), seed=2
-        )
-    return plain(cut.to_dict()), plain(whole.to_dict())
+        by_shard = audit.judge_shards(shards, released, folder, engine=Local(journal), seed=2)
+    return plain(by_shard.to_dict()), plain(whole.to_dict())
 
 
 def plain(said):
@@ -146,7 +155,7 @@ def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, pr
 
 def test_of_several_shards_they_are_made_again_shard_by_shard(tmp_path: Path) -> None:
     method = PredictiveAnonymizer(k=4, factors=2)
-    cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, rounds=2))
+    cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, rounds=2), cut=True)
     found = {each["name"]: each["rate"] for q in cut["questions"] for each in q["measured"]}
     assert all(found[name] for name in ("halves", "membership", "inference"))
     # all else is that of one table; three shards are three buckets, in whatever is made again

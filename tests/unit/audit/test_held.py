@@ -174,7 +174,12 @@ TALES: dict[str, dict[str, Any]] = {
     },
     "forgotten": {"forgotten": [3]},
 }
-UNHELD = {"seed": 987_654_321_123, "source": "/some/other/place", "digest": "f" * 64}
+UNHELD = {
+    "partitions": [24, 48],
+    "seed": 987_654_321_123,
+    "source": "/some/other/place",
+    "digest": "f" * 64,
+}
 
 
 def test_every_key_has_its_place() -> None:

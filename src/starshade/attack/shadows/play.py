@@ -22,6 +22,7 @@ from starshade.errors import ConfigError
 from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of
+from starshade.release.match.match import refuse_another_making
 from starshade.release.table import Release
 from starshade.rng import resolve_seed
 from starshade.setting import settings_of
@@ -99,6 +100,7 @@ def play(
     started, seed, first = perf_counter(), resolve_seed(request.rng), attacks[0]
     if isinstance(data, Release):
         refuse_without_method(first)
+        refuse_another_making(data)
     view = look(data, request.original, request.link)
     truth = view.truth()
     told = Told(

@@ -43,7 +43,13 @@ from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
 from starshade.release.columns import Columns
 from starshade.release.folder.digest import digest_of_shards
-from starshade.release.match.match import LinkedShards, MadeShards, RecordFiles, people_of
+from starshade.release.match.match import (
+    LinkedShards,
+    MadeShards,
+    RecordFiles,
+    people_of,
+    refuse_another_making,
+)
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.rng import Rng
@@ -88,7 +94,7 @@ def play_shards(
     items, records = shards.items, shards.n_users
     _refuse_unmade(first, store)
     if isinstance(store, LinkedShards):
-        people_of(store, engine)
+        refuse_another_making(store.release, people_of(store, engine).ends)
         items = known_items(cast(Profiles, store.release.classes), items).items
         records = store.release.n_records
     check_targets(targets)

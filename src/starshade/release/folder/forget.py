@@ -168,6 +168,8 @@ def _without(facts: dict[str, Any], ids: set[str]) -> dict[str, Any]:
         "digest": "",
         "ratings": "" if go else facts["ratings"],
     }
+    if (ends := facts.get("partitions")) is not None:
+        out["partitions"] = [end - sum(i < end for i in go) for end in ends]
     chain = facts.get("chain")
     if chain is None:
         return out

@@ -57,6 +57,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "records": list,
     "chain": (dict, NoneType),
     "forgotten": (list, NoneType),
+    "partitions": (list, NoneType),
 }
 _CHAIN = {
     "after": str,
@@ -68,6 +69,7 @@ _LATER = {
     "invented_records",
     "chain",
     "forgotten",
+    "partitions",
 }  # which receipts of this format may lack
 _SHARED = ("starshade", "method", "lineage")  # release.json says it as well; of _EXACT the bands
 _BESIDE = ("method", "rare_items", "attributes")  # settings that it says beside its `config`
@@ -117,6 +119,8 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         del facts["chain"], facts["invented_records"]
     if len(private.forgotten):
         facts["forgotten"] = private.forgotten.tolist()
+    if private.partitions is not None:
+        facts["partitions"] = list(private.partitions)
     with atomic_file(path, 0o600) as file, file.open("w", encoding="utf-8") as out:
         out.writelines(texts_of(facts))
 
@@ -168,7 +172,20 @@ def read_receipt(path: Path, release: Path | None = None) -> Private:
         release=facts["release"],
         chain=chain,
         forgotten=forgotten,
+        partitions=_partitions(path, facts),
     )
+
+
+def _partitions(path: Path, facts: dict[str, Any]) -> tuple[int, ...] | None:
+    """Return where the partitions end that the release was made of; None: it is not said."""
+    ends = facts.get("partitions")
+    if ends is None:
+        return None
+    people = len(facts["users"])
+    whole = ends and all(type(end) is int and 0 <= end <= people for end in ends)
+    if not whole or ends[-1] != people or sorted(ends) != ends:
+        raise _damaged(path, "the ends of its partitions do not belong to its users")
+    return tuple(ends)
 
 
 def _chain(path: Path, facts: dict[str, Any]) -> Chain | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import places_in
 from starshade.kernels.csr import keep_columns, keep_rows
+from starshade.plain import counted
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -62,6 +64,46 @@ def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> 
             f"{reason}: link and ratings do not belong together",
             advice="Give the ratings that the release was made from, with the ids they had then.",
         )
+
+
+def refuse_another_making(release: Release, ends: Sequence[int] | None = None) -> None:
+    """Refuse to compare a release with shadow releases that are made in another way than it was.
+
+    A release of several partitions differs from one of the same ratings as one table, so that a
+    difference to a shadow release would not be due to who is left out.
+
+    Parameters
+    ----------
+    release : Release
+        With its private key file; without, whoever attacks says how it was made.
+    ends : sequence of int, optional
+        How many of its people come before the end of each partition of what shadow releases are to
+        be made of; None: it is one table.
+    """
+    if release.private is None:
+        return
+    made, whole = release.private.partitions, ends is None or len(ends) == 1
+    if made is not None and (made == tuple(ends or ()) or (whole and len(made) == 1)):
+        return
+    if made is None:
+        raise ConfigError(
+            "the private key file does not say whether the release was made of one table or of "
+            "partitions, as an earlier version wrote it; make the release and its key file again "
+            "with this version",
+        )
+    many = 1 if ends is None else len(ends)
+    given = "one table" if whole else counted(many, "partition")
+    if len(made) == 1:
+        raise ConfigError(
+            f"the release was made of one table, and shadow releases of {given} would differ from "
+            "it by that alone; give the ratings as one table, such as the file that the store was "
+            "written from"
+        )
+    cut = ", cut elsewhere" * (many == len(made))
+    raise ConfigError(
+        f"the release was made of {counted(len(made), 'partition')}, and shadow releases of "
+        f"{given}{cut} would differ from it by that alone; give the store that it was made of"
+    )
 
 
 def never_moved(release: Release) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -138,10 +139,14 @@ _matched: WeakKeyDictionary[AnyShards, set[str]] = WeakKeyDictionary()
 
 
 class People(NamedTuple):
-    """How many users rated a released item, and how many have a record."""
+    """How many users rated a released item, and how many have a record.
+
+    `ends`: how many with a record come before the end of each shard.
+    """
 
     raters: int
     linked: int
+    ends: tuple[int, ...]
 
 
 def people_of(store: LinkedShards, engine: Engine) -> People:
@@ -163,7 +168,7 @@ def people_of(store: LinkedShards, engine: Engine) -> People:
     if private is not None and private.ratings and private.ratings not in matched:
         _refuse_others(private.ratings, release, shards, raters)
         matched.add(private.ratings)
-    return People(sum(raters), linked)
+    return People(sum(raters), linked, tuple(accumulate(int(a["linked"][0]) for a in answers)))
 
 
 def _refuse_others(told: str, release: Release, shards: AnyShards, raters: tuple[int, ...]) -> None:

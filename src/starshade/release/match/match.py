@@ -17,6 +17,7 @@ from starshade.release.match.evidence import (
     changed_cells,
     never_moved,
     not_made_of,
+    refuse_another_making,
     refuse_changed_link,
     refuse_foreign_link,
     refuse_other_ratings,
@@ -42,6 +43,7 @@ __all__ = [
     "never_moved",
     "not_made_of",
     "people_of",
+    "refuse_another_making",
     "refuse_foreign_link",
     "refuse_strangers",
 ]
