@@ -46,6 +46,7 @@ from starshade.release.match.match import LinkedShards
 from starshade.release.table import Release
 from starshade.release.verify.verify import verify_folder
 from starshade.utility.registry import PROBED
+from tests.made import made_of
 from tests.unit.utility.cases import probe_of
 
 RATINGS = synthesize(n_users=120, n_items=25, n_ratings=900, rng=3)
@@ -342,7 +343,7 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
 
 def made_again(shards: Shards, engine: Engine) -> Any:
     attack = MembershipAttack(rounds=2, method=METHOD)
-    return _told(attack_shards(attack, LinkedShards(shards, RELEASE), rng=1, engine=engine))
+    return _told(attack_shards(attack, made_of(shards, RELEASE), rng=1, engine=engine))
 
 
 def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
@@ -367,7 +368,7 @@ def test_what_is_kept_of_one_method_is_no_answer_of_another(tmp_path: Path, part
     def of_one_then_another(shards: Shards, engine: Engine) -> Any:
         method = next(methods, other)
         attack = MembershipAttack(rounds=2, method=method)
-        return _told(attack_shards(attack, LinkedShards(shards, RELEASE), rng=1, engine=engine))
+        return _told(attack_shards(attack, made_of(shards, RELEASE), rng=1, engine=engine))
 
     found, deaths = going_on(tmp_path / "s", of_one_then_another, parts)
     assert deaths

@@ -40,8 +40,8 @@ from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.match.match import LinkedShards, people_of
 from starshade.release.table import Link, Release
+from tests.made import made_of
 from tests.strategies import ratings_tables
 
 
@@ -86,14 +86,6 @@ class Cut:
         record = np.array([link[user] for user in users])
         private = replace(release.private, link=Link(users, record), divided=None)
         return replace(release, private=private)
-
-
-def made_of(shards: Shards, release: Release) -> LinkedShards:
-    """Say that a release of one table was made of these shards."""
-    linked = LinkedShards(shards, release)
-    assert release.private is not None
-    private = replace(release.private, partitions=people_of(linked, Local()).ends)
-    return LinkedShards(shards, replace(release, private=private))
 
 
 def attacks(method: Any, rounds: int) -> list[Any]:

@@ -26,7 +26,7 @@ from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
-from starshade.release.match.match import LinkedShards, people_of
+from tests.made import made_of
 
 RATINGS = synthesize(n_users=60, n_items=25, n_ratings=500, rng=3)
 MEASURED = ("seconds", "postings_per_second", "read_seconds")
@@ -48,8 +48,7 @@ def judged_both(
     shards, released = open_shards(tmp_path / "shards"), read_release(folder, private=receipt)
     whole = audit.judge_release(ratings, released, folder, seed=2)
     if cut:
-        ends = people_of(LinkedShards(shards, released), Local()).ends
-        released = replace(released, private=replace(released.private, partitions=ends))
+        released = made_of(shards, released).release
     with journal_in(tmp_path / "shards", resume=False) as journal:
         by_shard = audit.judge_shards(shards, released, folder, engine=Local(journal), seed=2)
     return plain(by_shard.to_dict()), plain(whole.to_dict())
