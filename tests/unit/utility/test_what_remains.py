@@ -86,7 +86,7 @@ def test_the_whole_scale_is_open_even_where_all_of_it_is_near():
     assert found["remains_within_step"] == 0
     assert found["empty_filled"] is None  # no cell is empty
     real = table([{0: -10}, {0: 10}], Scale(-10, 10))
-    release = KLikeness(2).anonymize(real, rng=0)
+    release = KLikeness(2, "ndgh").anonymize(real, rng=0)
     assert WhatRemains().measure(release, real).figures["remains_farther"] == 1  # one of two
     ends = Symbols.ranges(real.scale, np.array([-10.0]), np.array([10.0]))
     release = replace(release, classes=replace(release.classes, symbols=ends))
@@ -98,7 +98,7 @@ def test_the_whole_scale_is_open_even_where_all_of_it_is_near():
 def test_a_step_of_a_real_scale_is_a_twentieth_of_its_width():
     rows = [{0: 0.0}, {0: 1.0}, {0: 5.0}, {0: 6.01}]
     original = table(rows, Scale(-10, 10))
-    release = KLikeness(2).anonymize(original, rng=0)
+    release = KLikeness(2, "ndgh").anonymize(original, rng=0)
     assert release.classes.n_groups == 2
     found = WhatRemains().measure(release, original).figures
     assert (found["remains_near"], found["remains_farther"]) == (0.5, 0.5)
