@@ -20,6 +20,7 @@ from starshade.audit.measure import measure_all
 from starshade.audit.original.table import OneTable
 from starshade.audit.profile_disclosure import ProfileDisclosure, what_it_gives_away
 from starshade.audit.result import AuditResult
+from starshade.audit.shares import SHARES
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.release.folder.read import read_release
@@ -118,9 +119,7 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
     assert set(told) == {"group_found", "homogeneity", "link_existence", "padding", "fake_edges"}
     assert told["fake_edges"] is None  # diversity is not claimed
     assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
-    assert result.to_dict()["disclosure"] == dict.fromkeys(
-        ("users_rating_disclosed", "users_rating_exists", "records_alone_with_sensitive")
-    )
+    assert result.to_dict()["disclosure"] == dict.fromkeys(SHARES)
 
 
 def test_pooled_profiles_are_called_so(tmp_path: Path) -> None:
