@@ -30,6 +30,7 @@ from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import GroupingSettings
 from starshade.arguments import typed
 from starshade.kernels.arrays import Ints
+from starshade.naming import aside
 from starshade.progress import announced, note
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -274,4 +275,4 @@ def _generalized_by(named: str | Dgh) -> dict[str, Any]:
 
 def _note_exact(release: Release) -> None:
     if listed := exact_values_warning(release.manifest):
-        note(listed)
+        note(f"{listed[:-1]}{aside('hierarchy', FIXED_INTERVALS)}.")

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starshade.figure import Figure
-from starshade.naming import aside
 from starshade.plain import percent
-from starshade.release import FIXED_INTERVALS
 from starshade.release.band import Exact, in_words
 
 if TYPE_CHECKING:
@@ -187,8 +185,8 @@ def exact_values_warning(manifest: Manifest) -> str:
     ends = "ranges end at" if manifest.config.get("hierarchy") == "range" else "cells list"
     return (
         f"Exact values: {percent(share)} of the people are in a class whose {ends} exact ratings "
-        f"of its members, and on the scale {scale} a rating may identify"
-        f"{aside('hierarchy', FIXED_INTERVALS, 'shows none')}."
+        f"of its members, and on the scale {scale} a rating may identify. Fixed intervals show "
+        "none."
     )
 
 
