@@ -72,6 +72,7 @@ def project(home: Path) -> Path:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
+    """Read every file in a folder, those behind links left out."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -306,7 +307,7 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
 #: kills the process with a signal that nothing hears, before a stage, or after
 KILLED = """
 import os, signal, sys
-from starshade.project import run as job
+from starshade.project import work as job
 from starshade.cli import main
 stage, after = sys.argv[1], sys.argv[2] == "after"
 real = getattr(job, stage)
@@ -331,7 +332,7 @@ main(["run", "--seed", "5"])
         ("_ended", "before"),
         ("move", "before"),
         ("move", "after"),
-        ("_left", "after"),
+        ("left", "after"),
     ],
 )
 def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
@@ -349,6 +350,9 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
     seed = 5 if stage == "read_ratings" else 77
     assert told("run", "--seed", seed)["release"] == "release-1"
     assert everything(out) == whole
+    assert (out / "latest").resolve() == (out / "release-1").resolve()
+    reports = {path.name for path in (project / FOLDER / "reports").iterdir()}
+    assert reports == {"release-1.html", "release-1-public.html"}
     assert told("run")["again"]
     assert list((project / FOLDER / "work").iterdir()) == []
 

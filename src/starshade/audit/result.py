@@ -7,6 +7,7 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.attack.likelihood.result import LikelihoodResult
+from starshade.audit.checks import Check, checks_of
 from starshade.audit.evidence import Evidence, Tracked, best_of
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
@@ -176,6 +177,11 @@ class AuditResult:
         return tuple(finding.text for finding in self.findings if not finding.passed)
 
     @property
+    def checks(self) -> tuple[Check, ...]:
+        """Every line of the verdict: name, figure with interval, threshold, status."""
+        return checks_of({each.name: each.passed for each in self.findings}, self.questions)
+
+    @property
     def limits(self) -> dict[str, Limit]:
         """The limits that were set, by what they are on."""
         measured = (each for question in self.questions for each in question.measured)
@@ -193,6 +199,7 @@ class AuditResult:
             "questions": [question.to_dict() for question in self.questions],
             "reasons": list(self.reasons),
             "verdict": str(self),
+            "checks": [check.to_dict() for check in self.checks],
             "findings": [finding.to_dict() for finding in self.findings],
             "warnings": list(self.warnings),
             "claims": [dict(claim) for claim in self.claims],

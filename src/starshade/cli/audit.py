@@ -144,6 +144,7 @@ def audit(
         write(dossier, place, public=False)
         result = dossier.audit
     payload = {**result.to_dict(), "report": report, "seconds": run.seconds}
+    run.conclude(result.headline)
     run.emit(payload, lambda: _summary(result))
     context.exit(0 if result.passed else 1)
 

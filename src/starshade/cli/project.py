@@ -224,6 +224,7 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
         ran = do(
             project, Path(), seed=lambda: run.seed, remake=partial(_remade, project), dry=dry_run
         )
+        run.conclude(ran.headline)
         run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
     context.exit(1 if ran.passed is False else 0)
 
@@ -264,7 +265,7 @@ def check_config(context: click.Context, run: Run) -> None:
 
     problems, question = problems_of(), ""
     if not problems and (project := read_project()) is not None:
-        from starshade.project.run import question_of
+        from starshade.project.work import question_of
 
         question = question_of(project)
     fine = f"{NAME}: nothing is wrong with it."

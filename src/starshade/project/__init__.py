@@ -4,7 +4,7 @@
 
     starshade.toml ──file.py──▶ Project ──▶ defaults of every command
                                    │
-                                run.py: read ▸ anonymize ▸ audit ▸ report ▸ publish
+                   run.py, work.py: read ▸ anonymize ▸ audit ▸ report ▸ publish
                                    │            each stage leaves a file, or nothing
                                .starshade/   state.py: receipts, work in progress, what is out
 
@@ -15,7 +15,8 @@ A project file holds no setting of its own but where releases go: each key is de
 used (`starshade.setting`), so that what a command takes, the file takes, checked by the same rule.
 
 A run is *the same* if the ratings, the settings and the releases that are out are: then it has the
-same name, the same seed and the same bytes. Whatever it finished before it was killed is there, in
+same name, the same seed and the same bytes. A run whose input files and settings are those of the
+last one (``inputs.py``) does not even read. Whatever it finished before it was killed is there, in
 a folder of that name, and is not done again. A release is moved to its published place by one
 rename, after the verdict; what is out is what lies there, and what is written down about it before
 the rename, so that nothing is ever out without its receipt.

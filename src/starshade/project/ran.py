@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from starshade.audit.dossier.remains import remains_section
-from starshade.audit.result import AuditResult
 from starshade.figure import Shown
-from starshade.plain import counted
 from starshade.project.file import FOLDER, NAME
-from starshade.project.write import left_out
-from starshade.ratings.table import Ratings
-from starshade.release.table import Release
+from starshade.project.state import Done, Keep
+
+if TYPE_CHECKING:  # loading it takes longer than a run without changes
+    from starshade.audit.result import AuditResult
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Ran(Shown):
 
     `again`: nothing was new since the run before, so nothing was done. `to`: where the release
     lies; of a dry run, where it would go. `facts`: what became of the people and of their ratings.
-    `published`: it is out, also where it no longer passes.
+    `published`: it is out, also where it no longer passes. `checks`: as of the audit.
     """
 
     name: str
@@ -36,13 +34,15 @@ class Ran(Shown):
     facts: str = ""
     audit: AuditResult | None = None
     published: bool = False
+    checks: tuple[dict[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``release, pass, verdict, out, again, dry_run, reasons, facts``."""
+        """Return ``release, pass, verdict, checks, out, again, dry_run, reasons, facts``."""
         return {
             "release": self.name,
             "pass": self.passed,
             "verdict": self.headline,
+            "checks": [dict(check) for check in self.checks],
             "out": self.to,
             "again": self.again,
             "dry_run": self.dry,
@@ -84,24 +84,21 @@ def _open(audit: AuditResult) -> str:
     )
 
 
-def facts_of(ratings: Ratings, release: Release, audit: AuditResult) -> str:
-    """Say who is left out, which records are nobody's, and what remains of the ratings."""
-    return " ".join(_facts(ratings, release, audit))
+def ran_of(last: Done) -> Ran:
+    """Return what a run came to that ended as `last` says."""
+    return Ran(
+        last.name,
+        last.passed,
+        last.headline,
+        last.folder,
+        reasons=last.reasons,
+        published=last.out,
+        checks=last.checks,
+    )
 
 
-def _facts(ratings: Ratings, release: Release, audit: AuditResult) -> Iterator[str]:
-    exact = release.exact
-    assert exact is not None
-    if exact.users_without_rating:
-        yield left_out(exact.users_without_rating, ratings.n_users)
-    if exact.users_deleted:
-        many = counted(exact.users_deleted, "person", "people")
-        yield f"{many} could not be hidden so, and are left out too."
-    if exact.invented_records:
-        yield (
-            f"{exact.invented_records:,} of its {counted(release.n_records, 'record')} are "
-            "nobody's: they fill up groups in which too few people are left."
-        )
-    remains = remains_section(audit.utility)
-    if remains is not None:
-        yield remains["text"]
+def again(keep: Keep, last: Done) -> Ran:
+    """Return what the last run came to: nothing has changed since."""
+    if last.passed:
+        keep.clear()  # a kill may have left its receipt there
+    return replace(ran_of(last), again=True)

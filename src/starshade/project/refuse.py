@@ -7,7 +7,6 @@ from pathlib import Path
 
 from starshade.anonymize.prepare import rare_ends, shared_levels
 from starshade.audit.questions.limits import limits_of
-from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.project.file import NAME, Project
 from starshade.project.state import Published, State
@@ -65,8 +64,8 @@ def identity(folder: Path) -> str:
 
 def refuse_limits(project: Project, state: State) -> None:
     """Refuse before all work what judging would refuse after it."""
-    audit = Audit(**project.audit)
-    limits_of(audit.limit, earlier=bool(project.publish.get("earlier") or state.published))
+    earlier = bool(project.publish.get("earlier") or state.published)
+    limits_of(project.audit.get("limit", ()), earlier=earlier)
 
 
 def refuse_open_question(project: Project, ratings: Ratings) -> None:

@@ -5,7 +5,7 @@
     .starshade/
     ├── state.json          the last run, and what is out
     ├── receipts/NAME.json  of each release that is out
-    ├── reports/NAME.html   and NAME-public.html
+    ├── reports/NAME.html   and, of what is published, NAME-public.html
     └── work/               what a run has finished, until its release leaves or another run begins
 """
 
@@ -17,13 +17,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, OutputError
+from starshade.progress import note
 from starshade.project.file import FOLDER
 from starshade.ratings.places.atomic import flush
 from starshade.ratings.places.place import output_error
@@ -31,6 +32,7 @@ from starshade.ratings.places.place import output_error
 _STATE = "state.json"
 _FORMAT = 1
 _WITHIN = ("receipts", "reports", "work")
+REPORT, PUBLIC = "report.html", "report-public.html"  # in the folder of a job
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class Published:
 class Done:
     """A run that ended with a verdict.
 
-    `job`: of what, see `starshade.project.run.job_of`; `made`: the part of it that makes the
-    release. `out`: its release is published, whatever a later judgement says.
+    `job`: of what, see `starshade.project.work.job_of`; `made`: the part of it that makes the
+    release; `inputs`: see `starshade.project.inputs.inputs_of`. `out`: its release is published,
+    whatever a later judgement says. `checks`: as `AuditResult.checks`.
     """
 
     job: str
@@ -58,6 +61,8 @@ class Done:
     reasons: tuple[str, ...] = ()  # why it must not be published
     made: str = ""
     out: bool = False
+    inputs: str = ""
+    checks: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ class State:
 
 
 def _done(facts: dict[str, Any]) -> Done:
-    return Done(**{**facts, "reasons": tuple(facts["reasons"])})
+    lists = {name: tuple(facts.get(name, ())) for name in ("reasons", "checks")}
+    return Done(**{**facts, **lists})
 
 
 class Keep:
@@ -88,6 +94,19 @@ class Keep:
     def all_receipts(self) -> list[Path]:
         """Return the receipts of what is out, and of what is not."""
         return [*sorted(self.receipts.glob("*.json")), *sorted(self.work.glob("*/receipt.json"))]
+
+    def report(self, job: str, name: str, *, public: bool = False) -> None:
+        """Put a report of a job, where there still is one, among the others."""
+        source = self.work / job / (PUBLIC if public else REPORT)
+        if source.exists():
+            os.replace(source, self._report(name, public))
+
+    def withdraw(self, name: str) -> None:
+        """Remove a public report: its release does not pass."""
+        self._report(name, public=True).unlink(missing_ok=True)
+
+    def _report(self, name: str, public: bool) -> Path:
+        return self.reports / f"{name}{'-public' if public else ''}.html"
 
     def read(self) -> State:
         """Read the state; nothing is known where there is none.
@@ -205,3 +224,39 @@ def move(source: Path, place: Path) -> None:
         flush(place.parent)
     except OSError as error:
         raise output_error(error, place) from error
+
+
+def left(keep: Keep, state: State) -> State:
+    """Write down that what was leaving is published, after its public report and the link."""
+    assert state.leaving is not None
+    assert state.last is not None
+    keep.report(state.last.job, state.leaving.name, public=True)
+    link_latest(Path(state.leaving.folder))
+    state = replace(state, published=(*state.published, state.leaving), leaving=None, seeds={})
+    keep.write(state)
+    return state
+
+
+def latest_in(to: Path) -> Path:
+    """Return the link to the newest release in a published place."""
+    return to / "latest"
+
+
+def link_latest(release: Path) -> None:
+    """Let ``latest`` beside a release lead to it; there is a link at every moment.
+
+    Where a file system has no links, or something else lies there, that is noted.
+    """
+    link = latest_in(release.parent)
+    part = link.with_name(f".{link.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        part.symlink_to(release.name)
+        if link.exists() and not link.is_symlink():
+            raise FileExistsError(errno.EEXIST, "holds something else")
+        os.replace(part, link)
+        flush(release.parent)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        note(f"{link}: was not linked to {release.name}: {error.strerror}")

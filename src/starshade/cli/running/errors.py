@@ -78,7 +78,10 @@ def _leave(error: BaseException, interrupt: Interrupt) -> int:
 def describe_error(error: BaseException) -> tuple[str, int]:
     """Return the message for a person and the exit code."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return "Interrupted", 130
+        number = error.number if isinstance(error, _Delivered) else signal.SIGINT
+        return "Interrupted", 128 + number  # as shells count
+    if isinstance(error, click.ClickException):
+        return f"Error: {error.format_message()}", 2
     if isinstance(error, InternalError):
         return f"Error: {error}", _BUG
     if isinstance(error, StarshadeError):
@@ -164,6 +167,10 @@ class Interrupt:
 class _Delivered(KeyboardInterrupt):
     """Not `KeyboardInterrupt` itself: Python would die of SIGINT if that ever passes ``exec``."""
 
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
 
 @contextmanager
 def interruptible(interrupt: Interrupt) -> Iterator[None]:
@@ -177,7 +184,7 @@ def interruptible(interrupt: Interrupt) -> Iterator[None]:
     def deliver(number: int, frame: FrameType | None) -> None:
         interrupt.number = number
         interrupt.back.set()
-        raise _Delivered
+        raise _Delivered(number)
 
     tell, work = sys.unraisablehook, threading.main_thread().ident or 0
 

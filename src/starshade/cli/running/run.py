@@ -62,6 +62,10 @@ class Run:
         """Wall-clock seconds since the command began."""
         return time.perf_counter() - self._started
 
+    def conclude(self, verdict: str) -> None:
+        """Say what the log is to end with."""
+        self.terminal.verdict = verdict
+
     def emit(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> None:
         """Print the result on stdout: one JSON object, or what `summary` returns, by rich."""
         try:
@@ -179,23 +183,29 @@ def _watching(quiet: bool, log_file: str | None, values: bool) -> Iterator[Termi
     """Show progress and notes, and keep a log if one is wanted.
 
     A log is kept and sent around: it holds neither seeds nor, where `values` may be shown, the
-    words of messages that quote them.
+    words of messages that quote them. It ends with the verdict, the exit code and the duration.
     """
     with ExitStack() as stack:
         file = None if log_file is None else stack.enter_context(_appending(log_file))
         log = None if file is None else Log(file, values=values)
         if log is not None:
             log.start(f"starshade {__version__}: {click.get_current_context().info_name}")
-        terminal = Terminal(quiet=quiet, log=log)
+        terminal, started, code = Terminal(quiet=quiet, log=log), time.perf_counter(), 0
         try:
             with progress.watch(terminal):
                 yield terminal
+        except click.exceptions.Exit as left:
+            code = left.exit_code
+            raise
         except BaseException as error:
-            if log is not None and not isinstance(error, click.exceptions.Exit):
-                log.write("error", describe_error(error)[0])
+            message, code = describe_error(error)
+            if log is not None:
+                log.write("error", message)
             raise
         finally:
             terminal.close()
+            if log is not None:
+                log.end(terminal.verdict, code, time.perf_counter() - started)
 
 
 def _stop_printing() -> None:

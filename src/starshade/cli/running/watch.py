@@ -37,6 +37,11 @@ class Log:
         """Append a message."""
         self._append(kind, "(shown on stderr; --show-values)" if self._values else message)
 
+    def end(self, verdict: str, code: int, seconds: float) -> None:
+        """Say how the command ended."""
+        parts = [*[verdict] * bool(verdict), f"exit code {code}", f"{seconds:.1f} s"]
+        self._append("end", "; ".join(parts))
+
     def _append(self, kind: str, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         flat = visible(message).replace("\n", " | ")
@@ -68,6 +73,7 @@ class Terminal:
         self._quiet = quiet
         self._log = log
         self._has_insisted = False
+        self.verdict = ""  # of the command; the log ends with it
         self._bars: Progress | None = None
         self._seen = not quiet and sys.stderr.isatty()
         self._lock = threading.RLock()
