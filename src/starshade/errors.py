@@ -3,12 +3,12 @@
 ::
 
     StarshadeError
-    ├── UserError                exit 2: the request is wrong; the message says what to do
+    ├── UserError                exit 2: something you can change; the message says what to do
     │   ├── ConfigError          a parameter is out of range or contradicts another
     │   ├── InputError           a file or table cannot be read as ratings
     │   ├── ReleaseError         a release on disk is broken, foreign or from a later version
-    │   └── OutputError          a place cannot be written to
-    ├── UnmetError               exit 1: a valid request that this data does not meet
+    │   ├── OutputError          a place cannot be written to
+    │   └── UnmetError           exit 1: a valid request that this data does not meet
     └── InternalError            our bug: please report it
 
 A user error says where, what was found, what is allowed and what to do next. It names users and
@@ -74,7 +74,7 @@ class EngineError(UserError):
     """Whoever works on shards cannot: the request may be asked again once that is mended."""
 
 
-class UnmetError(StarshadeError):
+class UnmetError(UserError):
     """The request is valid; this data does not meet it."""
 
 

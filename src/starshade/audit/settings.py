@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,11 +33,12 @@ class AuditSettings:
         least=0,
         most=10,
     )
-    limit: Sequence[str] = settable(
+    limit: Sequence[str] | Mapping[str, float] = settable(
         "Limits",
         "Largest share allowed: on record (default 1/k), predicate, class, halves, joint-class "
         "(default 0), membership, inference or disclosed.",
         default=(),
+        kind="texts",
         usual="NAME=VALUE",
     )
     judge: Literal["set", "all"] = settable(

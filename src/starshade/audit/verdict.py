@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -33,7 +33,7 @@ from starshade.audit.original.shards import InShards
 from starshade.audit.original.table import OneTable, refuse_missing_attributes
 from starshade.audit.profile_disclosure import what_it_gives_away
 from starshade.audit.questions.inferred import enough_of, inferred
-from starshade.audit.questions.limits import limits_of
+from starshade.audit.questions.limits import limit_texts, limits_of
 from starshade.audit.questions.linked import linked
 from starshade.audit.questions.question import Question
 from starshade.audit.questions.singled_out import predicates_of, singled_out
@@ -119,9 +119,7 @@ class Audit(AuditSettings):
     """
 
     def __post_init__(self) -> None:
-        if isinstance(self.limit, Mapping):
-            texts = tuple(f"{name}={value}" for name, value in self.limit.items())
-            object.__setattr__(self, "limit", texts)
+        object.__setattr__(self, "limit", limit_texts(self.limit))
         check(self)
         limits_of(self.limit)
 

@@ -23,7 +23,7 @@ import numba  # noqa: F401 # isort: skip - what cannot be loaded is told before 
 from starshade import budget
 from starshade._version import __version__
 from starshade.engine.journal import Journal
-from starshade.errors import UnmetError, UserError
+from starshade.errors import UserError
 from starshade.naming import speak
 from starshade.scratch import FULL
 
@@ -64,7 +64,7 @@ def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
                 first = shards.first_users[number]
                 found = job.work(shards.shard(number), first, job.settings, tables)
                 Journal(folder).keep(job.key(shards.keys[number], tables), found)
-        except (UserError, UnmetError) as error:
+        except UserError as error:
             return {"error": type(error).__name__, **vars(error)}
         except MemoryError:
             return {"short": True}

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from starshade.cli import Door
 from starshade.cli.running.errors import DEBUG, describe_error, exit_code_of
-from starshade.errors import ConfigError, InternalError, OutputError, UnmetError
+from starshade.errors import ConfigError, InternalError, OutputError, UnmetError, UserError
 
 
 def door(error: BaseException | None = None, code: int = 0) -> click.Command:
@@ -116,3 +116,9 @@ def test_a_reader_of_stderr_that_has_gone_is_no_error(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(sys, "stderr", Gone())
     assert exit_code_of(fail) == 2
+
+
+def test_what_data_do_not_meet_is_a_user_error_and_exits_with_1() -> None:
+    error = UnmetError("too few people")
+    assert isinstance(error, UserError)
+    assert describe_error(error) == ("Error: too few people", 1)

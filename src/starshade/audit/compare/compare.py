@@ -324,9 +324,9 @@ def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
     try:
         made = attempt(way.method, judge.ratings, judge.seed)
         figures, attack = judge.figures(made.release, way.k, made)
-    except (UserError, UnmetError) as error:
+    except UserError as error:
         reason = error.message
-        if isinstance(error, UserError):
+        if not isinstance(error, UnmetError):
             wrong.append(error)
     except MemoryError:
         reason = "the machine has no memory left for this"

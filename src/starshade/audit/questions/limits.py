@@ -62,8 +62,21 @@ def limits_in_words(*, earlier: bool = True) -> str:
     )
 
 
-def limits_of(texts: Sequence[str], *, earlier: bool = True) -> dict[str, float]:
-    """Read limits written as ``NAME=VALUE``, a share or in percent.
+def limit_texts(limits: Sequence[str] | Mapping[str, float]) -> Sequence[str]:
+    """Write limits as ``NAME=VALUE``; what is written so already stays.
+
+    >>> limit_texts({"record": 0.1})
+    ('record=0.1',)
+    """
+    if not isinstance(limits, Mapping):
+        return limits
+    return tuple(f"{name}={value}" for name, value in limits.items())
+
+
+def limits_of(
+    limits: Sequence[str] | Mapping[str, float], *, earlier: bool = True
+) -> dict[str, float]:
+    """Read limits, by name or written as ``NAME=VALUE``, a share or in percent.
 
     `earlier`: whether earlier releases are named.
 
@@ -77,7 +90,7 @@ def limits_of(texts: Sequence[str], *, earlier: bool = True) -> dict[str, float]
     {'record': 0.1, 'membership': 0.05}
     """
     out: dict[str, float] = {}
-    for text in texts:
+    for text in limit_texts(limits):
         name, _, value = text.partition("=")
         if name not in LIMITED:
             raise _wrong(f"there is no limit {name!r}")

@@ -16,7 +16,7 @@ from starshade.audit.reproduction.figures import Skipped
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.parts import Parts
 from starshade.audit.reproduction.study import PaperStudy, known_data, refuse_few, sized
-from starshade.errors import ConfigError, OutputError, UnmetError, UserError
+from starshade.errors import ConfigError, OutputError, UserError
 from starshade.figure import Table
 from starshade.naming import called, speak
 from starshade.plain import counted
@@ -262,7 +262,7 @@ def reproduce_all(
                     study: Any = paper.function(ratings, **settings)
             except OutputError:  # of parts: no fault of the data
                 raise
-            except (UserError, UnmetError) as error:
+            except UserError as error:
                 skipped.append(Skipped(paper.authors, "the whole study", error.message))
             else:
                 data = study.data | ({"synthetic": True} if synthetic else {})

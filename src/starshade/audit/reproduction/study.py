@@ -17,7 +17,7 @@ from starshade.audit.reproduction.claims import Judged, told
 from starshade.audit.reproduction.configurations import Choice
 from starshade.audit.reproduction.figures import Figure, Point, Skipped
 from starshade.audit.reproduction.worked import Worked
-from starshade.errors import ConfigError, UnmetError, UserError
+from starshade.errors import ConfigError, UserError
 from starshade.figure import Table, payload
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted
@@ -158,7 +158,7 @@ def attempts(
         if way not in refused:
             try:
                 made = attempt(method, ratings, seed)
-            except (UserError, UnmetError) as error:
+            except UserError as error:
                 refused[way] = error.message
             else:
                 yield way, made

@@ -20,7 +20,7 @@ from starshade.audit.reproduction.kl.changed import READ, as_formed, change
 from starshade.audit.reproduction.kl.lines import ALGORITHMS, Line
 from starshade.audit.reproduction.kl.work import Work, work_of
 from starshade.audit.reproduction.parts import Part, Parts
-from starshade.errors import StarshadeError, UnmetError, UserError
+from starshade.errors import StarshadeError, UserError
 from starshade.kernels.arrays import Ints
 from starshade.plain import counted
 from starshade.progress import silence
@@ -100,7 +100,7 @@ class Bench:
             table = self._table_at(k)
             with silence():
                 made, seconds = line.release(table, k, self.seeds[run], exact=False)
-        except (UserError, UnmetError) as error:
+        except UserError as error:
             return {"refused": np.array(error.message)}
         alone = self._grouping_seconds(line, k, run) if not self.changed else np.nan
         found = figures_of(made, table) | {"seconds": np.array([seconds, alone])}
@@ -200,7 +200,7 @@ class Bench:
             with silence():
                 release, _ = line.release(self.table, k, self.seeds[run], exact=True)
                 told = list(measure.answers(release, self.table)[1])
-        except (UserError, UnmetError) as error:
+        except UserError as error:
             return {"refused": np.array(error.message)}
         found = [(step, each) for each in told if (step := Step.of(*each)).error is not None]
         if not found:

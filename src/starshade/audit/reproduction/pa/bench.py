@@ -165,7 +165,7 @@ def anonymized(method: Studied, train: Ratings, name: str, seed: int) -> Release
     try:
         with silence(), speak(lambda setting, value: ""):
             return method.anonymize(train, rng=seed)
-    except (UserError, UnmetError) as error:
+    except UserError as error:
         own = f"k = {method.k}"
         told = error.message.removeprefix(f"{own}, ")
         raise Untestable(f"{name}, {own}: {told}") from None
