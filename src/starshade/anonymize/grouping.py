@@ -24,11 +24,13 @@ from starshade.anonymize.personal.settings import (
     refuse_identifiers,
     refuse_named,
     refuse_repeated,
+    spelled,
 )
 from starshade.anonymize.points import Points
 from starshade.anonymize.prepare import check_items, prepare
 from starshade.anonymize.settings import GroupingSettings
 from starshade.arguments import typed
+from starshade.errors import ConfigError
 from starshade.kernels.arrays import Ints
 from starshade.naming import aside
 from starshade.progress import announced, note
@@ -177,6 +179,9 @@ class Grouping(GroupingSettings, ABC):
         seed = resolve_seed(rng)
         if after is not None:
             return self._continued(ratings, seed, after, shortfall)
+        return self._spelled(ratings)._made(ratings, seed)
+
+    def _made(self, ratings: Ratings, seed: int) -> Release:
         ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
         table = ready.ratings
         named = self._named(table.scale)
@@ -244,6 +249,22 @@ class Grouping(GroupingSettings, ABC):
         )
         _note_exact(release)
         return release
+
+    def _spelled(self, ratings: Ratings) -> Self:
+        """Return the method with the names of attributes as the table spells them."""
+        named = dict(self.attribute_hierarchies)
+        keys = spelled(ratings, named)
+        if len(set(keys)) < len(keys):
+            raise ConfigError(
+                "attribute_hierarchies: an attribute is named more than once",
+                advice="Names of attributes are the same whatever their case.",
+            )
+        return replace(
+            self,
+            quasi_identifiers=spelled(ratings, self.quasi_identifiers),
+            sensitive_attributes=spelled(ratings, self.sensitive_attributes),
+            attribute_hierarchies=dict(zip(keys, named.values(), strict=True)),
+        )
 
     def _larger(self, most: int | None = None) -> Self:
         """Return the method with groups of k and what is left as slack; of so many people."""

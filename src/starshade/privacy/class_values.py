@@ -18,6 +18,7 @@ from starshade.plain import counted
 from starshade.privacy.classes import Classes, classes_of
 from starshade.privacy.verdict import BY_SIZE, SHOWN, Verdict, records_of
 from starshade.ratings.table import Ratings
+from starshade.release.attributes import attribute_called, did_you_mean
 from starshade.release.figures import COUNTED
 from starshade.release.table import Release
 
@@ -142,15 +143,17 @@ def _column(data: Release | Ratings, attribute: str) -> pa.ChunkedArray:
             f"attribute {attribute!r}: the {has} no personal attributes", advice=advice
         )
     open_ = [name for name in table.column_names if name not in quasi]
-    if attribute in quasi:
+    found = attribute_called(attribute, table.column_names) or attribute
+    if found in quasi:
         raise ConfigError(
             f"attribute {attribute!r}: is a quasi-identifier of this release, generalized and "
             "equal within each class, so there is nothing sensitive to count",
             advice=_listed(open_),
         )
-    if attribute not in open_:
-        raise ConfigError(f"attribute {attribute!r}: the {lacks} it", advice=_listed(open_))
-    return table.column(attribute)
+    if found not in open_:
+        advice = f"{did_you_mean(attribute, open_)}{_listed(open_)}"
+        raise ConfigError(f"attribute {attribute!r}: the {lacks} it", advice=advice)
+    return table.column(found)
 
 
 def _listed(names: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,29 @@ def check_names(names: Sequence[str], attributes: str) -> None:
             "record or group, which a release has columns of its own for",
             advice="Rename the column in the file of personal attributes.",
         )
+
+
+def attribute_called(name: str, names: Sequence[str]) -> str | None:
+    """Return the attribute of a name; without one, the only one that differs in case alone.
+
+    >>> attribute_called("age", ["Age", "City"]), attribute_called("age", ["Age", "AGE"])
+    ('Age', None)
+    """
+    if name in names:
+        return name
+    alike = [each for each in names if each.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Ask whether another attribute was meant; empty where none is close.
+
+    >>> did_you_mean("agee", ["Age", "City"]), did_you_mean("age", ["Age", "AGE"])
+    ('Did you mean Age? ', 'Did you mean Age or AGE? ')
+    """
+    close = get_close_matches(name.casefold(), {each.casefold() for each in names}, n=1)
+    meant = [each for each in names if each.casefold() in close]
+    return f"Did you mean {' or '.join(meant)}? " if meant else ""
 
 
 def in_order(

@@ -19,6 +19,7 @@ from starshade.progress import announced, note
 from starshade.query.columns import Column, column_of
 from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.table import Ratings
+from starshade.release.attributes import attribute_called, did_you_mean
 from starshade.release.cells import Cells, cells_of
 from starshade.release.match.match import Match
 from starshade.release.table import Release
@@ -141,12 +142,14 @@ class QueryError(QueryErrorSettings):
     def _name(self, attributes: pa.Table | None) -> str | None:
         numeric = [] if attributes is None else _numeric(attributes)
         if self.attribute is not None:
-            if numeric and self.attribute not in numeric:
+            found = attribute_called(self.attribute, numeric)
+            if numeric and found is None:
                 raise ConfigError(
                     f"attribute {self.attribute!r}: not among the numeric ones of the release",
-                    advice=f"There are {', '.join(numeric)}.",
+                    advice=f"{did_you_mean(self.attribute, numeric)}There are "
+                    f"{', '.join(numeric)}.",
                 )
-            return self.attribute if numeric else None
+            return found
         return next((n for n in numeric if n.lower() == "age"), next(iter(numeric), None))
 
     def _joined(self, released: Board, true: Board, n_levels: int) -> Iterator[Answers]:

@@ -283,13 +283,35 @@ def test_help_lists_the_parameters(method):
     assert lines.index("Parameters") < lines.index("Raises") < lines.index("Notes")
 
 
+def test_the_case_of_a_name_does_not_matter():
+    hierarchy = {"TOWN": parse_attribute_hierarchy(TOWNS)}
+    plain = {"town": hierarchy["TOWN"]}
+    odd = {**ASKED, "quasi_identifiers": ["Age", "TOWN"], "sensitive_attributes": ["Ill"]}
+    other = Mondrian(3, **odd, attribute_hierarchies=hierarchy).anonymize(some(), 1)
+    usual = Mondrian(3, **ASKED, attribute_hierarchies=plain).anonymize(some(), 1)
+    assert other.manifest.config == usual.manifest.config
+    assert other.attributes.equals(usual.attributes)
+    with pytest.raises(ConfigError, match="named more than once"):
+        Mondrian(3, **ASKED, attribute_hierarchies=plain | hierarchy).anonymize(some(), 1)
+
+
+def test_a_name_that_fits_two_is_refused():
+    attributes = some().attributes.rename_columns(["Age", "AGE", "ill", "note"])
+    with pytest.raises(ConfigError, match="'age' not among") as caught:
+        Mondrian(3, **{**ASKED, "quasi_identifiers": ["age"]}).anonymize(
+            some().annotate(attributes=attributes)
+        )
+    assert caught.value.advice.startswith("Did you mean Age or AGE? ")
+
+
 def test_what_the_data_lack_is_refused():
     ratings = some()
-    asked = {**ASKED, "quasi_identifiers": ["age", "Town"]}
-    with pytest.raises(ConfigError, match="'Town' not among") as caught:
+    asked = {**ASKED, "quasi_identifiers": ["age", "Towm"]}
+    with pytest.raises(ConfigError, match="'Towm' not among") as caught:
         Mondrian(3, **asked).anonymize(ratings)
     assert caught.value.advice == (
-        "The data have age, town, ill, note; several are named by repeating the option."
+        "Did you mean town? The data have age, town, ill, note; several are named by repeating "
+        "the option."
     )
     with pytest.raises(ConfigError, match="no personal attributes") as caught:
         Mondrian(3, attributes="generalized").anonymize(ratings.annotate(attributes=None))

@@ -234,6 +234,14 @@ def test_a_release_without_attributes_has_nothing_to_verify_by() -> None:
     assert "has no Age, City" in str(result)  # said of a release that singles nobody out, too
 
 
+def test_the_case_of_a_background_does_not_matter() -> None:
+    odd = TrackerAttack(background=tuple(name.upper() for name in NAMES)).run(some())
+    assert odd.backgrounds == TrackerAttack(background=NAMES).run(some()).backgrounds
+    with pytest.raises(ConfigError) as caught:
+        TrackerAttack(background=(f"{NAMES[0]}s",)).run(some())
+    assert f"Did you mean {NAMES[0]}? " in caught.value.advice
+
+
 def test_more_background_finds_more() -> None:
     result = TrackerAttack(background=NAMES).run(some())
     first, second = result.backgrounds

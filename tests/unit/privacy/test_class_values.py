@@ -183,6 +183,16 @@ def test_parameters_out_of_range(build, words: str) -> None:
         build()
 
 
+def test_the_case_of_a_name_does_not_matter() -> None:
+    ratings = three_classes()
+    name = ratings.attributes.column_names[0]
+    odd, usual = LDiversity(2, name.upper()).check(ratings), LDiversity(2, name).check(ratings)
+    assert odd.figures == usual.figures
+    with pytest.raises(ConfigError) as caught:
+        LDiversity(2, f"{name}x").check(ratings)
+    assert caught.value.advice.startswith(f"Did you mean {name}? ")
+
+
 def test_data_that_a_model_is_not_about() -> None:
     ratings = three_classes()
     for model in (LDiversity(2, "zip"), AlphaK(0.5, 2, "zip"), TCloseness(0.5, "zip")):

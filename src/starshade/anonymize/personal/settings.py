@@ -9,7 +9,12 @@ from starshade.anonymize.hierarchy.attribute import AttributeHierarchy, read_att
 from starshade.errors import ConfigError
 from starshade.naming import aside, called, named
 from starshade.ratings.table import Ratings
-from starshade.release.attributes import check_names, plain_attributes
+from starshade.release.attributes import (
+    attribute_called,
+    check_names,
+    did_you_mean,
+    plain_attributes,
+)
 from starshade.release.manifest import Claim
 from starshade.release.personal.identifying import (
     Addresses,
@@ -112,6 +117,12 @@ def _check_needed(setting: str, attributes: str, sensitive: Sequence[str]) -> No
 _IN_WORDS = {"none": "not released (none)", "exact": "released as they are (exact)"}
 
 
+def spelled(ratings: Ratings, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of attributes as the table spells them; what it does not have stays."""
+    known = () if ratings.attributes is None else ratings.attributes.column_names
+    return tuple(attribute_called(name, known) or name for name in names)
+
+
 def chosen_names(
     ratings: Ratings, quasi: Sequence[str], sensitive: Sequence[str], joined: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -124,10 +135,11 @@ def chosen_names(
         )
     unknown = [name for name in (*quasi, *sensitive) if name not in table.column_names]
     if unknown:
+        meant = "".join(did_you_mean(name, table.column_names) for name in unknown)
         raise ConfigError(
             f"attributes: {', '.join(map(repr, unknown))} not among the personal attributes",
-            advice=f"The data have {', '.join(table.column_names)}; several are named by repeating "
-            "the option.",
+            advice=f"{meant}The data have {', '.join(table.column_names)}; several are named by "
+            "repeating the option.",
         )
     others = tuple(name for name in table.column_names if name not in sensitive)
     chosen = tuple(quasi) or others

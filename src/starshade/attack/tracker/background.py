@@ -13,7 +13,7 @@ from starshade.attack.view import View
 from starshade.errors import ConfigError
 from starshade.kernels.attack.tracker import Singled
 from starshade.naming import aside, called
-from starshade.release.attributes import plain_attributes
+from starshade.release.attributes import attribute_called, did_you_mean, plain_attributes
 from starshade.stats import wilson
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def verify(
     """
     known = view.original.attributes
     shown = known if view.ungeneralized else released
-    _check(background, known)
+    background = _spelled(background, known)
     usable = tuple(name for name in background if shown is not None and _is_plain(shown, name))
     row = view.row_of_user
     if view.credit == "compatible":  # records are the targets
@@ -134,15 +134,22 @@ def _is_plain(table: pa.Table, name: str) -> bool:
     return name in table.column_names and not pa.types.is_nested(table.schema.field(name).type)
 
 
-def _check(background: tuple[str, ...], known: pa.Table | None) -> None:
-    if background and known is None:
+def _spelled(background: tuple[str, ...], known: pa.Table | None) -> tuple[str, ...]:
+    """Return the names of a background as the table spells them; refuse those that it lacks."""
+    if not background:
+        return ()
+    if known is None:
         raise ConfigError(
             f"{called('background')}: the ratings have no personal attributes",
             advice=f"Give a file of them{aside('users', 'FILE')}, or leave the background out.",
         )
+    names, spelled = known.column_names, []
     for name in background:
-        if known is not None and name not in known.column_names:
+        found = attribute_called(name, names)
+        if found is None:
             raise ConfigError(
                 f"{called('background')}: there is no personal attribute {name!r}",
-                advice=f"There are {', '.join(known.column_names)}.",
+                advice=f"{did_you_mean(name, names)}There are {', '.join(names)}.",
             )
+        spelled.append(found)
+    return tuple(spelled)
