@@ -209,7 +209,7 @@ def test_three_questions(made: Made, ratings_csv: Path) -> None:
     every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
     assert all(set(each) == keys | {"beside", "text"} for each in every.values())
     record, membership = every["record"], every["membership"]
-    assert record["answer"] == "no"
+    assert record["answer"] == "within limits"
     assert (record["limit"], record["limit_by"]) == (0.25, "the model")
     assert set(record["rate"]) == {"rate", "low", "high"}
     assert record["rate"]["rate"] <= record["rate"]["high"] <= 0.25
@@ -217,7 +217,7 @@ def test_three_questions(made: Made, ratings_csv: Path) -> None:
     # left out, and said so
     assert (membership["answer"], membership["rate"]) == ("not measured", None)
     assert "not asked for (--rounds 0)" in membership["text"]
-    assert "no" not in [each["answer"] for each in found["questions"]]
+    assert "within limits" not in [each["answer"] for each in found["questions"]]
     assert found["config"]["limit"] == {}
 
 
@@ -260,7 +260,9 @@ def test_every_question_can_be_judged(made: Made, ratings_csv: Path) -> None:
     assert told(*base, "--judge", "set")["pass"]
     found = told(*base, "--judge", "all", code=1)
     failed = [each["name"] for each in found["findings"] if not each["pass"]]
-    assert failed == [each["name"] for each in found["questions"] if each["answer"] != "no"]
+    assert failed == [
+        each["name"] for each in found["questions"] if each["answer"] != "within limits"
+    ]
     assert failed
     assert all(title in " ".join(found["reasons"]) for title in ("singled out?", "be linked?"))
 

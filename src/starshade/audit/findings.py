@@ -147,16 +147,16 @@ def judge_limits(questions: Sequence[Question]) -> list[Finding]:
         if measured.limit is None or measured.name == "joint-class":
             continue
         text = f"{measured.text} The limit is {measured.limit_text}"
-        if measured.answer == "yes" and measured.rate is not None:
+        if measured.answer == "above a limit" and measured.rate is not None:
             text += f"; the interval over all that was tried ends at {percent(measured.rate.high)}"
         findings.append(Finding(measured.finding, bool(measured.holds), f"{text}."))
     return findings
 
 
 def judge_questions(questions: Sequence[Question]) -> list[Finding]:
-    """Ask whether every question has the answer no; what limits say is not said again."""
+    """Ask whether every question is settled; what limits say is not said again."""
     return [
-        Finding(question.name, question.answer == "no", f"{question.title} {question.beyond}")
+        Finding(question.name, question.settled, f"{question.title} {question.beyond}")
         for question in questions
     ]
 

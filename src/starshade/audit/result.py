@@ -137,7 +137,7 @@ class AuditResult:
 
     @property
     def answered(self) -> bool:
-        """Whether every question has the answer no: nothing was left to judge or to measure."""
+        """Whether every question is settled: nothing was left to judge or to measure."""
         return answered(self.questions)
 
     @property

@@ -43,6 +43,6 @@ class AuditSettings:
     )
     judge: Literal["set", "all"] = settable(
         "What must hold",
-        "The limits that are set, or that every question has the answer no.",
+        "The limits that are set, or that nothing is left to judge or to measure.",
         default="set",
     )

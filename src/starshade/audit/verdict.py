@@ -105,7 +105,7 @@ class Audit(AuditSettings):
         ``inference``, ``disclosed``. A limit holds where the upper end of an interval over all
         that was tried keeps to it.
     judge : {"set", "all"}
-        Whether the limits that are set must hold, or every question must have the answer no.
+        Whether the limits that are set must hold, or nothing may be left to judge or to measure.
 
     Raises
     ------

@@ -82,7 +82,7 @@ def test_a_limit_is_held_against_the_upper_end(
 ) -> None:
     rate = Rate(limit / 2, 0.0, limit + away)
     judged = Measured(name, "found.", rate=rate, limit=Limit(limit, "the owner"))
-    assert judged.answer == ("no" if passed else "yes")
+    assert judged.answer == ("within limits" if passed else "above a limit")
     assert judged.holds == passed
 
 

@@ -58,13 +58,13 @@ def rated(low: float, rate: float, high: float, **more: Any) -> Measured:
 
 
 ANSWERS: dict[str, tuple[Measured, Answer]] = {
-    "below": (rated(0.0, 0.1, 0.15, limit=OWNER), "no"),
-    "at it": (rated(0.0, 0.1, 0.2, limit=OWNER), "no"),
-    "the rate below, the end above": (rated(0.0, 0.1, 0.21, limit=OWNER), "yes"),
-    "above": (rated(0.3, 0.4, 0.5, limit=OWNER), "yes"),
+    "below": (rated(0.0, 0.1, 0.15, limit=OWNER), "within limits"),
+    "at it": (rated(0.0, 0.1, 0.2, limit=OWNER), "within limits"),
+    "the rate below, the end above": (rated(0.0, 0.1, 0.21, limit=OWNER), "above a limit"),
+    "above": (rated(0.3, 0.4, 0.5, limit=OWNER), "above a limit"),
     "no limit": (rated(0.0, 0.0, 0.01), "not judged"),
-    "no more than guessing": (rated(0.0, 0.1, 0.21, by_itself=True), "no"),
-    "a limit counts more": (rated(0.0, 0.1, 0.21, by_itself=True, limit=OWNER), "yes"),
+    "no more than guessing": (rated(0.0, 0.1, 0.21, by_itself=True), "no more than guessing"),
+    "a limit counts more": (rated(0.0, 0.1, 0.21, by_itself=True, limit=OWNER), "above a limit"),
     "nothing measured": (unmeasured("class", "It", "so few.", None), "not measured"),
     "nothing measured, a limit": (unmeasured("class", "It", "so few", OWNER), "not measured"),
 }
@@ -74,11 +74,12 @@ ANSWERS: dict[str, tuple[Measured, Answer]] = {
 def test_what_was_measured_is_answered(name: str) -> None:
     measured, answer = ANSWERS[name]
     assert measured.answer == answer
-    assert measured.holds == (None if measured.limit is None else answer == "no")
+    assert measured.holds == (None if measured.limit is None else answer == "within limits")
     told = json.loads(json.dumps(measured.to_dict()))
     assert told["answer"] == answer
     assert (told["rate"] is None) == (answer == "not measured")
-    words = {"no": "within the limit", "yes": "above the limit", "not judged": "no limit set"}
+    words = {"within limits": "within the limit", "above a limit": "above the limit"}
+    words |= {"not judged": "no limit set"}
     alone = measured.by_itself and measured.limit is None
     assert measured.standing == ("no better than guessing" if alone else words.get(answer, answer))
 
@@ -114,12 +115,14 @@ def test_what_was_set_and_what_was_measured_is_counted() -> None:
 def test_a_question_is_answered_by_the_worst(names: tuple[str, str]) -> None:
     measured, answers = zip(*(ANSWERS[name] for name in names), strict=True)
     question = Question("linked", measured)
-    order: list[Answer] = ["yes", "not judged", "not measured", "no"]
+    order: list[Answer] = ["above a limit", "not judged", "not measured", "within limits"]
+    order += ["no more than guessing"]
     assert question.answer == min(answers, key=order.index)
-    assert answered([question]) == (set(answers) == {"no"})
+    settled = {"within limits", "no more than guessing"}
+    assert answered([question]) == (set(answers) <= settled)
     assert question.in_words.startswith(f"{question.answer.capitalize()}. ")
     (finding,) = judge_questions([question])
-    assert (finding.name, finding.passed) == ("linked", question.answer == "no")
+    assert (finding.name, finding.passed) == ("linked", set(answers) <= settled)
 
 
 def test_each_limit_belongs_to_a_question() -> None:
@@ -260,8 +263,13 @@ def weighed(isolates: float, blind: float) -> Weighed:
 @pytest.mark.parametrize(
     ("isolates", "rounds", "limit", "answer"),
     [
-        (Rate(0.0, 0.0, 0.1), "not asked for", None, "no"),  # not more than blind ones
-        (Rate(0.0, 0.0, 0.1), weighed(0.9, 0.2), None, "no"),
+        (
+            Rate(0.0, 0.0, 0.1),
+            "not asked for",
+            None,
+            "no more than guessing",
+        ),  # not more than blind ones
+        (Rate(0.0, 0.0, 0.1), weighed(0.9, 0.2), None, "no more than guessing"),
         (
             Rate(0.0, 0.0, 0.1),
             weighed(0.0, 0.09),
@@ -269,8 +277,8 @@ def weighed(isolates: float, blind: float) -> Weighed:
             "not judged",
         ),  # those of outsiders are less
         (Rate(0.05, 0.0, 0.12), weighed(0.0, 0.2), None, "not judged"),
-        (Rate(0.05, 0.0, 0.12), "not asked for", 0.12, "no"),
-        (Rate(0.0, 0.0, 0.1), weighed(0.0, 0.2), 0.05, "yes"),  # what is set counts
+        (Rate(0.05, 0.0, 0.12), "not asked for", 0.12, "within limits"),
+        (Rate(0.0, 0.0, 0.1), weighed(0.0, 0.2), 0.05, "above a limit"),  # what is set counts
     ],
 )
 def test_conditions_that_isolate_no_more_than_blind_ones(
@@ -330,10 +338,10 @@ def test_the_class_is_found_by_the_strongest_of_all(release: Release) -> None:
 @pytest.mark.parametrize(
     ("members", "outsiders", "limit", "answer"),
     [
-        (Rate(0.05, 0.0, 0.1), Rate(0.2, 0.1, 0.3), None, "no"),
+        (Rate(0.05, 0.0, 0.1), Rate(0.2, 0.1, 0.3), None, "no more than guessing"),
         (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), None, "not judged"),
-        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), 0.11, "no"),
-        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), 0.1, "yes"),
+        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), 0.11, "within limits"),
+        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), 0.1, "above a limit"),
     ],
 )
 def test_halves_stand_beside_people_who_are_not_in_it(
@@ -362,10 +370,10 @@ HALF, MORE = Rate(0.5, 0.45, 0.5), Rate(0.9, 0.8, 0.95)
 @pytest.mark.parametrize(
     ("auc", "found", "limit", "answer"),
     [
-        (HALF, Rate(0.0, 0.0, 0.02), None, "no"),
+        (HALF, Rate(0.0, 0.0, 0.02), None, "no more than guessing"),
         (MORE, Rate(0.02, 0.0, 0.05), None, "not judged"),
-        (MORE, Rate(0.02, 0.0, 0.05), 0.05, "no"),
-        (MORE, Rate(0.02, 0.0, 0.06), 0.05, "yes"),
+        (MORE, Rate(0.02, 0.0, 0.05), 0.05, "within limits"),
+        (MORE, Rate(0.02, 0.0, 0.06), 0.05, "above a limit"),
         # too few outsiders for one in a hundred: the AUC is told, no limit is on it
         (MORE, None, None, "not judged"),
         (MORE, None, 0.05, "not measured"),
@@ -385,7 +393,9 @@ def test_members_found_at_few_false_alarms(
     assert question.measured[0].instead == "people found at 1% false alarms" * pair
     assert ("Of a pair, one in it and one not" in question.measured[0].note) == pair
     findings = judge_limits([question])
-    assert [each.passed for each in findings] == ([] if limit is None else [answer == "no"])
+    assert [each.passed for each in findings] == (
+        [] if limit is None else [answer == "within limits"]
+    )
     if auc and found is None and limit:  # first what the limit is on
         assert findings[0].text.startswith("How many members are found at 1% false alarms was not")
 
@@ -402,15 +412,15 @@ def inference(*gained: tuple[float, float, float] | None) -> InferenceResult:
 @pytest.mark.parametrize(
     ("rated_gained", "value_gained", "limit", "answer"),
     [
-        ((-0.1, -0.2, -0.05), (-0.1, -0.2, -0.06), None, "no"),
+        ((-0.1, -0.2, -0.05), (-0.1, -0.2, -0.06), None, "no more than guessing"),
         ((-0.1, -0.2, -0.01), (-0.1, -0.2, -0.02), None, "not judged"),
         ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.03), None, "not judged"),
-        ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.03), 0.05, "no"),
+        ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.03), 0.05, "within limits"),
         # an end at 0.045 is one of four that hold together, and reaches further
-        ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.045), 0.05, "yes"),
-        (None, (0.01, -0.02, 0.03), 0.05, "no"),
-        (None, (0.5, -0.5, 1.0), 1.0, "no"),  # nothing gains more than all
-        ((0.01, -0.02, 0.03), None, 0.05, "no"),
+        ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.045), 0.05, "above a limit"),
+        (None, (0.01, -0.02, 0.03), 0.05, "within limits"),
+        (None, (0.5, -0.5, 1.0), 1.0, "within limits"),  # nothing gains more than all
+        ((0.01, -0.02, 0.03), None, 0.05, "within limits"),
         (None, None, None, "not measured"),  # everybody rated everything, on a scale without steps
         (None, None, 0.05, "not measured"),
     ],
@@ -438,7 +448,7 @@ def test_what_was_not_measured_fails_where_a_limit_is_set_or_all_is_judged(
     plain = run()
     assert plain.passed
     assert [question.name for question in plain.questions] == list(QUESTIONS)
-    assert "no" not in {question.answer for question in plain.questions}
+    assert "within limits" not in {question.answer for question in plain.questions}
     assert set(plain.limits) == {"record"}
     for name in ("membership", "inference", "halves"):
         (measured,) = (m for q in plain.questions for m in q.measured if m.name == name)
@@ -453,7 +463,7 @@ def test_what_was_not_measured_fails_where_a_limit_is_set_or_all_is_judged(
     assert loose.passed
     assert loose.config["limit"] == {"predicate": 1.0, "class": 1.0, "disclosed": 1.0}
     assert [question.answer for question in loose.questions] == [
-        "no",
+        "within limits",
         "not measured",
         "not measured",
     ]
@@ -475,7 +485,9 @@ def test_a_chain_without_k_is_not_measured() -> None:
     assert joint(None, **{"joint-class": 0.5}).limit == Limit(0.5, "the owner")
 
 
-@pytest.mark.parametrize(("below_k", "answer"), [(0, "no"), (1, "yes"), (2, "yes")])
+@pytest.mark.parametrize(
+    ("below_k", "answer"), [(0, "within limits"), (1, "above a limit"), (2, "above a limit")]
+)
 def test_people_in_joint_classes_below_k_are_counted(below_k: int, answer: Answer) -> None:
     measured = joint(below_k)
     share = below_k / 8
@@ -484,7 +496,7 @@ def test_people_in_joint_classes_below_k_are_counted(below_k: int, answer: Answe
     assert (measured.attack, measured.knew) == ("composition", "the classes")
     assert measured.guessing == 0  # without the releases there are no classes
     assert f" {below_k} of 8 people" in measured.text
-    assert joint(below_k, **{"joint-class": 0.25}).answer == "no"
+    assert joint(below_k, **{"joint-class": 0.25}).answer == "within limits"
     assert joint(1, people=1).rate == Rate(1.0, 1.0, 1.0)
 
 

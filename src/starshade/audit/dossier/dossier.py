@@ -97,8 +97,8 @@ class Dossier:
     Public besides:
 
     ``questions``
-        ``[{name, question, answer}]``: "no", "not shown" (that it is no) or "not judged", where
-        the owner did not ask for all three.
+        ``[{name, question, answer}]``: "within limits", "not shown" (to be) or "not judged",
+        where limits are not set.
     ``limits``
         ``[{name, question, title, limit, by, held}]``, texts: limits of the owner in steps of 5 %,
         rounded up.

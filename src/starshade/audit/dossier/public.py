@@ -193,12 +193,12 @@ def _attack(release: Release, judgement: Judgement) -> str:
 
 def _questions(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     """Answer each as far as it was judged, or as all of its limits were set and held or not."""
-    limits, words = _limits(release, judgement), {True: "no", False: "not shown"}
+    limits, words = _limits(release, judgement), {True: "within limits", False: "not shown"}
     told = []
     for name, title in QUESTIONS.items():
         held = {row["held"] for row in limits if row["question"] == name}
         by_limits = "not shown" if "not shown to hold" in held else "not judged"
-        by_limits = "no" if held == {"held"} else by_limits
+        by_limits = "within limits" if held == {"held"} else by_limits
         judged = judgement.answer(name)
         answer = by_limits if judged is None else words[judged]
         told.append({"name": name, "question": title, "answer": answer})
@@ -263,7 +263,10 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
         for name, most in judgement.limits
     }
     asked: dict[str, tuple[str, str]] = {
-        name: (f"{title} No.", f"{title} It was not shown that the answer is no.")
+        name: (
+            f"{title} All that was measured is within the limits, or no more than guessing.",
+            f"{title} It was not shown that all is within limits.",
+        )
         for name, title in QUESTIONS.items()
     }
     models = {

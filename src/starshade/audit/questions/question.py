@@ -11,7 +11,10 @@ from starshade.figure import Rate
 from starshade.plain import percent
 from starshade.release.promise import QUESTIONS, QuestionName
 
-Answer = Literal["no", "yes", "not judged", "not measured"]
+#: no limit answers the question itself: what it says is how the figures stand to the limits
+Answer = Literal[
+    "within limits", "above a limit", "no more than guessing", "not judged", "not measured"
+]
 SLACK = 1e-9  # credits are sums of 1/t
 _WIDE = 0.5  # length of a range from which nothing is concluded
 _TOO_WIDE = "The range is too wide to conclude."
@@ -38,7 +41,7 @@ class Measured:
     beside : mapping of str to Rate
         What it must be seen beside.
     by_itself : bool
-        Whether the answer is no without a limit: it is no more than guessing.
+        Whether it is judged without a limit: it is no more than guessing.
     note : str
         What kind of figure it is, in a sentence or two; may be empty.
     instead : str
@@ -75,12 +78,13 @@ class Measured:
 
     @property
     def answer(self) -> Answer:
-        """No where the upper end of the interval keeps to the limit."""
+        """How it stands to its limit, by the upper end of the interval."""
         if self.rate is None:
             return "not measured"
         if self.limit is not None:
-            return "no" if self.rate.high <= self.limit.value + SLACK else "yes"
-        return "no" if self.by_itself else "not judged"
+            kept = self.rate.high <= self.limit.value + SLACK
+            return "within limits" if kept else "above a limit"
+        return "no more than guessing" if self.by_itself else "not judged"
 
     @property
     def standing(self) -> str:
@@ -100,7 +104,7 @@ class Measured:
     @property
     def holds(self) -> bool | None:
         """Whether its limit was shown to hold; None: no limit was set."""
-        return None if self.limit is None else self.answer == "no"
+        return None if self.limit is None else self.answer == "within limits"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -138,6 +142,12 @@ class Measured:
         return f"{percent(self.limit.value)}, by {self.limit.by}"
 
 
+_WORST_FIRST: tuple[Answer, ...] = (
+    *("above a limit", "not judged", "not measured"),
+    *("within limits", "no more than guessing"),
+)
+
+
 def unmeasured(name: str, what: str, why: str, limit: Limit | None) -> Measured:
     """Return that something was not measured, and why."""
     why = why[:1].lower() + why[1:].rstrip(".")
@@ -158,12 +168,14 @@ class Question:
 
     @property
     def answer(self) -> Answer:
-        """Yes if one of its limits does not hold; no if everything says no."""
-        answers = [each.answer for each in self.measured]
-        for answer in ("yes", "not judged", "not measured"):
-            if answer in answers:
-                return answer
-        return "no"
+        """The worst of what was measured: a limit that does not hold, else what is open."""
+        answers = {each.answer for each in self.measured}
+        return next(answer for answer in _WORST_FIRST if answer in answers)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is open: all is within limits, or no more than guessing."""
+        return self.answer in ("within limits", "no more than guessing")
 
     @property
     def decisive(self) -> Measured:
@@ -178,7 +190,8 @@ class Question:
     @property
     def beyond(self) -> str:
         """The answer, and a sentence for each thing that no limit is on and that is not a no."""
-        open_ = (each for each in self.measured if each.limit is None and each.answer != "no")
+        open_ = (each for each in self.measured if each.answer in ("not judged", "not measured"))
+        open_ = (each for each in open_ if each.limit is None)
         return " ".join([f"{self.answer.capitalize()}.", *(each.text for each in open_)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,10 +225,10 @@ def question_rows(question: Question) -> list[tuple[str, str, str, str, str]]:
 def failed_in_words(failed: Sequence[str], questions: Sequence[Question]) -> list[str]:
     """Say in a line what is in the way: of limits what was found; empty where nothing is.
 
-    `failed`: the names of the findings that are. Of a question whose answer is yes the limit tells.
+    `failed`: the names of the findings that are. Of a question above a limit that limit tells.
     """
     short: dict[str, str] = {
-        each.name: "" if each.answer == "yes" else f"{each.name} {each.answer}"
+        each.name: "" if each.answer == "above a limit" else f"{each.name} {each.answer}"
         for each in questions
     }
     measured = (each for question in questions for each in question.measured)
@@ -225,8 +238,8 @@ def failed_in_words(failed: Sequence[str], questions: Sequence[Question]) -> lis
 
 
 def answered(questions: Sequence[Question]) -> bool:
-    """Tell whether every question has the answer no."""
-    return all(question.answer == "no" for question in questions)
+    """Tell whether every question is settled."""
+    return all(question.settled for question in questions)
 
 
 def limits_told(unset: int, by_owner: int, by_model: int) -> str:

@@ -160,7 +160,7 @@ _LIMITS = (
         help="Without a limit on everything the release page says “not decided”.",
         choices=(
             Choice("set", "the limits that are set"),
-            Choice("all", "that every question has the answer no"),
+            Choice("all", "nothing is left to judge or to measure"),
         ),
         required=False,
         more=True,
