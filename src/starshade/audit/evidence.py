@@ -41,7 +41,7 @@ from starshade.release.verify.claims import PROXIMITY_MODELS
 
 USUAL = tuple(AuditSettings.known)  # numbers of known cells, if none are given
 
-_QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
+MOST_QUERIES = 1_000_000  # COUNT queries of the tracker; seconds
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def track_both(original: Ratings, release: Release) -> Tracked | None:
     if manifest.layout != "generalized" or (manifest.claimed_k or 1) < 2:
         return None
     known = () if original.attributes is None else tuple(original.attributes.column_names)
-    attack = TrackerAttack(background=known, queries=_QUERIES)
+    attack = TrackerAttack(background=known, queries=MOST_QUERIES)
     return Tracked(attack.run(original), attack.run(release, original=original))
 
 

@@ -24,7 +24,7 @@ from starshade.release.manifest import sensitive_of
 from starshade.release.match.match import Match
 from starshade.release.table import Release
 
-_FEW = 100  # targets below which an interval says little
+FEW = 100  # targets below which an interval says little
 
 
 def to_know(
@@ -110,7 +110,7 @@ def _of_attributes(release: Release) -> str:
 
 
 def _of_small(evidence: Sequence[Evidence], worst: Evidence) -> Iterator[str]:
-    small = [e for e in evidence if e.after.targets < _FEW]
+    small = [e for e in evidence if e.after.targets < FEW]
     if not small:
         return
     which = "All attacks"

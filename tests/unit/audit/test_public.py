@@ -150,6 +150,7 @@ def test_nothing_else_can_get_in() -> None:
     assert said == {
         "answers": "tuple[tuple[str, bool], ...]",
         "limits": "tuple[tuple[str, int], ...]",
+        "caveats": "tuple[str, ...]",
     }
 
 
@@ -197,6 +198,50 @@ def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
     assert shown["limit"] == f"{told_as}%"
     held = dict(judgement.answers)["disclosed"]
     assert shown["held"] == ("held" if held else "not shown to hold")
+
+
+def test_no_question_is_answered_by_a_limit(folder: Path) -> None:
+    """Everybody may be linked where the limit is 100 %: that answers nothing."""
+    ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
+    limits = dict.fromkeys(LIMITED, 1.0)
+    del limits["joint-class"]
+    audit = Audit(known=(1,), targets=20, rounds=0, limit=limits)
+    dossier = compile_dossier(
+        ratings, folder, private=folder.with_suffix(".json"), audit=audit, rng=0, command="x"
+    )
+    questions = {each["name"]: each["answer"] for each in dossier.public()["questions"]}
+    assert questions["singled-out"] == "within limits"
+    for public in (True, False):
+        page = render_report(dossier, public=public)
+        for title in QUESTIONS.values():
+            about = page.partition(f"{title}")[2][:120]
+            assert "within limits" in about.lower() or "not " in about.lower()
+            assert f"{title} <strong>No." not in page
+            assert f"{title} <strong>No<" not in page
+            assert f"\u2713</span>{title}" not in page
+    assert all(f"{title} No" not in str(dossier.audit) for title in QUESTIONS.values())
+
+
+def test_the_internal_caveats_are_told(folder: Path) -> None:
+    told = public_edition(read_release(folder), folder, Judgement(YES, (), ("stopped", "few")))
+    stopped, few = told["warnings"]
+    assert "stopped after 1,000,000 queries" in stopped
+    assert "fewer than 100 people" in few
+    found = Audit(known=(1,), targets=20, rounds=0).run(
+        synthesize(n_users=40, n_items=9, n_ratings=200, rng=2), folder, rng=0
+    )
+    assert Judgement.of(found).caveats == ("few",)
+    assert found.tracker is not None
+    after = replace(found.tracker.after, complete=False)
+    cut = replace(found, tracker=replace(found.tracker, after=after))
+    assert Judgement.of(cut).caveats == ("stopped", "few")
+
+
+def test_utility_and_items_left_out_are_told(folder: Path) -> None:
+    release = read_release(folder)
+    holds = public_edition(release, folder, Judgement(YES))["holds"]
+    assert holds["useful"].startswith("Utility: its cells say one rating in ")
+    assert holds["left_out"].startswith(f"Items: {release.classes.n_items} are released. Left out")
 
 
 def test_no_limit_is_not_judged(folder: Path) -> None:

@@ -97,18 +97,18 @@ class Dossier:
     Public besides:
 
     ``questions``
-        ``[{name, question, answer}]``: "within limits", "not shown" (to be) or "not judged",
-        where limits are not set.
+        ``[{name, question, answer}]``: "within limits", "not shown to be within limits" or
+        "not judged", where limits are not set.
     ``limits``
         ``[{name, question, title, limit, by, held}]``, texts: limits of the owner in steps of 5 %,
         rounded up.
     ``holds``
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
-        disclosure{rows}, inside[{title, value, unit, meaning}]}``: what is in the folder;
-        None where it should not be published. `kinds` are of all cells, `examples` as in the other
-        edition, without real rows. The histogram is empty on a scale without steps; `inside` has
-        bands.
+        disclosure{rows}, inside[{title, value, unit, meaning}], useful, left_out}``: what is in the
+        folder; None where it should not be published. `kinds` are of all cells, `examples` as in
+        the other edition, without real rows. The histogram is empty on a scale without steps;
+        `inside` has bands.
     ``open``
         Sentences: what is not promised.
 

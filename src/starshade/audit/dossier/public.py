@@ -1,8 +1,8 @@
 """The public edition: a function of the release folder, of the limits, and of what held.
 
 Two such editions can be subtracted, and one from the release: nothing is left, as all that is said
-can be computed from the folder, but for a yes or no to each question. Nothing that was measured
-on the ratings comes this far: no argument could carry it.
+can be computed from the folder, but for a yes or no to each question and caveat. Nothing that was
+measured on the ratings comes this far: no argument could carry it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from starshade.audit.dossier.verdict import (
     undecided,
     within,
 )
+from starshade.audit.evidence import MOST_QUERIES
 from starshade.audit.findings import (
     AUDIENCE,
     NO_NAME,
@@ -38,9 +39,11 @@ from starshade.audit.findings import (
 from starshade.audit.questions.limits import LIMITED
 from starshade.audit.questions.question import UNDECIDED, head, limits_told
 from starshade.audit.result import AuditResult
-from starshade.audit.to_know import of_release
+from starshade.audit.to_know import FEW, of_release
 from starshade.errors import InternalError
+from starshade.plain import counted, percent
 from starshade.ratings.shape import scale_text
+from starshade.release.band import in_words
 from starshade.release.figures import private_figures
 from starshade.release.promise import QUESTIONS
 from starshade.release.readable.describe import shares_of_cells
@@ -60,11 +63,12 @@ class Judgement:
     """What a public edition knows of an audit.
 
     `answers`: what was judged, and whether the release passed. `limits`: those that the owner set,
-    in percent, rounded up to steps of 5.
+    in percent, rounded up to steps of 5. `caveats`: names of what the audit did not do in full.
     """
 
     answers: tuple[tuple[str, bool], ...]
     limits: tuple[tuple[str, int], ...] = ()
+    caveats: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, result: AuditResult) -> Judgement:
@@ -72,6 +76,7 @@ class Judgement:
         return cls(
             tuple((finding.name, finding.passed) for finding in result.findings),
             tuple((name, _on_grid(most)) for name, most in result.config["limit"].items()),
+            tuple(_caveats(result)),
         )
 
     @property
@@ -98,6 +103,13 @@ class Judgement:
         return all(answers) if answers else None
 
 
+def _caveats(result: AuditResult) -> Iterator[str]:
+    if result.tracker is not None and not result.tracker.after.complete:
+        yield "stopped"
+    if any(each.after.targets < FEW for each in result.evidence):
+        yield "few"
+
+
 def _on_grid(limit: float) -> int:
     """Round a limit up; what is a step but for the dust of floating point is one."""
     return _GRID * max(ceil(100 * limit / _GRID - 1e-9), int(limit > 0))
@@ -113,7 +125,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
         "questions": _questions(release, judgement),
         "limits": _limits(release, judgement),
         "findings": _findings(release, judgement),
-        "warnings": list(of_release(release)),
+        "warnings": [*of_release(release), *(_CAVEATS[name] for name in judgement.caveats)],
         "claims": claim_rows(
             _claims(release, judgement), beside=bool(release.manifest.quasi_identifiers)
         ),
@@ -135,7 +147,32 @@ def _holds(release: Release) -> dict[str, Any]:
         "examples": example_classes(release),
         "disclosure": {"rows": disclosure_rows(shares, release)},
         "inside": _inside(release),
+        "useful": _useful(release),
+        "left_out": _left_out(release),
     }
+
+
+def _useful(release: Release) -> str:
+    """Say what its cells are good for, as far as its files show it."""
+    shares = shares_of_cells(release)
+    told = {name: percent(share) for name, share in shares.items() if name in _KINDS}
+    listed = ", ".join(f"{_KINDS[name]} in {share}" for name, share in told.items())
+    return (
+        f"Utility: its cells say {listed}. What was lost in making it is measured in the internal "
+        "report."
+    )
+
+
+def _left_out(release: Release) -> str:
+    """Say which items are left out, as far as its files show it."""
+    manifest = release.manifest
+    dropped = in_words(manifest.rare_items_dropped)
+    kept = f"fewer than {manifest.claimed_k} people" if manifest.claimed_k else "too few people"
+    return (
+        f"Items: {release.classes.n_items:,} are released. Left out because {kept} rated them: "
+        f"{dropped} of the items that were chosen. Which share of all ratings is on the released "
+        "items stands in the internal report."
+    )
 
 
 def _proximate(release: Release) -> bool:
@@ -193,11 +230,14 @@ def _attack(release: Release, judgement: Judgement) -> str:
 
 def _questions(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     """Answer each as far as it was judged, or as all of its limits were set and held or not."""
-    limits, words = _limits(release, judgement), {True: "within limits", False: "not shown"}
+    limits, words = (
+        _limits(release, judgement),
+        {True: "within limits", False: "not shown to be within limits"},
+    )
     told = []
     for name, title in QUESTIONS.items():
         held = {row["held"] for row in limits if row["question"] == name}
-        by_limits = "not shown" if "not shown to hold" in held else "not judged"
+        by_limits = "not shown to be within limits" if "not shown to hold" in held else "not judged"
         by_limits = "within limits" if held == {"held"} else by_limits
         judged = judgement.answer(name)
         answer = by_limits if judged is None else words[judged]
@@ -227,6 +267,13 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     ]
 
 
+#: caveat → what it says
+_CAVEATS = {
+    "stopped": "The attack on a query interface was stopped after "
+    f"{counted(MOST_QUERIES, 'query', 'queries')}, the most that an audit asks: not every query "
+    "that could single somebody out was tried.",
+    "few": f"Some attacks were tried on fewer than {FEW} people, so that their intervals are wide.",
+}
 #: limits whose findings have another name
 _FOUND = {"record": "attack", "joint-class": "earlier"}
 #: question → what yes says, what no says
