@@ -329,7 +329,19 @@ def _told(found: Composed) -> str:
             f"{_TOGETHER} Together they leave {below:,} {where}, {percent(below / counts.people)}, "
             f"among fewer than {k} of the same classes, {alone:,} of them alone."
         )
-    return f"{text}{_pinned(found)}"
+    return f"{text}{_absent(found)}{_pinned(found)}"
+
+
+def _absent(found: Composed) -> str:
+    """Say among how few people somebody hides from those who know who was missing when."""
+    fewest, below = found.by_absence
+    if not below or below == found.counts.people_below_k:
+        return ""
+    return (
+        f" To somebody who was told who is missing from which of them, {below:,} of these people "
+        f"are among fewer than {found.k}, the fewest among {fewest:,}: each set of absences that "
+        "occurs was counted."
+    )
 
 
 def _pinned(found: Composed) -> str:

@@ -59,3 +59,38 @@ def test_a_chain_out_of_order_is_not_measured(tmp_path: Path, alike: bool) -> No
         alone = judge_earlier(unread, earlier, table)
         assert alone is not None
         assert not alone.finding.passed
+
+
+def test_absences_are_counted_set_by_set(tmp_path: Path) -> None:
+    """Groups of five: two leave, one of them returns while a third leaves. By hand: 2, 1, 1, 1."""
+    people = [*RATINGS.users][:20]
+    last, places, tables = None, [], []
+    groups: dict[str, list[str]] = {}
+    for year in range(3):
+        gone: set[str] = set()
+        for members in groups.values():
+            gone |= set(members[:2] if year == 1 else [members[0], members[2]])
+        stay = np.array([i for i, person in enumerate(people) if person not in gone])
+        table = RATINGS.keep_users(stay)
+        folder, receipt = tmp_path / str(year), tmp_path / f"{year}.json"
+        KLikeness(k=5).anonymize(table, rng=0, after=last).save(folder, private=receipt)
+        last = read_release(folder, private=receipt)
+        places.append((folder, receipt))
+        tables.append(table)
+        if year == 0:
+            assert last.private is not None
+            of = last.class_of_record[last.private.link.record]
+            for person, row in zip(last.private.link.users, of.tolist(), strict=True):
+                groups.setdefault(row, []).append(person)
+    assert last is not None
+    sizes = [len(members) for members in groups.values()]
+    folders, receipts = zip(*places[:2], strict=True)
+    found = judge_earlier(last, list(folders), tables[-1], list(receipts))
+    assert found is not None
+    assert found.finding.passed  # of those who were told nothing
+    assert not isinstance(found.found, str | None)
+    # gone the second year and back: one; gone in both: one; gone the third: one; the rest stayed
+    alone, rest = 3 * len(sizes), [size - 3 for size in sizes if size - 3 < 5]
+    assert found.found.by_absence == (1, alone + sum(rest))
+    assert "the fewest among 1" in found.finding.text
+    assert f"{alone + sum(rest)} of these people are among fewer than 5" in found.finding.text

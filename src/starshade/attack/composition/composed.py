@@ -67,6 +67,16 @@ class Composed:
     common_items: int
     changes: Changes
 
+    @property
+    def by_absence(self) -> tuple[int, int | None]:
+        """People with the same classes and the same absences: the fewest, and those below k.
+
+        To somebody who was told who is missing from which releases, nobody else hides them: every
+        set of absences that occurs counts on its own, and no record of nobody does.
+        """
+        sizes, k = self.joint.sizes, self.k
+        return int(sizes.min()), None if k is None else int(sizes[sizes < k].sum())
+
 
 def composition_of(
     releases: Sequence[Release],
