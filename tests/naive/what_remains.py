@@ -23,7 +23,7 @@ def what_remains(release: Release, original: Ratings) -> dict[str, float | None]
 
     kinds: list[str] = []
     read = by_average = 0.0
-    averages_near = empty = filled = left_out = 0
+    near = averages_near = empty = filled = left_out = 0
     for u, user in enumerate(original.users):
         for i, item in enumerate(original.items):
             true = truth[u][i]
@@ -40,6 +40,7 @@ def what_remains(release: Release, original: Ratings) -> dict[str, float | None]
                 assert kinds[-1] == "gone"
                 left_out += 1
             guess = expected(cell, scale.minimum)
+            near += guess is not None and abs(guess - true) <= step + NEAR
             read += ((middle if guess is None else guess) - true) ** 2
             by_average += (average[i] - true) ** 2
             averages_near += abs(average[i] - true) <= step + NEAR
@@ -51,12 +52,11 @@ def what_remains(release: Release, original: Ratings) -> dict[str, float | None]
     }[layout]
     shares = {f"remains_{kind}": kinds.count(kind) / n for kind in of_layout}
     assert sum(shares.values()) > 1 - 1e-9  # each rating is one of them
-    told = kinds.count("exact") + kinds.count("half") + kinds.count("near")
     return {
         **dict.fromkeys(f"remains_{kind}" for kind in ("exact", "half", "open", "perhaps")),
         **shares,
         "gone_left_out": left_out / n,
-        "remains_within_step": told / n,
+        "remains_within_step": near / n,
         "averages_within_step": averages_near / n,
         "skill": 1 - read / by_average if by_average > n * NEAR**2 else None,
         "empty_filled": filled / empty if empty else None,

@@ -134,12 +134,12 @@ def figures_of(
     averages_near, averages_error = _by_averages(said, tally.items, levels)
     empty = tally.users * n_items - n
     surely = int(times[said.sure[code]].sum())
-    told = counts["exact"] + counts["half"] + counts["near"]
+    close = said.rated[code] & (np.abs(said.mean[code] - true) <= said.step + SLACK)
     of_layout = _OF_LAYOUT[said.release.manifest.layout]
     return {
         **{f"remains_{kind}": counts[kind] / n for kind in of_layout},
         "gone_left_out": tally.left_out / n,
-        "remains_within_step": told / n,
+        "remains_within_step": int(times[close].sum()) / n,
         "averages_within_step": averages_near / n,
         "skill": 1 - error / averages_error if averages_error > n * SLACK**2 else None,
         "empty_filled": (tally.said_rated - surely) / empty if empty else None,

@@ -41,9 +41,11 @@ class WhatRemains(Measure[UtilityResult]):
     A step is the scale's; on one without steps a twentieth of its width (1 where it has none), the
     distance of the null level from the least rating. Records that are nobody's are nobody's rating.
 
-    ``skill`` is 1 - SSE(release) / SSE(item averages), over the same ratings. A cell is read as
-    the mean of the ratings that it leaves possible, null left out, whatever the size of its class;
-    of a range that is the middle. What is gone is read as the middle of the scale.
+    ``skill`` is 1 - SSE(release) / SSE(item averages), over the same ratings, and
+    ``remains_within_step`` the share of ratings that are at most a step from how their cell is
+    read. For both a cell is read as the mean of the ratings that it leaves possible, null left out,
+    whatever the size of its class; of a range that is the middle. What is gone is read as the
+    middle of the scale for the skill, and is not within a step.
 
     Examples
     --------
@@ -58,8 +60,8 @@ class WhatRemains(Measure[UtilityResult]):
     name: ClassVar[str] = "what-remains"
     MEANING: ClassVar[str] = (
         "Shares of all original ratings, also those of items and people that were not released. "
-        "What the release tells within one step is worth something above what a list of item "
-        "averages tells, which anybody may have; a skill of 0 reads no better than that list, 1 "
+        "What can be read from the release within one step is worth something above what a list of "
+        "item averages tells, which anybody may have; a skill of 0 reads no better than that list, 1 "
         "reads every rating exactly. What is told exactly is also disclosed."
     )
 
@@ -125,10 +127,11 @@ class WhatRemains(Measure[UtilityResult]):
         ),
         Figure(
             "remains_within_step",
-            "Ratings told within one step, in all",
+            "Ratings read within one step",
             "share",
             False,
-            "Exactly or less closely; compare it with the next line.",
+            "Reading each cell as the mean of the ratings that it leaves possible, as for the "
+            "skill; compare it with the next line.",
             short="within a step",
         ),
         Figure(

@@ -83,7 +83,7 @@ def test_the_whole_scale_is_open_even_where_all_of_it_is_near():
     binary = table([{0: 0}, {0: 1}], Scale(0, 1, 1))
     found = WhatRemains().measure(KLikeness(2).anonymize(binary, rng=0), binary).figures
     assert found["remains_open"] == 1
-    assert found["remains_within_step"] == 0
+    assert found["remains_within_step"] == 1  # read as the middle, as the skill reads it
     assert found["empty_filled"] is None  # no cell is empty
     real = table([{0: -10}, {0: 10}], Scale(-10, 10))
     release = KLikeness(2, "ndgh").anonymize(real, rng=0)
@@ -93,6 +93,16 @@ def test_the_whole_scale_is_open_even_where_all_of_it_is_near():
     found = WhatRemains().measure(release, real).figures
     assert found["remains_open"] == 1
     assert found["skill"] == 0  # the middle is the average
+
+
+def test_a_cell_is_read_once_for_both_figures():
+    """Of two people each item is rated by one: "a rating or none", read as that rating."""
+    original = table([{0: 1, 1: 5}, {2: 2, 3: 4}], STARS)
+    release = KLikeness(2, rare_items="keep").anonymize(original, rng=0)
+    found = WhatRemains().measure(release, original).figures
+    assert found["remains_perhaps"] == 1
+    assert found["remains_within_step"] == 1
+    assert found["skill"] is None  # the averages, each of one rating, are right as well
 
 
 def test_a_step_of_a_real_scale_is_a_twentieth_of_its_width():

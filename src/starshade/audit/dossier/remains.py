@@ -69,8 +69,8 @@ def _in_words(
 ) -> str:
     skill, filled = figures.get("skill"), figures.get("empty_filled")
     told = (
-        f"Of all ratings {percent(figures['remains_within_step'])} are told within one step; a "
-        f"list of item averages tells {percent(figures['averages_within_step'])} so closely."
+        f"Of all ratings {percent(figures['remains_within_step'])} can be read within one step; "
+        f"from a list of item averages {percent(figures['averages_within_step'])}."
     )
     if figures["remains_gone"]:
         told += (
