@@ -44,7 +44,7 @@ COLUMNS = {
     "value open": "remains_open",
     "perhaps rated": "remains_perhaps",
     "gone": "remains_gone",
-    "**within one step, in all**": "remains_within_step",
+    "**read within one step**": "remains_within_step",
     "empty cells filled": "empty_filled",
     "**skill**": "skill",
 }
