@@ -32,7 +32,7 @@ REFUSED = {"k-eps": "several members", "k-eps-l": "several members|Theorem 1|not
 def peopled(ratings: Ratings) -> Ratings:
     """Give everybody an age and a job, some a null in their place."""
     n = ratings.n_users
-    job = ["a" if u % 2 else "b" if u % 5 else None for u in range(n)]
+    job = ["a" if u % 2 else "b" if u % 5 != 4 else None for u in range(n)]
     age = [float(20 + u % 3) if u % 7 else None for u in range(n)]
     people = {"age": pa.array(age, pa.float64()), "job": pa.array(job, pa.string())}
     return replace(ratings, attributes=pa.table(people))

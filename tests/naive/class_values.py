@@ -18,11 +18,14 @@ def classes_of(keys: Sequence[Hashable], values: Sequence) -> Classes:
     return list(found.values())
 
 
-def distinct_l(members: list) -> int:
-    return len(set(members))
+def distinct_l(members: list, *, known: bool = False) -> int:
+    return len({value for value in members if value is not None or not known})
 
 
-def entropy_l(members: list) -> float:
+def entropy_l(members: list, *, known: bool = False) -> float:
+    members = [value for value in members if value is not None or not known]
+    if not members:
+        return 0.0
     shares = [n / len(members) for n in Counter(members).values()]
     return exp(-sum(p * log(p) for p in shares))
 

@@ -76,8 +76,10 @@ class Grouping(GroupingSettings, ABC):
     sensitive_attributes : sequence of str
         With ``generalized``: what others must not learn.
     l : int
-        Least number of different values of each sensitive attribute in a group, null being one;
-        0 asks none. Groups of fewer are merged.
+        Least number of different known values of each sensitive attribute in a group; 0 asks none.
+        Groups of fewer are merged.
+    missing : {"as-value"}, optional
+        ``as-value``: for l a missing value counts as one more value.
     t : float, optional
         How far the distribution of each sensitive attribute in a group may be from that of all
         (earth mover's distance), from 0 to 1. Groups further away are merged.
@@ -197,9 +199,11 @@ class Grouping(GroupingSettings, ABC):
         groups = self._larger().group(points, seed)
         if self.l or self.t is not None:
             order = seeded_order(points.n_records, seed, "diversity")
-            groups = diverse_groups(points, groups, sensitive, self.l, self.t, order)
+            groups = diverse_groups(
+                points, groups, sensitive, self.l, self.t, order, as_value=bool(self.missing)
+            )
         groups = records.by_user(groups)
-        claims = claims_of(self.k, sensitive, self.l, self.t)
+        claims = claims_of(self.k, sensitive, self.l, self.t, self.missing)
         release = generalized_release(
             table,
             groups,

@@ -109,6 +109,12 @@ class GroupingSettings:
         advice="l is the least number of different sensitive values in a class; 2 is the "
         "least that hides any, 0 asks none.",
     )
+    missing: Literal["as-value"] | None = settable(
+        "Missing sensitive values",
+        "as-value: for l, a missing value counts as one more value.",
+        default=None,
+        unset="not counted",
+    )
     t: float | None = settable(
         "Largest distance of sensitive attributes (t)",
         "How far the sensitive attributes of a group may be from those of all.",

@@ -23,7 +23,7 @@ class LDiversity(LDiversitySettings):
     """Among the records of a class an attribute has at least l different values.
 
     A class is a maximal set of records that are equal on every cell and on every released
-    quasi-identifier, as in `KAnonymity`. Null is a value of its own.
+    quasi-identifier, as in `KAnonymity`. Known values count: a missing one hides nobody's.
 
     Parameters
     ----------
@@ -34,6 +34,8 @@ class LDiversity(LDiversitySettings):
     kind : {"distinct", "entropy"}
         ``distinct`` counts different values. ``entropy`` asks for exp(H) ≥ l, H = −Σ p ln p over
         the shares p of the values in a class: rare values count for less. It is stricter.
+    missing : {"as-value"}, optional
+        ``as-value`` counts a missing value as one more value, None does not count it.
 
     Raises
     ------
@@ -62,8 +64,9 @@ class LDiversity(LDiversitySettings):
         Returns
         -------
         ClassVerdict
-            With ``smallest_l``, that of the worst class, and ``values``, the different values of
-            the whole table; in `worst` also the ``l`` of each class.
+            With ``smallest_l``, that of the worst class, ``values``, the different values of
+            the whole table, and ``missing``, the records without one; in `worst` also the ``l`` of
+            each class.
 
         Raises
         ------
@@ -71,7 +74,8 @@ class LDiversity(LDiversitySettings):
             No such attribute, or l above the number of its values.
         """
         values = values_in_classes(data, self.attribute)
-        different = len(values.totals)
+        known = self.missing is None
+        different = values.known if known else len(values.totals)
         if self.l > different + SLACK:
             raise ConfigError(
                 f"{called('l')} = {self.l:g}: {self.attribute!r} has {different:,} different "
@@ -79,26 +83,36 @@ class LDiversity(LDiversitySettings):
                 advice=f"Choose l from 1 to {different}.",
             )
         distinct = self.kind == "distinct"
-        diversity = values.distinct() if distinct else values.effective()
+        counts = values.distinct if distinct else values.effective
+        diversity = counts(known=known)
         return judged(
             "l-diversity",
             {
                 "l": int(self.l) if float(self.l).is_integer() else float(self.l),
                 "attribute": self.attribute,
                 "kind": self.kind,
+                **({} if known else {"missing": self.missing}),
             },
             values,
             failing=diversity < self.l - (0 if distinct else SLACK),
             worst=("l", diversity, True),
-            figures={"smallest_l": diversity.min().item(), "values": different},
+            figures={
+                "smallest_l": diversity.min().item(),
+                "values": different,
+                "missing": values.missing,
+            },
             meaning=self._meaning(values, diversity.min().item()),
             empty=""
-            if self.l > 1 + SLACK
+            if self.l > 1 + SLACK or (known and values.missing)
             else f"every class has one value of {self.attribute} at least. Ask for l = 2 or more.",
         )
 
     def _meaning(self, values: ClassValues, least: float) -> tuple[str, str]:
-        n = values.records
+        n, lacking = values.records, ""
+        if values.missing:
+            how = "is counted as no value" if self.missing is None else "is counted as a value"
+            have = "has" if values.missing == 1 else "have"
+            lacking = f" {counted(values.missing, 'record')} {have} none, which {how}."
         if self.kind == "distinct":
             text = f"{least:.4g} different values of {self.attribute}"
             fewer = f"fewer than {self.l:g} different values of {self.attribute}"
@@ -109,8 +123,8 @@ class LDiversity(LDiversitySettings):
             f"in the class of each of the {n:,} records there are at least {text}. "
             "Whoever finds a person's class cannot tell from it alone which of them is theirs; "
             "that one is much likelier than the others, or that they mean much the same, is not "
-            "ruled out.",
-            f"are in classes with {fewer}; the least is {least:.4g}.",
+            f"ruled out.{lacking}",
+            f"are in classes with {fewer}; the least is {least:.4g}.{lacking}",
         )
 
 

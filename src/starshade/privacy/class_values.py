@@ -46,23 +46,43 @@ class ClassValues:
     indptr: Ints
     value: Ints
     count: Ints
+    has_missing: bool = False  # value 0 is null
+
+    @property
+    def missing(self) -> int:
+        """Records without a value."""
+        return int(self.totals[0]) if self.has_missing else 0
+
+    @property
+    def known(self) -> int:
+        """Different values in the whole table, null left out."""
+        return len(self.totals) - self.has_missing
 
     @property
     def records(self) -> int:
         """Records of the whole table."""
         return len(self.classes.of_record)
 
-    def distinct(self) -> Ints:
-        """Return the number of different values in each class."""
-        return np.diff(self.indptr)
+    def distinct(self, *, known: bool = False) -> Ints:
+        """Return the number of different values in each class; `known`: null left out."""
+        every = np.diff(self.indptr)
+        return every - (self.value[self.indptr[:-1]] == 0) if known and self.has_missing else every
 
-    def effective(self) -> Floats:
-        """Return exp(entropy) of each class: how many equally frequent values spread as much."""
-        size = self.classes.size
-        share = self.count / np.repeat(size, self.distinct())
-        entropy = -np.add.reduceat(share * np.log(share), self.indptr[:-1])
-        even = self.largest() * self.distinct() == size  # then it is a whole number
-        return np.where(even, self.distinct(), np.exp(entropy))
+    def effective(self, *, known: bool = False) -> Floats:
+        """Return exp(entropy) of each class: how many equally frequent values spread as much.
+
+        `known`: of the records that have a value; 0 where none has.
+        """
+        row = np.repeat(np.arange(len(self.classes)), self.distinct())
+        kept = (self.value > 0) if known and self.has_missing else np.ones(len(row), dtype=np.bool_)
+        row, count = row[kept], self.count[kept]
+        n, size = len(self.classes), np.bincount(row, count, minlength=len(self.classes))
+        share = count / size[row]
+        entropy = -np.bincount(row, share * np.log(share), minlength=n)
+        distinct, largest = self.distinct(known=known), np.zeros(n)
+        np.maximum.at(largest, row, count)
+        even = largest * distinct == size  # then it is a whole number
+        return np.where(even, distinct, np.exp(entropy))
 
     def largest(self) -> Ints:
         """Return how many records of each class have its most frequent value."""
@@ -117,7 +137,7 @@ def values_in_classes(data: Release | Ratings, attribute: str) -> ClassValues:
     column = _column(data, attribute)
     if not records:
         raise ConfigError("no records: there is nothing to check")
-    code, numeric = _codes(column)
+    code, numeric, has_missing = _codes(column)
     classes = classes_of(data)
     n_values = int(code.max()) + 1
     entry, count = np.unique(classes.of_record * n_values + code, return_counts=True)
@@ -128,6 +148,7 @@ def values_in_classes(data: Release | Ratings, attribute: str) -> ClassValues:
         indptr=np.searchsorted(entry, np.arange(len(classes) + 1) * n_values).astype(np.int64),
         value=entry % n_values,
         count=count.astype(np.int64),
+        has_missing=has_missing,
     )
 
 
@@ -161,8 +182,11 @@ def _listed(names: list[str]) -> str:
     return f"Attributes with values of their own: {listed}." if names else "There is no other one."
 
 
-def _codes(column: pa.ChunkedArray) -> tuple[Ints, bool]:
-    """Return the place of each record's value, null first and others ascending."""
+def _codes(column: pa.ChunkedArray) -> tuple[Ints, bool, bool]:
+    """Return the place of each record's value, null first and others ascending.
+
+    And whether they are numbers, and whether null occurs.
+    """
     import pyarrow as pa
 
     numeric = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
@@ -178,7 +202,7 @@ def _codes(column: pa.ChunkedArray) -> tuple[Ints, bool]:
         place = np.array([rank[v] for v in texts], dtype=np.int64)
     code = np.zeros(len(column), dtype=np.int64)
     code[~missing] = place + bool(missing.any())
-    return code, numeric
+    return code, numeric, bool(missing.any())
 
 
 _FIGURES = (
@@ -191,6 +215,7 @@ _FIGURES = (
         "High: who finds a class is almost sure of the value.",
     ),
     Figure("values", "Different values in the whole table", "count", False, "None has more."),
+    Figure("missing", "Records without a value", "count", True, "What theirs is, is not known."),
     BY_SIZE,
     Figure("failing_by_share", "Records in whose class one value is too frequent", "count", True),
 )

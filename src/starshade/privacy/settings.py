@@ -151,6 +151,12 @@ class LDiversitySettings:
         "Count values, or let rare ones count for less.",
         default="distinct",
     )
+    missing: Literal["as-value"] | None = settable(
+        "Missing values",
+        "as-value: a missing value counts as one more value.",
+        default=None,
+        unset="not counted",
+    )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _MEANINGS = {
     "review-graph": "every record equals at least {others}, item by item",
     "diversity": "every set of up to {b} items that somebody rated together is covered by the "
     "profiles of at least {l} different groups",
-    "l-diversity": "every class has at least this many different values of it",
+    "l-diversity": "every class has at least this many different known values of it{missing}",
     "t-closeness": "no class's values of it are distributed more than this far from those of all "
     "records (earth mover's distance, 0 to 1)",
     "k-eps": _NEAR,
@@ -143,6 +143,7 @@ def requirement(model: str, parameters: Mapping[str, Any], *, beside: bool) -> s
             others=counted(int(parameters.get("k", 1)) - 1, "other"),
             beside=" and quasi-identifier" * beside,
             of="every item" + " that is not sensitive" * bool(parameters.get("sensitive")),
+            missing=", a missing value counting as one" * ("missing" in parameters),
             rule=_RULES.get(parameters.get("nulls")),
         )
     except (KeyError, TypeError, ValueError):

@@ -61,8 +61,8 @@ class WhatRemains(Measure[UtilityResult]):
     MEANING: ClassVar[str] = (
         "Shares of all original ratings, also those of items and people that were not released. "
         "What can be read from the release within one step is worth something above what a list of "
-        "item averages tells, which anybody may have; a skill of 0 reads no better than that list, 1 "
-        "reads every rating exactly. What is told exactly is also disclosed."
+        "item averages tells, which anybody may have; a skill of 0 reads no better than that list, "
+        "1 reads every rating exactly. What is told exactly is also disclosed."
     )
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.registry import ENTRIES
-from starshade.errors import ConfigError, UnmetError
+from starshade.errors import ConfigError, InternalError, UnmetError
 from starshade.privacy.attribute import LDiversity, TCloseness
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items
@@ -89,6 +89,34 @@ def test_each_class_says_of_its_members_what_they_share(method, scale, tmp_path)
         assert len(members) >= 3
         assert distinct_l(members) >= 2
     assert LDiversity(2, "ill").check(back).satisfied
+
+
+@every
+def test_l_is_reached_by_known_values(method, tmp_path):
+    ratings = some()
+    jobs = [None if i % 3 else "ab"[i % 2] for i in range(ratings.n_users)]
+    ratings = ratings.annotate(attributes=ratings.attributes.set_column(2, "ill", [jobs]))
+    for missing in (None, "as-value"):
+        release = method(3, **ASKED, l=2, missing=missing).anonymize(ratings, rng=1)
+        release.save(tmp_path / str(missing))  # the verifier recounts the claims
+        (claim,) = (c for c in release.manifest.claims if c.model == "l-diversity")
+        assert claim.parameters.get("missing") == missing
+        for members in own_values(release, ratings, "ill"):
+            assert distinct_l(members, known=missing is None) >= 2
+    other = release.manifest.model_copy(
+        update={
+            "claims": tuple(
+                c.model_copy(
+                    update={"parameters": {k: v for k, v in c.parameters.items() if k != "missing"}}
+                )
+                for c in release.manifest.claims
+            )
+        }
+    )
+    least = min(distinct_l(members, known=True) for members in own_values(release, ratings, "ill"))
+    assert least < 2  # as-value promises less
+    with pytest.raises(InternalError, match="l-diversity"):
+        replace(release, manifest=other).save(tmp_path / "false")
 
 
 @every

@@ -115,14 +115,16 @@ def fallen_short(draw: st.DrawFn):
     return matrix, groups, sensitive
 
 
-@given(fallen_short(), st.integers(0, 3), st.sampled_from([None, 0.0, 0.1, 0.25, 0.5]))
-def test_groups_are_merged_as_the_twin_merges_them(case, l, t):  # noqa: E741
+@given(
+    fallen_short(), st.integers(0, 3), st.sampled_from([None, 0.0, 0.1, 0.25, 0.5]), st.booleans()
+)
+def test_groups_are_merged_as_the_twin_merges_them(case, l, t, known):  # noqa: E741
     matrix, groups, sensitive = case
-    l = min(l, *(distinct_l(values) for values in sensitive))  # noqa: E741
+    l = min(l, *(distinct_l(values, known=known) for values in sensitive))  # noqa: E741
 
     def short(members):
         return any(
-            distinct_l([values[i] for i in members]) < l
+            distinct_l([values[i] for i in members], known=known) < l
             or (t is not None and distance([values[i] for i in members], values) > Fraction(t))
             for values in sensitive
         )
@@ -133,7 +135,7 @@ def test_groups_are_merged_as_the_twin_merges_them(case, l, t):  # noqa: E741
         told = sorted(set(values), key=lambda v: (v is not None, v or 0))
         numeric = any(isinstance(v, float) for v in values)
         codes = np.array([told.index(v) for v in values])
-        asked.append(SensitiveValues(codes, numeric, l, t))
+        asked.append(SensitiveValues(codes, numeric, l, t, known and None in values))
     failing = [short(group.tolist()) for group in members]
     assert failing == [any(not a.meets(group) for a in asked) for group in members]
     found = merge_until(positions(matrix)[0], members, failing, asked)

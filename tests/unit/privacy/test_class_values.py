@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from math import log
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -56,26 +57,40 @@ def test_every_figure_is_the_twin_s(ratings: Ratings, attribute: str) -> None:
     assert found.classes.size.tolist() == [len(members) for members in classes]
     assert found.distinct().tolist() == [naive.distinct_l(members) for members in classes]
     assert found.effective() == pytest.approx([naive.entropy_l(members) for members in classes])
+    known = [naive.distinct_l(members, known=True) for members in classes]
+    assert found.distinct(known=True).tolist() == known
+    known_entropy = [naive.entropy_l(members, known=True) for members in classes]
+    assert found.effective(known=True) == pytest.approx(known_entropy)
+    assert found.missing == everybody.count(None)
     share = found.largest() / found.classes.size
     assert share == pytest.approx([float(naive.largest_share(members)) for members in classes])
     expected = [float(naive.distance(members, everybody)) for members in classes]
     assert found.distances() == pytest.approx(expected, abs=1e-12)
 
 
-@given(peopled(), st.sampled_from(["age", "job"]), st.floats(1, 4), st.floats(0.01, 1))
+@given(
+    peopled(),
+    st.sampled_from(["age", "job"]),
+    st.floats(1, 4),
+    st.floats(0.01, 1),
+    st.sampled_from([None, "as-value"]),
+)
 def test_every_verdict_is_the_twin_s(
-    ratings: Ratings, attribute: str, least: float, share: float
+    ratings: Ratings, attribute: str, least: float, share: float, missing: Any
 ) -> None:
     classes, everybody = twin(ratings, attribute)
-    assume(least <= len(set(everybody)))
+    known = missing is None
+    assume(least <= naive.distinct_l(everybody, known=known))
 
     def failing(fails) -> int:
         return sum(len(members) for members in classes if fails(members))
 
-    verdict = LDiversity(least, attribute).check(ratings)
-    assert verdict.failing_records == failing(lambda m: naive.distinct_l(m) < least)
-    verdict = LDiversity(least, attribute, kind="entropy").check(ratings)
-    assert verdict.failing_records == failing(lambda m: naive.entropy_l(m) < least - 1e-9)
+    verdict = LDiversity(least, attribute, missing=missing).check(ratings)
+    assert verdict.failing_records == failing(lambda m: naive.distinct_l(m, known=known) < least)
+    verdict = LDiversity(least, attribute, kind="entropy", missing=missing).check(ratings)
+    assert verdict.failing_records == failing(
+        lambda m: naive.entropy_l(m, known=known) < least - 1e-9
+    )
     verdict = TCloseness(share, attribute).check(ratings)
     assert verdict.failing_records == failing(
         lambda m: float(naive.distance(m, everybody)) > share + 1e-9
@@ -119,9 +134,25 @@ def test_null_is_a_value_below_all_numbers() -> None:
     rows = [{0: 1.0}, {0: 1.0}, {0: 2.0}, {0: 2.0}]
     people = pa.table({"age": pa.array([None, 1.0, 1.0, 9.0], pa.float64())})
     ratings = replace(table(rows, STARS), attributes=people)
-    assert LDiversity(2, "age").check(ratings).satisfied
+    assert LDiversity(2, "age", missing="as-value").check(ratings).satisfied
     # null, 1, 9: shares .5, .5, 0 against .25, .5, .25: (.25 + .25) / 2
     assert values_in_classes(ratings, "age").distances().tolist() == [0.25, 0.25]
+
+
+def test_a_missing_value_hides_nobody() -> None:
+    """Of two people one has no job: whoever finds their class knows the only one that it has."""
+    rows = [{0: 1.0}, {0: 1.0}, {0: 2.0}, {0: 2.0}]
+    people = pa.table({"job": [None, "a", "a", "b"]})
+    ratings = replace(table(rows, STARS), attributes=people)
+    for kind in ("distinct", "entropy"):
+        verdict = LDiversity(2, "job", kind=kind).check(ratings)
+        assert verdict.failing_records == 2
+        assert verdict.figures == {"smallest_l": 1, "values": 2, "missing": 1}
+        assert "1 record has none, which is counted as no value." in str(verdict)
+        other = LDiversity(2, "job", kind=kind, missing="as-value").check(ratings)
+        assert other.satisfied
+        assert other.parameters["missing"] == "as-value"
+        assert "which is counted as a value." in str(other)
 
 
 def three_classes() -> Ratings:
@@ -135,7 +166,7 @@ def test_the_worst_classes_come_first() -> None:
     assert verdict.worst == ({"row": 7, "size": 2, "l": 1}, {"row": 0, "size": 4, "l": 2})
     assert verdict.failing_records == 6
     assert verdict.smallest_group == 2
-    assert verdict.figures == {"smallest_l": 1, "values": 3}
+    assert verdict.figures == {"smallest_l": 1, "values": 3, "missing": 0}
     verdict = AlphaK(0.5, 3, "job").check(three_classes())
     assert verdict.worst == (
         {"row": 7, "size": 2, "share": 1.0},
@@ -159,7 +190,7 @@ def test_what_a_verdict_says() -> None:
     assert "values in order" in str(TCloseness(0.1, "age").check(three_classes()))
     assert "all equally far" in str(TCloseness(0.9, "job").check(three_classes()))
     keys = list(json.loads(json.dumps(fails.to_dict())))
-    assert keys[-4:] == ["smallest_l", "values", "seconds", "version"]
+    assert keys[-5:] == ["smallest_l", "values", "missing", "seconds", "version"]
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,10 @@ def test_round_trip_and_nothing_but_content_decides_the_bytes(
     quasi, sensitive = (("job",), ("Age",)) if turned else (("Age",), ("job",))
     claims = (
         Claim(model="k-anonymity", parameters={"k": min(grouping.sizes)}),
-        Claim(model="l-diversity", parameters={"l": 1, "attribute": sensitive[0]}),
+        Claim(
+            model="l-diversity",
+            parameters={"l": 1, "attribute": sensitive[0], "missing": "as-value"},
+        ),
         Claim(model="t-closeness", parameters={"t": 1, "attribute": sensitive[0]}),
     )
     release = generalized(grouping, quasi, sensitive, claims=claims)

@@ -35,17 +35,19 @@ class SensitiveValues:
     `codes` (int64 (n,)): the place of each record's value among all, null first; from 0, none left
     out. `numeric`: whether values lie in order: neighbours 1/(v−1) apart. Else any two lie 1 apart.
     `least`: different values that a group must have (l). `farthest`: distance from all that it may
-    have (t).
+    have (t). `null`: whether 0 is null and counts as no value for l.
     """
 
     codes: Ints
     numeric: bool
     least: int
     farthest: float | None
+    null: bool = False
 
     def meets(self, members: Ints) -> bool:
         """Tell whether these records do not fall short."""
-        if self.least and len(np.unique(self.codes[members])) < self.least:
+        own = self.codes[members]
+        if self.least and len(np.unique(own[own > 0] if self.null else own)) < self.least:
             return False
         return self.farthest is None or self.distance(members) <= self.farthest + _SLACK
 
@@ -68,21 +70,28 @@ def diverse_groups(
     l: int,  # noqa: E741 - the name that it has everywhere
     t: float | None,
     order: Ints,
+    *,
+    as_value: bool = False,
 ) -> Ints:
-    """Merge groups until every sensitive attribute is l-diverse and t-close in each."""
+    """Merge groups until every sensitive attribute is l-diverse and t-close in each.
+
+    `as_value`: whether a missing value counts for l.
+    """
     attributes = points.ratings.attributes
     plain = plain_attributes(None if attributes is None else attributes.select(list(sensitive)))
     assert plain is not None
     required = []
     for name, column, rank in zip(sensitive, plain.columns, ranks(plain), strict=True):
         codes = np.unique(rank, return_inverse=True)[1]
-        if l > codes.max() + 1:
+        null = bool((rank == 0).any()) and not as_value
+        different = int(codes.max()) + 1 - null
+        if l > different:
             raise UnmetError(
-                f"l = {l}: the sensitive attribute {name!r} has {codes.max() + 1} different "
+                f"l = {l}: the sensitive attribute {name!r} has {different} different "
                 "values in all, so no group can have more",
-                advice=f"Choose l up to {codes.max() + 1}, or another attribute.",
+                advice=f"Choose l up to {different}, or another attribute.",
             )
-        required.append(SensitiveValues(codes, str(column.type) == "double", l, t))
+        required.append(SensitiveValues(codes, str(column.type) == "double", l, t, null))
     members = _members(groups, order)
     failing = [any(not a.meets(group) for a in required) for group in members]
     if not any(failing):

@@ -220,11 +220,19 @@ def _without(
     )
 
 
-def claims_of(k: int, sensitive: Sequence[str], l: int, t: float | None) -> tuple[Claim, ...]:  # noqa: E741
+def claims_of(
+    k: int,
+    sensitive: Sequence[str],
+    l: int,  # noqa: E741 - the name that it has everywhere
+    t: float | None,
+    missing: str | None = None,
+) -> tuple[Claim, ...]:
     """Return what a release promises: k, and l and t of each sensitive attribute."""
-    requested: list[tuple[str, dict[str, float]]] = []
+    requested: list[tuple[str, dict[str, float | str]]] = []
     if l:
-        requested.append(("l-diversity", {"l": int(l)}))
+        requested.append(
+            ("l-diversity", {"l": int(l), **({"missing": missing} if missing else {})})
+        )
     if t is not None:
         requested.append(("t-closeness", {"t": float(t)}))
     return (

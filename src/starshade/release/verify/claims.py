@@ -77,11 +77,14 @@ def check_claim(claim: Any) -> None:
 
 def _check_of_values(model: str, parameters: dict[str, Any]) -> None:
     name = _PARAMETER_OF_VALUES[model]
-    if set(parameters) != {name, "attribute"} or type(parameters["attribute"]) is not str:
+    stated = set(parameters) - ({"missing"} if model == "l-diversity" else set())
+    if stated != {name, "attribute"} or type(parameters["attribute"]) is not str:
         raise Failed("release.json", f"a claim of {model} has parameters missing or unknown")
     number = parameters[name]
     if type(number) not in (int, float) or not number >= (1 if name == "l" else 0):
         raise Failed("release.json", f"a claim of {model} whose {name} is no such number")
+    if parameters.get("missing", "as-value") != "as-value":
+        raise Failed("release.json", f"a claim of {model} with an unknown reading of nulls")
 
 
 def _check_near(model: str, parameters: dict[str, Any]) -> None:
@@ -203,8 +206,8 @@ Floats = NDArray[np.float64]
 def judge_values(claim: dict[str, Any], written: Written, sensitive: list[str]) -> Judged:
     """Count a claim of l-diversity or t-closeness.
 
-    `smallest_l` is the least number of different values in a class, null being one; `largest_t`
-    the greatest distance of a class from the whole table.
+    `smallest_l` is the least number of different values in a class, null being one only where the
+    claim says so; `largest_t` the greatest distance of a class from the whole table.
     """
     name = claim["parameters"]["attribute"]
     if name not in sensitive:
@@ -215,7 +218,10 @@ def judge_values(claim: dict[str, Any], written: Written, sensitive: list[str]) 
     group = written.group_of_record
     if claim["model"] == "l-diversity":
         pairs = np.unique(np.stack([group, values]), axis=1)
-        least = int(np.bincount(pairs[0]).min())
+        null = written.attributes.column(name).is_null(nan_is_null=True).to_numpy().any()
+        if null and "missing" not in claim["parameters"]:
+            pairs = pairs[:, pairs[1] > 0]
+        least = int(np.bincount(pairs[0], minlength=int(group.max()) + 1).min())
         return Judged({"smallest_l": least}, least >= claim["parameters"]["l"])
     most = _farthest(group, values, numeric)
     holds = most <= claim["parameters"]["t"] + _SLACK
