@@ -58,7 +58,7 @@ def test_it_may_not_leave_beside_one_of_the_same_people(
     (reason,) = (text for text in found["reasons"] if TOGETHER in text)
     assert reason.startswith(str(tmp_path / "old"))
     assert says in reason
-    assert ("starshade data convert" in reason) is (own is None or own != its)
+    assert ("made from one store" in reason) is (own is None or own != its)
 
 
 @every

@@ -112,7 +112,7 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
     told("anonymize", ratings_csv, "--k", 5, "--items", "top:10", "--out", file)
     (reason,) = told(*mine, "--earlier", file, code=1)["reasons"]
     assert "fits these ratings" in reason
-    assert "starshade data convert" in reason
+    assert "made from one store" in reason
 
 
 def test_for_a_person(made: Made, ratings_csv: Path) -> None:

@@ -195,7 +195,7 @@ def _stopped(after: TrackerResult, items: int) -> str:
         f" It was stopped after {counted(most, 'query', 'queries')}, the most "
         "that an audit asks, among the "
         f"conditions on the {counted(after.items, 'most rated item')} of {items:,}: not every "
-        "condition was asked (starshade attack --attack tracker --queries N asks more)."
+        "condition was asked (the tracker attack alone can ask more)."
     )
 
 

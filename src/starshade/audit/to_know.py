@@ -175,8 +175,8 @@ _SENTENCES: dict[Relation, tuple[str, str]] = {
 
 def _advice() -> str:
     return (
-        "Releases made from one store are known to be of the same data (starshade data convert "
-        "RATINGS --out store/). If you know that these are other people's, leave "
+        "Releases made from one store of ratings are known to be of the same data. If you know "
+        "that these are other people's, leave "
         f"{named('earlier')} out."
     )
 

@@ -32,7 +32,7 @@ from starshade.server.jobs.store import JobKind, JobRow, Step
 from starshade.server.page.data import data_page
 from starshade.server.page.frame import bare_frame, home_page, job_line
 from starshade.server.page.job import job_page, job_view
-from starshade.server.page.release import release_page
+from starshade.server.page.release import larger_k_may_help, release_page
 from starshade.server.page.repeat import command_of
 from starshade.server.tasks.tasks import Order, perform
 from tests.unit.server.desk import FACTS, Desk
@@ -647,7 +647,10 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
 def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
     made = whole.release.result or {}
     verdict = {**made["verdict"], "word": "FAIL"}
-    result = {**made, "passed": False, "verdict": verdict}
+    (first, *_), *_ = [one["measured"] for one in made["questions"]]
+    questions = [{**made["questions"][0], "measured": [{**first, "answer": "above a limit"}]}]
+    questions += made["questions"][1:]
+    result = {**made, "passed": False, "verdict": verdict, "questions": questions}
     page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
     assert page.word == "FAIL"
     assert "Do not publish" in mains(page)[0].why
@@ -744,3 +747,22 @@ def test_what_is_found_has_the_range_of_the_first_question(whole: Whole) -> None
 def test_what_to_do_in_place_of_a_second_release_is_said(whole: Whole) -> None:
     page = data_page(whole.desk.store, whole.desk.store.data(whole.release.data_id))
     assert any("starshade anonymize RATINGS --after FOLDER" in step.why for step in page.next)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed", "records", "helps"),
+    [
+        ("above a limit", "class", 10, True),
+        ("above a limit", "class", 9, False),  # too few people for k = 10
+        ("not measured", "membership", 50, False),
+        ("within limits", "audience", 50, False),
+        ("within limits", "tracker", 50, True),
+    ],
+)
+def test_a_larger_k_is_offered_only_where_it_can_help(
+    answer: str, failed: str, records: int, helps: bool
+) -> None:
+    questions = [{"measured": [{"name": failed, "answer": answer}]}]
+    findings = [{"name": failed, "passed": False}]
+    result = {"questions": questions, "findings": findings, "records": records}
+    assert larger_k_may_help(result, 10) == helps

@@ -240,8 +240,7 @@ def _text(risk: RiskResult, ratings: Ratings) -> str:
         "hide among more, if this is too much."
         " Of people whom as few ratings identify, in as many of the draws, those that come first "
         "in the ratings stand first: where the list ends among them, others are no less at risk. "
-        "Another question, so others too: starshade attack RATINGS --risk-list FILE lists whom "
-        "Scoreboard-RH names."
+        "Whom Scoreboard-RH names is another question, and may be others."
     )
     if risk.targets + risk.ineligible < ratings.n_users:
         text += f" Of {ratings.n_users:,} people {risk.targets:,}, drawn at random, were tried."

@@ -118,7 +118,7 @@ def no_probe() -> str:
     """Say what to do to see a recommender's losses, where there are none."""
     return (
         "Not told: no ratings were held out. To see what a recommender loses, set some ratings "
-        "aside first (starshade data split), make the release of the rest, and give what was set "
+        "aside first, make the release of the rest, and give what was set "
         f"aside with {named('probe')} and the receipt with {named('private')}."
     )
 

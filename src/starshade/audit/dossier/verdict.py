@@ -89,12 +89,12 @@ def _remedies(questions: Iterable[Question]) -> dict[str, str]:
         **{each.name: unknown if each.rate is None else less for each in asked},
         **dict.fromkeys(QUESTIONS, f"{_unanswered()}."),
         "claims": "Do not publish these files: what they claim is not what they are. Make the "
-        "release again (starshade anonymize), and audit the new one.",
+        "release again, and audit the new one.",
         "attack": f"Make a release that hides people better: {larger}, fewer items"
-        f"{aside('items', 'top:N')}, or another method (starshade compare shows what each costs), "
+        f"{aside('items', 'top:N')}, or another method (a comparison shows what each costs), "
         "and audit it again.",
         "tracker": f"Do not let queries be asked of it. Make the release again with {larger}.",
-        "audience": "Keep the folder to yourself and answer queries over it (starshade query). To "
+        "audience": "Keep the folder to yourself and answer queries over it. To "
         "publish, make another release without exact attributes"
         f"{aside('attributes', 'none', 'or generalized')}.",
         "identifying": "Make the release again and leave that attribute out"

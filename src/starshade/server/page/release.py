@@ -62,7 +62,7 @@ def release_page(store: Store, job: JobRow) -> Shown:
         else None,
         publish=_publish(passed, bool(verdict.get("answered", passed)), whole is not None),
         keep=_KEEP,
-        next=_next(data, job, passed, whole is not None, verdict, result.get("warnings") or ()),
+        next=_next(data, job, passed, whole is not None, verdict, result),
     )
 
 
@@ -162,8 +162,9 @@ def _next(
     passed: bool,
     whole: bool,
     verdict: Result,
-    warnings: Sequence[str],
+    result: Result,
 ) -> tuple[Next, ...]:
+    warnings = result.get("warnings") or ()
     report = Link("Read the report", f"/releases/{job.id}/report")
     settings = form_values("release", job.settings)
     if not whole:
@@ -173,17 +174,25 @@ def _next(
         beside = " and the warnings below" * bool(warnings)
         why = f"Read the report for the owner{beside}. If you agree, sign it, and "
         return (Next(f"{why}publish the downloaded files as they are.", report),)
-    k = 2 * int(settings.get("k") or 5)
-    larger = address(data.id, "release", {**settings, "k": k})
     advice = " ".join(map(str, verdict.get("advice") or ()))
-    return (
-        Next(
-            f"Do not publish this. {advice} The findings say what is not met; a larger k, fewer "
-            "items or another method may meet it.".replace("  ", " "),
-            Link(f"Try again with k = {k}", larger),
-        ),
-        Next("The report says more about each finding.", report, main=False),
-    )
+    stop = f"Do not publish this. {advice} The findings say what is not met".replace("  ", " ")
+    more = Next("The report says more about each finding.", report, main=False)
+    k = 2 * int(settings.get("k") or 5)
+    if not larger_k_may_help(result, k):
+        return (Next(f"{stop}.", report),)
+    larger = address(data.id, "release", {**settings, "k": k})
+    text = f"{stop}; a larger k, fewer items or another method may meet it."
+    return (Next(text, Link(f"Try again with k = {k}", larger)), more)
+
+
+def larger_k_may_help(result: Result, k: int) -> bool:
+    """Tell whether a release with this k can be made, and whether it can change what failed."""
+    if k > int(result.get("records") or 0):
+        return False
+    measured = [each for one in result.get("questions") or () for each in one["measured"]]
+    above = {each["name"] for each in measured if each["answer"] == "above a limit"}
+    failed = {one["name"] for one in result.get("findings") or () if not one["passed"]}
+    return bool(above or "tracker" in failed)
 
 
 def _questions(result: Result) -> list[Table]:

@@ -122,6 +122,7 @@ def perform(order: Order) -> Done:
             "figures": figures,
             "text": str(made),
             "passed": dossier.passed,
+            "records": dossier.audit.records,
             "zip_bytes": size,
             "pictures": {name: inline(specs[name]) for name in _DRAWN if name in specs},
             **{name: judged[name] for name in _TOLD},
