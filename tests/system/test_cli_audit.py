@@ -127,7 +127,7 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
         "--limit NAME=VALUE",
     ):
         assert text in result.stdout
-    assert "each with its own interval, not cut at 1/k" in " ".join(result.stdout.split())
+    assert "(intervals on the release hold together)" in " ".join(result.stdout.split())
     failed = call("audit", ratings_csv, made.folder, "--limit", "disclosed=0", *QUICK)
     assert failed.exit_code == 1
     assert re.match(r"FAIL: disclosed \d+\.\d%, limit 0\.0%\n", failed.stdout)

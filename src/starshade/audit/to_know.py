@@ -175,7 +175,7 @@ _SENTENCES: dict[Relation, tuple[str, str]] = {
 
 def _advice() -> str:
     return (
-        "Releases made from one store of ratings are known to be of the same data. If you know "
+        "Releases made from one store of ratings are known to belong together. If you know "
         "that these are other people's, leave "
         f"{named('earlier')} out."
     )

@@ -36,7 +36,7 @@ from starshade.audit.questions.inferred import enough_of, inferred
 from starshade.audit.questions.limits import limit_texts, limits_of
 from starshade.audit.questions.linked import linked
 from starshade.audit.questions.question import Question
-from starshade.audit.questions.singled_out import predicates_of, singled_out
+from starshade.audit.questions.singled_out import predicates_of, singled_out, with_intervals
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import WITHOUT_RECEIPT, AuditSettings
 from starshade.audit.shadows import BeingInIt, being_in_it
@@ -255,7 +255,9 @@ class Audit(AuditSettings):
         tries = knowledge_to_try(released.scale, most, self.known, claims)
         with task("verifying"):
             counted = original.verified(folder)
-        evidence = attack_both(original, tries, targets=self.targets, seed=seed)
+        evidence = with_intervals(
+            attack_both(original, tries, targets=self.targets, seed=seed), released, seed
+        )
         table = original.part if isinstance(original, OneTable) else None
         tracked = None if table is None else track_both(table, released)
         given = what_it_gives_away(

@@ -215,7 +215,7 @@ def _attacks(result: AuditResult) -> Any:
     return columns(
         ("the adversary knows", before, "right in the release", "profile disclosed"),
         rows,
-        title="The same attacks, before and after (each with its own interval, not cut at 1/k)",
+        title="The same attacks, before and after (intervals on the release hold together)",
     )
 
 

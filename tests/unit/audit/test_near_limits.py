@@ -31,7 +31,12 @@ from starshade.audit.original.original import Given
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.limits import LIMITED, Limit
 from starshade.audit.questions.question import Measured
-from starshade.audit.questions.singled_out import record_limit, singled_out, strongest
+from starshade.audit.questions.singled_out import (
+    record_limit,
+    singled_out,
+    strongest,
+    with_intervals,
+)
 from starshade.audit.shadows import BeingInIt
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
@@ -102,6 +107,17 @@ def test_where_records_are_equal_the_interval_ends_at_1_in_the_smallest_class(
     assert strongest(evidence, records, 0)[1].high > 1 / K
     (finding,) = judge_limits([singled_out(records, evidence, "not tried", "not asked for", {}, 0)])
     assert not finding.passed
+
+
+def test_one_figure_has_one_interval(release: Release, records: Release) -> None:
+    """The rows of the attacks say what the verdict says, and none crosses 1 in the smallest."""
+    evidence = [found(*[1 / K] * 20), found(*[0.0, 1 / K] * 10, known=8)]
+    most = max(1 / K, 1 / int(release.classes.sizes.min()))
+    best, rate = strongest(evidence, release, 0)
+    rows = with_intervals(evidence, release, 0)
+    assert rows[evidence.index(best)].after.expected_top1 == rate
+    assert all(each.after.expected_top1.high <= most for each in rows)
+    assert with_intervals([], records, 0) == []
 
 
 def test_of_several_attacks_the_one_with_the_highest_end_counts(records: Release) -> None:

@@ -74,7 +74,7 @@ def test_the_tracker_is_let_loose_on_both(out: Path) -> None:
 def test_a_tracker_that_was_stopped_says_so(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = next(f.text for f in QUICK.run(RATINGS, out, rng=1).findings if f.name == "tracker")
     assert "stopped" not in text
-    monkeypatch.setattr("starshade.audit.evidence._QUERIES", 40)
+    monkeypatch.setattr("starshade.audit.evidence.MOST_QUERIES", 40)
     found = QUICK.run(RATINGS, out, rng=1)
     text = next(f.text for f in found.findings if f.name == "tracker")
     assert found.tracker is not None
@@ -324,7 +324,7 @@ def test_the_figure_says_whom_it_is_about(out: Path) -> None:
 
 
 def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
-    monkeypatch.setattr("starshade.audit.to_know._FEW", 20)
+    monkeypatch.setattr("starshade.audit.to_know.FEW", 20)
     result = Audit(known=(2, 5), rounds=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
     few = [e for e in result.evidence if e.after.targets < 20]
     assert 0 < len(few) < len(result.evidence)

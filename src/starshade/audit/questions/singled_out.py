@@ -61,13 +61,32 @@ def strongest(evidence: Sequence[Evidence], release: Release, seed: int) -> tupl
     Where records of a class are equal, nobody is right more often than 1 in the smallest class,
     and the interval ends there. Without the receipt too: who is credited is, with 1 in all ties.
     """
+    rates = _rates(evidence, release, seed)
+    best = max(range(len(rates)), key=lambda i: rates[i].rate)
+    return evidence[best], replace(rates[best], high=max(rate.high for rate in rates))
+
+
+def _rates(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Rate]:
+    """Return how often each named the right record, with intervals that hold together."""
     sizes = class_sizes(release)
     most = 1 / int(sizes[-1]) if len(sizes) else 1.0
     rates = [bootstrap(credit_of(each.after), seed=seed, tries=len(evidence)) for each in evidence]
-    best = max(range(len(rates)), key=lambda i: rates[i].rate)
-    high = max(rate.high for rate in rates)
-    rate = replace(rates[best], high=max(rates[best].rate, min(high, most)))
-    return evidence[best], rate
+    return [replace(rate, high=max(rate.rate, min(rate.high, most))) for rate in rates]
+
+
+def with_intervals(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Evidence]:
+    """Give each attack on the release the interval that the verdict has for it.
+
+    One figure has one interval: those of all that was tried hold together, and none crosses 1 in
+    the smallest class. Without the key file, where the verdict has none, the attacks' own stay.
+    """
+    if understated(release) is not None or not evidence:
+        return list(evidence)
+    best, rate = strongest(evidence, release, seed)
+    return [
+        replace(each, after=replace(each.after, expected_top1=rate if each is best else own))
+        for each, own in zip(evidence, _rates(evidence, release, seed), strict=True)
+    ]
 
 
 def _record(
