@@ -157,10 +157,7 @@ def _useful(release: Release) -> str:
     shares = shares_of_cells(release)
     told = {name: percent(share) for name, share in shares.items() if name in _KINDS}
     listed = ", ".join(f"{_KINDS[name]} in {share}" for name, share in told.items())
-    return (
-        f"Utility: its cells say {listed}. What was lost in making it is measured in the internal "
-        "report."
-    )
+    return f"Utility: its cells say {listed}; the internal report measures what was lost."
 
 
 def _left_out(release: Release) -> str:
@@ -170,8 +167,7 @@ def _left_out(release: Release) -> str:
     kept = f"fewer than {manifest.claimed_k} people" if manifest.claimed_k else "too few people"
     return (
         f"Items: {release.classes.n_items:,} are released. Left out because {kept} rated them: "
-        f"{dropped} of the items that were chosen. Which share of all ratings is on the released "
-        "items stands in the internal report."
+        f"{dropped}."
     )
 
 
