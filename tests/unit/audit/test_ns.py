@@ -313,7 +313,7 @@ def test_measures_that_can_be_counted_by_hand() -> None:
         return measure(small, "").value
 
     assert of("01") == 2 / 4
-    assert of("02") == 2
+    assert of("02") == 3
     assert of("04") == 5 / 8  # of four items one is common, with three raters
     assert of("08") == 1
     assert of("10") == 0
@@ -321,8 +321,8 @@ def test_measures_that_can_be_counted_by_hand() -> None:
     assert of("15") == 2
     # nearest: 2/3, 2/3, 1/2, 1/4
     assert of("06") == 0.5
-    # covered by another to half of their cells: all; a Sim above 0.45 has all but the last
-    assert of("19") == 1 / 4
+    # the third in the second and the fourth in the second: half of their cells, Sims 1/3 and 1/4
+    assert of("19") == 2
 
 
 def test_the_same_seed_gives_the_same_and_a_kill_costs_nothing(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise, permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -203,6 +204,42 @@ def test_matching_sets_and_their_likeness(ratings: Ratings) -> None:
     assert alike == pytest.approx(others)
     nearest = Sparsity().run(ratings, rng=0).neighbours[0].similarity[3]
     assert np.delete(alike, 3).max() == pytest.approx(nearest)
+
+
+@at_least(60)
+@given(ratings_tables(max_users=8, max_items=6), st.integers(1, 40))
+def test_every_pair_is_counted(ratings: Ratings, at_once: int) -> None:
+    rated = [{*ratings.columns[a:b].tolist()} for a, b in pairwise(ratings.indptr)]
+    covering = [
+        (one, other)
+        for one, other in permutations(rated, 2)
+        if one and 2 * len(one & other) >= len(one)
+    ]
+    unlike = [
+        pair for pair in covering if 20 * len(set.intersection(*pair)) <= 9 * len(set.union(*pair))
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(of_data, "_AT_ONCE", at_once)
+        users = np.arange(ratings.n_users)
+        assert of_data.count_covering(ratings, users) == (len(covering), len(unlike))
+
+
+def test_the_lemma_is_refuted_by_one_pair_and_proved_by_no_sample() -> None:
+    like = [{0: 3.0, 1: 3.0}] * 3
+    unlike = [dict.fromkeys(items, 3.0) for items in (range(4), range(2, 6))]
+    claim = next(each for each in CLAIMS if each.number == "ns-19")
+    for rows, targets, met in ((like, None, True), (unlike, None, False), (unlike, 1, False)):
+        bench = Bench(table_of(rows, STARS), targets, 1, 0)
+        found = of_data.lemma(bench, "")
+        assert (claim.met(found), found.low == found.high) == (met, True)
+    with pytest.raises(Untestable, match="a sample"):
+        of_data.lemma(Bench(table_of(like, STARS), 1, 1, 0), "")
+
+
+def test_a_record_that_may_have_dozens_is_one(ratings: Ratings) -> None:
+    claim = next(each for each in CLAIMS if each.number == "ns-02")
+    table = table_of([dict.fromkeys(range(24), 3.0), *[{0: 3.0}] * 9], STARS)
+    assert claim.met(claim.measure(Bench(table, None, 1, 0), claim.configuration))
 
 
 def test_first_days_skip_what_is_not_known() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.sparsity.few_facts import facts_needed, lineup_facts, sample_sparsity
@@ -18,6 +19,7 @@ from starshade.audit.reproduction.ns.under import FEWEST_CASES, Measure, mean_of
 from starshade.audit.reproduction.parts import Part
 from starshade.plain import counted
 from starshade.ratings.describe import rated_outside_top
+from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
 from starshade.stats import share
 
@@ -28,6 +30,8 @@ _RAREST = 0.1  # of the items
 _NEAR = 0.5
 _OTHERS = 50  # with whom a record is compared
 _SLACK = 1e-9
+_LOOKED_AT = 500  # records of a sample: one exception refutes a lemma
+_AT_ONCE = 1 << 24  # pairs of records compared together
 
 
 def count(of: Callable[[Ratings], float]) -> Measure:
@@ -215,12 +219,40 @@ def matching(table: Ratings, items: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def lemma(bench: Bench, way: str) -> Estimate:
-    """Seek records that another one covers, and none is like."""
-    curve = bench.sparsity.neighbours[0]
-    if not (curve.covered >= 1 - DELTA).any():
+    """Count the records that have enough of another one's items and are not like it."""
+    table, exact = bench.ratings, bench.sparsity.exact
+    targets = None if exact else min(bench.sparsity.targets, _LOOKED_AT)
+    users = sample_users(table, np.arange(table.n_users), targets, bench.seed)
+    covering, unlike = count_covering(table, users)
+    if not covering:
         raise Untestable("no record has half of another one's items")
-    like = curve.covered if way == "cover" else curve.similarity
-    return _of_records(bench, (curve.covered >= 1 - DELTA) & (like <= 1 - EPS - DELTA))
+    if way == "cover":
+        return Estimate.exact(0)
+    if not unlike and not exact:
+        raise Untestable(f"no exception among {covering:,} pairs, which are a sample")
+    return Estimate.exact(unlike)
+
+
+def count_covering(table: Ratings, users: NDArray[np.int64]) -> tuple[int, int]:
+    """Count the pairs of a user and another record that has a share 1−δ of the user's items.
+
+    And those of them whose Sim, counting items alone, is at most 1−ε−δ.
+    """
+    sizes = table.user_support
+    ones = np.ones(len(table.columns), dtype=np.int32)
+    rated = csr_array((ones, table.columns, table.indptr), (table.n_users, table.n_items))
+    by_item = rated.T.tocsr()
+    covering = unlike = 0
+    step = max(1, _AT_ONCE // table.n_users)
+    for start in range(0, len(users), step):
+        some = users[start : start + step]
+        common = (rated[some] @ by_item).toarray()
+        own, union = sizes[some][:, None], sizes[some][:, None] + sizes - common
+        covers = (own > 0) & (common >= own * (1 - DELTA - _SLACK))
+        covers[np.arange(len(some)), some] = False
+        covering += int(covers.sum())
+        unlike += int((covers & (common <= union * (1 - EPS - DELTA + _SLACK))).sum())
+    return covering, unlike
 
 
 def theorem_1(bench: Bench, way: str) -> Estimate:
