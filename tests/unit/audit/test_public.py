@@ -241,7 +241,7 @@ def test_utility_and_items_left_out_are_told(folder: Path) -> None:
     release = read_release(folder)
     holds = public_edition(release, folder, Judgement(YES))["holds"]
     assert holds["useful"].startswith("Utility: its cells say one rating in ")
-    assert holds["left_out"].startswith(f"Items: {release.classes.n_items} are released. Left out")
+    assert holds["left_out"].startswith(f"Items: {release.classes.n_items} released; left out")
 
 
 def test_no_limit_is_not_judged(folder: Path) -> None:

@@ -157,17 +157,14 @@ def _useful(release: Release) -> str:
     shares = shares_of_cells(release)
     told = {name: percent(share) for name, share in shares.items() if name in _KINDS}
     listed = ", ".join(f"{_KINDS[name]} in {share}" for name, share in told.items())
-    return f"Utility: its cells say {listed}; the internal report measures what was lost."
+    return f"Utility: its cells say {listed}."
 
 
 def _left_out(release: Release) -> str:
     """Say which items are left out, as far as its files show it."""
-    manifest = release.manifest
-    dropped = in_words(manifest.rare_items_dropped)
-    kept = f"fewer than {manifest.claimed_k} people" if manifest.claimed_k else "too few people"
+    dropped = in_words(release.manifest.rare_items_dropped)
     return (
-        f"Items: {release.classes.n_items:,} are released. Left out because {kept} rated them: "
-        f"{dropped}."
+        f"Items: {release.classes.n_items:,} released; left out as too few rated them: {dropped}."
     )
 
 
@@ -268,7 +265,7 @@ _CAVEATS = {
     "stopped": "The attack on a query interface was stopped after "
     f"{counted(MOST_QUERIES, 'query', 'queries')}, the most that an audit asks: not every query "
     "that could single somebody out was tried.",
-    "few": f"Some attacks were tried on fewer than {FEW} people, so that their intervals are wide.",
+    "few": f"Some attacks were tried on fewer than {FEW} people: their intervals are wide.",
 }
 #: limits whose findings have another name
 _FOUND = {"record": "attack", "joint-class": "earlier"}
