@@ -14,6 +14,7 @@ from starshade.errors import ConfigError, OutputError
 from starshade.project.file import FOLDER, Project
 from starshade.project.refuse import refuse_limits
 from starshade.project.state import Published, State, kept, move
+from starshade.project.work import _last_of
 
 FILES = {"release.json": "{}", "deeper/cells.parquet": "cells"}
 
@@ -148,3 +149,17 @@ def test_a_limit_on_several_releases_needs_an_earlier_one(
     else:
         refuse_limits(project, state)
     refuse_limits(Project({}, {}, {"limit": ("record=0.1",)}, publish), state)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_first_release_continues_the_last_earlier_one(tmp_path: Path, n: int) -> None:
+    names = [f"r{i}" for i in range(n)]
+    publish = {"earlier": tuple(names), "earlier_private": tuple(f"{name}.json" for name in names)}
+    with kept(tmp_path) as keep:
+        assert _last_of(keep, State(), Project({}, {}, {}, publish)) == (
+            names[-1],
+            f"{names[-1]}.json",
+        )
+        assert _last_of(keep, State(), Project({}, {}, {}, {})) is None
+        published = "published/release-1", str(keep.receipt("release-1"))
+        assert _last_of(keep, OUT, Project({}, {}, {}, publish)) == published

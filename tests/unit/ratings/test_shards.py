@@ -23,7 +23,7 @@ from starshade.ratings.shards import runs
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.shards.kept import those_of
 from starshade.ratings.shards.manifest import MANIFEST, is_sharded
-from starshade.ratings.shards.shards import gather, open_shards
+from starshade.ratings.shards.shards import gather, open_shards, table_bytes
 from starshade.ratings.shards.write import edges_of, write_shards
 from starshade.ratings.store import open_store
 from starshade.ratings.vocabulary import Vocabulary
@@ -281,6 +281,13 @@ def test_more_than_memory_holds_is_not_gathered(tmp_path):
     stored(tmp_path / "s")
     with budget.limits(memory=100), pytest.raises(ConfigError, match="as one table; 100 bytes"):
         read_ratings(tmp_path / "s")
+
+
+def test_what_memory_just_holds_is_gathered(tmp_path):
+    stored(tmp_path / "s")
+    shards = open_shards(tmp_path / "s")
+    with budget.limits(memory=table_bytes(shards)):
+        assert gather(shards).n_ratings == shards.n_ratings
 
 
 def test_a_place_that_is_taken_is_refused_and_kept(tmp_path):
