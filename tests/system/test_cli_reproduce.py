@@ -320,11 +320,14 @@ def test_a_damaged_part_ends_the_whole_and_keeps_the_others(
     assert f"finished parts stay in {kept}: --resume" in message
     parts = sorted(kept.glob("*.part"))
     assert len(parts) == 2
+    page = kept / "xx.html"  # written when that paper was done
+    assert "index.html" not in page.read_text("utf-8")
     parts[0].write_bytes(b"hello")
     assert "damaged" in refused(*request, "--runs", 2, "--resume")
     assert sorted(kept.glob("*.part")) == parts
     parts[0].unlink()
     assert told(*request, "--runs", 2, "--resume")["skipped"] == []
+    assert not kept.exists()
 
 
 def _no_room(*args: object) -> None:

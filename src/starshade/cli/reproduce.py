@@ -17,6 +17,7 @@ from starshade.cli.running.run import Run, running
 from starshade.cli.running.studies import RESUME, RUNS, Asked, at_least, study
 from starshade.cli.show import columns, figures, page, words
 from starshade.errors import ConfigError
+from starshade.progress import note
 
 if TYPE_CHECKING:
     from starshade.audit.reproduction.everything import Everything
@@ -197,11 +198,16 @@ def reproduce_all(
     asked = Asked("all", data, out, runs, resume, reading, run)
     asked.begin()
     from starshade.audit.reproduction.everything import reproduce_all as everything
-    from starshade.report.site import save_site
+    from starshade.report.site import save_page, save_site
 
     ratings = asked.ratings("ratings are")
     with asked.parts(ratings, {}) as parts:
-        found = everything(ratings, runs=runs, parts=parts, rng=run.seed)
+
+        def done(so_far: Everything) -> None:
+            assert parts.folder is not None
+            note(f"{so_far.studies[-1].authors}: {save_page(so_far, parts.folder)}")
+
+        found = everything(ratings, runs=runs, parts=parts, done=done, rng=run.seed)
         files = save_site(found, out)
     run.emit(
         {**found.to_dict(), "seconds": run.seconds, "out": out},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,7 +11,7 @@ from starshade.audit.reproduction.claims import Judged, Verdict
 from starshade.audit.reproduction.configurations import explained
 from starshade.audit.reproduction.everything import Everything
 from starshade.audit.reproduction.figures import Figure
-from starshade.audit.reproduction.papers import PAPERS, Paper
+from starshade.audit.reproduction.papers import PAPERS
 from starshade.audit.reproduction.study import PaperStudy
 from starshade.audit.reproduction.worked import Worked
 from starshade.progress import announced, task
@@ -20,6 +21,8 @@ from starshade.report.folder import csv_text
 from starshade.report.page import POLICY, environment
 from starshade.report.panels import pictures, pictures_css
 from starshade.report.reproduction import panel_tables, subtitle, time_rows
+
+_PAPER = "site_paper.html.j2"
 
 
 @typed
@@ -50,19 +53,12 @@ def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
     OutputError
         The folder exists or cannot be written; nothing is left behind.
     """
-    templates = environment()
-    shared = {"found": everything, "style": pictures_css(), "policy": POLICY}
-
-    def write(place: Path, template: str, **content: Any) -> None:
-        html = templates.get_template(template).render(**shared, **content)
-        place.write_text(html, encoding="utf-8")
-
+    write = partial(_write, everything)
     with atomic_folder(folder) as place:
         write(place / "index.html", "site_first.html.j2", here="index")
         with task("drawing the figures", len(everything.studies)) as step:
             for study in everything.studies:
-                content = {"here": study.key, **_of(study, PAPERS[study.key])}
-                write(place / f"{study.key}.html", "site_paper.html.j2", **content)
+                write(place / f"{study.key}.html", _PAPER, **_of(study))
                 step(1)
         times = [_timed(study) for study in everything.studies]
         write(place / "times.html", "site_times.html.j2", here="times", times=times)
@@ -70,13 +66,28 @@ def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
         return tuple(sorted(path.name for path in place.iterdir()))
 
 
-def _of(study: PaperStudy, paper: Paper) -> dict[str, Any]:
+def save_page(so_far: Everything, folder: Path) -> Path:
+    """Write the page of the paper that was done last, to be read while the others are studied."""
+    study = so_far.studies[-1]
+    place, draft = folder / f"{study.key}.html", folder / f"{study.key}.draft"
+    _write(so_far, draft, _PAPER, alone=True, **_of(study))
+    return draft.replace(place)
+
+
+def _write(found: Everything, place: Path, template: str, **content: Any) -> None:
+    shared = {"found": found, "style": pictures_css(), "policy": POLICY, "alone": False}
+    html = environment().get_template(template).render(shared | content)
+    place.write_text(html, encoding="utf-8")
+
+
+def _of(study: PaperStudy) -> dict[str, Any]:
     of: dict[str, list[Judged]] = {v: [] for v in (*get_args(Verdict), "ours")}
     for each in study.claims:
         of["ours" if each.claim.ours else each.verdict].append(each)
     return {
+        "here": study.key,
         "study": study,
-        "paper": paper,
+        "paper": PAPERS[study.key],
         "choices": explained(study.choices) if study.choices else None,
         "errata": [choice.erratum for choice in study.choices if choice.erratum],
         "by_verdict": {verdict: own for verdict, own in of.items() if own},

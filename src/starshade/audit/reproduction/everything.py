@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
@@ -221,6 +221,7 @@ def reproduce_all(
     *,
     runs: int = 5,
     parts: Parts | None = None,
+    done: Callable[[Everything], object] = lambda so_far: None,
     rng: Rng = None,
 ) -> Everything:
     """Run the studies of all papers on any ratings.
@@ -234,6 +235,8 @@ def reproduce_all(
         Of everything, each with a seed of its own; at least 1.
     parts : Parts, optional
         Where what was measured is kept, so that a run that was cut short can go on.
+    done : callable
+        Called after each paper that the data serve, with the studies so far.
     rng : int, Generator or None
 
     Returns
@@ -252,8 +255,9 @@ def reproduce_all(
     if ratings is None:
         ratings = synthesize(rng=generator(seed, "made-up ratings"))
     refuse_few(ratings)
-    studies: list[PaperStudy] = []
-    skipped: list[Skipped] = []
+    known = "" if synthetic else known_data(ratings)
+    data = {**size_of(ratings), "synthetic": synthetic, "known": known}
+    found = Everything(data, (), (), runs, seed, digest_of(ratings))
     with task("papers", len(PAPERS)) as step:
         for key, paper in PAPERS.items():
             settings = {"runs": runs, "parts": kept.within(key), "rng": seed}
@@ -263,11 +267,11 @@ def reproduce_all(
             except OutputError:  # of parts: no fault of the data
                 raise
             except UserError as error:
-                skipped.append(Skipped(paper.authors, "the whole study", error.message))
+                left_out = Skipped(paper.authors, "the whole study", error.message)
+                found = replace(found, skipped=(*found.skipped, left_out))
             else:
-                data = study.data | ({"synthetic": True} if synthetic else {})
-                studies.append(replace(study, data=data))
+                own = study.data | ({"synthetic": True} if synthetic else {})
+                found = replace(found, studies=(*found.studies, replace(study, data=own)))
+                done(found)
             step(1)
-    known = "" if synthetic else known_data(ratings)
-    data = {**size_of(ratings), "synthetic": synthetic, "known": known}
-    return Everything(data, tuple(studies), tuple(skipped), runs, seed, digest_of(ratings))
+    return found

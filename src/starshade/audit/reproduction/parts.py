@@ -24,7 +24,7 @@ from starshade.errors import ConfigError, OutputError
 from starshade.ratings.places.atomic import atomic_file
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
-_REQUEST, _PART = "request.json", ".part"
+_REQUEST, _PART, _PAGE = "request.json", ".part", ".html"
 _SECONDS = "seconds to make it"
 _DIGEST = 32  # bytes before the arrays: of them and of the part's name
 
@@ -53,14 +53,20 @@ class Parts:
         return own
 
     @property
+    def folder(self) -> Path | None:
+        """Where they are kept."""
+        return self._folder
+
+    @property
     def finished(self) -> bool:
         """Whether any part is kept."""
         return self._folder is not None and any(self._folder.glob(f"*{_PART}"))
 
     def remove(self) -> None:
-        """Take what is kept away; what is no part stays, and the folder with it."""
+        """Take parts and pages away; what is neither stays, and the folder with it."""
         if self._folder is not None:
-            for place in (*self._folder.glob(f"*{_PART}"), self._folder / _REQUEST):
+            kept = (place for end in (_PART, _PAGE) for place in self._folder.glob(f"*{end}"))
+            for place in (*kept, self._folder / _REQUEST):
                 place.unlink(missing_ok=True)
             with suppress(OSError):
                 self._folder.rmdir()
