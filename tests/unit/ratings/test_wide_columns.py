@@ -231,3 +231,54 @@ def test_named_items() -> None:
     long = pa.table({"user": [1], "item": [1], "rating": [1]})
     with pytest.raises(ConfigError, match="are for wide tables"):
         read_ratings(long, item_cols=["a"])
+
+
+REDCAP = "record_id,q1,q2,q3\n" + "".join(
+    f"{i},{i % 5 + 1},{i * 3 % 5 + 1},{i * 2 % 4 + 1}\n" for i in range(1, 40)
+)
+
+
+def test_ids_that_programs_write_are_known(tmp_path) -> None:
+    for name in ("record_id", "CASEID", "Study ID", "RespNo"):
+        path = write(tmp_path / "x.csv", REDCAP.replace("record_id", name))
+        assert read_ratings(path, wide=True).n_items == 3
+
+
+IDS = {
+    "record_id": EVERY,
+    "CaseId": [(37 * i) % 1000 for i in EVERY],
+    "Serial No.": [f"S{i}" for i in EVERY],
+    "nothing known": range(1, N + 1),
+    "with gaps": range(5, 3 * N + 5, 3),
+    "in any order": [(17 * i) % N + 1 for i in EVERY],
+}
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("top", [5, 100])
+def test_ids_are_no_item_where_the_rows_are_numbered(name: str, top: int) -> None:
+    items = {f"s{j}": [(7 * i * (j + 3) + j) % (top + 1) for i in EVERY] for j in range(6)}
+    table = pa.table({name: list(IDS[name]), **items})
+    with pytest.raises(InputError, match="probably none") as caught:
+        read_ratings(table, wide=True, id_col="#")
+    assert f"or as their values count the rows: '{name}'" in caught.value.message
+    assert f'id_col="{name}"' in caught.value.advice
+    assert "attribute_cols" not in caught.value.advice
+    assert read_ratings(table, wide=True, id_col=name).n_items == 6
+    assert read_ratings(table, wide=True, id_col="#", attribute_cols=[name]).n_items == 6
+    assert read_ratings(table, wide=True, id_col="#", item_cols=["s*"]).n_items == 6
+
+
+def test_the_advice_offers_a_column_like_an_id_first(tmp_path) -> None:
+    path = write(tmp_path / "x.csv", REDCAP.replace("record_id", "plot_no"))
+    with pytest.raises(InputError, match="no column is known as the respondent id") as caught:
+        read_ratings(path, wide=True)
+    assert caught.value.advice == (
+        'If a column holds the respondents\' ids, name it: id_col="plot_no". To number the '
+        'respondents, give id_col="#".'
+    )
+
+
+def test_answers_with_a_name_like_an_id_are_items() -> None:
+    table = pa.table(answers(1, 5, 4) | {"yes or no": [1 + i % 2 for i in EVERY]})
+    assert read_ratings(table, wide=True, id_col="#").n_items == 5

@@ -27,9 +27,13 @@ from starshade.ratings.readers.faults import Fault, Faults, outlying
 from starshade.ratings.readers.formats.shapes import KeptRows, id_notes
 from starshade.ratings.readers.formats.tables import Source
 from starshade.ratings.readers.recognise.aliases import (
+    ALIASES,
+    RECORDS,
     ROW_NUMBER,
     SURVEY,
+    is_like_an_id,
     listing,
+    matching,
     normalized,
     resolve,
 )
@@ -120,13 +124,20 @@ class WideTable:
 
     def _respondent(self, id_col: str | None) -> str:
         try:
-            given, where = {"respondent": id_col}, self._where
+            usual = matching(self.source.columns, "respondent")
             roles = resolve(
-                self.source.columns, given, required=["respondent"], where=where, listed=False
+                self.source.columns,
+                {"respondent": id_col},
+                required=["respondent"],
+                where=self._where,
+                listed=False,
+                aliases=ALIASES if usual else {"respondent": RECORDS},
             )
         except InputError as error:
-            hint = f" To number the respondents, give {named('id_col', ROW_NUMBER)}."
-            advice = f"{error.advice}{hint}".strip()
+            alike = [] if id_col else [name for name in self.source.columns if is_like_an_id(name)]
+            first = [_ids(alike)] if alike else [error.advice] if error.advice else []
+            hint = f"To number the respondents, give {named('id_col', ROW_NUMBER)}."
+            advice = " ".join([*first, hint])
             raise InputError(error.message, advice=advice, setting=error.setting) from None
         return roles["respondent"]
 
@@ -303,12 +314,16 @@ class WideTable:
         """Refuse cells that are no ratings, and columns that are probably no items."""
         faults = Faults(self._place, "cells")
         unlike = [] if self._is_given else self._unlike(columns)
+        ids = [] if self.id_col or self._is_given else self._numbering(columns)
+        unlike = [name for name in unlike if name not in ids]
         for column in columns:
-            if not (column.is_strange or column.name in unlike):
+            if not (column.is_strange or column.name in (*ids, *unlike)):
                 for fault, wrong in column.faults.noted.items():
                     faults.noted[fault] = faults.noted.get(fault, Wrong()) + wrong
-        answers, words = _in_words([column for column in columns if column.is_strange])
+        strange = [each for each in columns if each.is_strange and each.name not in ids]
+        answers, words = _in_words(strange)
         found = {
+            "ids of the respondents, by their names, or as their values count the rows": ids,
             "answers in words": answers,
             "without numbers": words,
             "by their names, or with values outside what most columns hold": unlike,
@@ -316,6 +331,8 @@ class WideTable:
         lines = [f"  {what}: {listing(names)}" for what, names in found.items() if names]
         title = f"{self._where}: columns that hold no ratings, or probably none"
         parts, advice = ["\n".join([title, *lines])] if lines else [], []
+        if ids:
+            advice.append(_ids(ids))
         if answers:
             advice.append(
                 "Ratings are numbers: export answers as numbers, or replace words (1 for yes, 0 "
@@ -324,7 +341,7 @@ class WideTable:
         if words or unlike:
             beside = {*self.attribute_cols, *words, *unlike}
             advice.append(_attributes([name for name in self.source.columns if name in beside]))
-        if unlike:
+        if ids or unlike:
             advice.append(f"If they are items, name all items: {named('item_cols', ['A', 'B'])}.")
         try:
             faults.refuse()
@@ -345,6 +362,19 @@ class WideTable:
         unlike = known | unlike_most(values)
         return [name for name, is_one in zip(names, unlike, strict=True) if is_one]
 
+    def _numbering(self, columns: Sequence[_Column]) -> list[str]:
+        """Name the columns that hold the respondents' ids, by their name or values."""
+        values = np.concatenate(self._head) if self._head else np.empty((0, len(columns)))
+        found = []
+        for column, cells in zip(columns, values.T, strict=True):
+            known = normalized(column.name) in ALIASES["respondent"] | RECORDS
+            differ = column.is_strange or len(np.unique(cells)) == len(cells)
+            by_name = known or (is_like_an_id(column.name) and differ)
+            filled = column.is_strange or not np.isnan(cells).all()
+            if counts_rows(cells) or (by_name and filled):
+                found.append(column.name)
+        return found
+
     def _refuse_repeated(
         self, users: NDArray[Any], rows: NDArray[np.int64], seen: set[object], faults: Faults
     ) -> None:
@@ -359,6 +389,21 @@ class WideTable:
         faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
 
 
+def counts_rows(cells: NDArray[np.float64]) -> bool:
+    """Tell whether a column counts the rows: whole numbers, each larger, or 1 to n in any order.
+
+    >>> counts_rows(np.arange(100.0, 140, 2)), counts_rows(np.array([1.0, 2, 2, 3, 4, 5]))
+    (True, False)
+    """
+    if len(cells) < _IN_ORDER or np.isnan(cells).any() or (cells != np.floor(cells)).any():
+        return False
+    steps = np.diff(cells)
+    return bool((steps > 0).all()) or (
+        len(cells) >= 2 * _IN_ORDER and bool((np.diff(np.sort(cells)) == 1).all())
+    )
+
+
+_IN_ORDER = 6  # numbers that rise row by row by no chance
 _RANGES = 1000  # tried at most
 _SOME = 0.25  # share of a column's cells that lie outside, or off the grid
 _ALL = 0.9  # share of a column's cells that lie outside though not far
@@ -448,6 +493,11 @@ def _descriptions(block: pa.RecordBatch) -> int:
         if isinstance(cell, str) and _IMPORT_ID in cell
     ]
     return max(marked, default=-1) + 1
+
+
+def _ids(columns: Sequence[str]) -> str:
+    ids = " or ".join(named("id_col", name) for name in columns[:_LEAST])
+    return f"If a column holds the respondents' ids, name it: {ids}."
 
 
 def _attributes(columns: Sequence[str]) -> str:

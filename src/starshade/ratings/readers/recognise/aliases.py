@@ -52,6 +52,12 @@ ALIASES: dict[str, frozenset[str]] = {
         "personid subject subjectid case caseid customerid memberid reviewerid"
     ),
 }
+#: names of respondents' ids that count where none of the usual ones is there
+RECORDS = _names(
+    "record recordid recordno recordnumber studyid respid respno idno caseno casenumber "
+    "respondentno respondentnumber responseno responsenumber participantno participantnumber "
+    "subjectno subjectnumber interviewid surveyid uuid"
+)
 #: columns that Qualtrics, LimeSurvey, SurveyMonkey and Google Forms add to the answers, that
 #: programs add to rows, and usual personal attributes
 SURVEY = _names(
@@ -101,6 +107,9 @@ _SETTING = {
 _WORD = {"day": "date", "respondent": "respondent id", "person": "name"}
 _MANY = 5  # so many columns may be a wide table's
 ROW_NUMBER = "#"  # given as the id column: the respondents are numbered 1, 2, …
+_LIKE_AN_ID = re.compile(
+    r"(^|[\W_])(id|ids|no|nr|num|number|key|index|serial)\W*$|[a-z](Id|ID|No|Nr)$|^(id|nr|no)[\W_]"
+)
 _LIKE_A_DATE = re.compile(r"date|time|(^|[\W_])(at|on|day|when)$|[a-z](At|On)$")
 
 
@@ -116,6 +125,17 @@ def headless(*before: tuple[str, Value]) -> str:
 def normalized(name: str) -> str:
     """Return a column name without case and separators."""
     return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def is_like_an_id(name: str) -> bool:
+    """Tell by a column's name whether it may hold the respondents' ids.
+
+    >>> [is_like_an_id(name) for name in ("record_id", "Serial No.", "kidney", "q1")]
+    [True, True, False, False]
+    """
+    lower = name if re.search("[a-z][A-Z]", name) else name.casefold()
+    known = ALIASES["respondent"] | RECORDS
+    return normalized(name) in known or bool(_LIKE_AN_ID.search(lower))
 
 
 def matching(
