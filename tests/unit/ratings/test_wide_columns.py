@@ -282,3 +282,18 @@ def test_the_advice_offers_a_column_like_an_id_first(tmp_path) -> None:
 def test_answers_with_a_name_like_an_id_are_items() -> None:
     table = pa.table(answers(1, 5, 4) | {"yes or no": [1 + i % 2 for i in EVERY]})
     assert read_ratings(table, wide=True, id_col="#").n_items == 5
+
+
+@pytest.mark.parametrize("index", ["user", "who", "level"])
+def test_the_index_of_a_frame_is_no_item(index: str, tmp_path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(answers(1, 5, 4))
+    frame.index = pandas.Index([i % 2 + 10 * i for i in EVERY], name=index)
+    frame.to_parquet(tmp_path / "x.parquet")
+    for source in (frame, tmp_path / "x.parquet"):
+        numbered = read_ratings(source, wide=True, id_col="#")
+        assert list(numbered.items) == ["q0", "q1", "q2", "q3"]
+        assert numbered.report.notes == (f"columns not read: '{index}'",)
+        by_index = read_ratings(source, wide=True)
+        assert list(by_index.items) == ["q0", "q1", "q2", "q3"]
+        assert by_index.users[1] == "11"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _ROWS = 1 << 18
-_INDEX = re.compile(r"__index_level_\d+__")  # how pandas exports its index
+_INDEX = re.compile(r"__index_level_\d+__")  # how pandas exports an index without a name
 
 
 class ParquetSource:
@@ -40,7 +41,9 @@ class ParquetSource:
         schemas = []
         for file in self.files:
             with _parquet(file) as opened:
-                schemas.append(tuple(n for n in opened.schema_arrow.names if not _INDEX.match(n)))
+                schema = opened.schema_arrow
+                schemas.append(tuple(n for n in schema.names if not _INDEX.match(n)))
+                self.index = _index(schema)
                 self._counts.append(opened.metadata.num_rows)
         self.columns: tuple[str, ...] = schemas[0]
         refuse_repeated(self.columns, self.shown)
@@ -100,6 +103,7 @@ class FrameSource:
                 f"{self.shown}: cannot be read as Arrow columns ({error})",
                 advice="A column must hold values of one type.",
             ) from None
+        self.index = _index(self._reader.schema)
         names = [str(name) for name in self._reader.schema.names]
         self.columns = tuple(name for name in names if not _INDEX.match(name))
         refuse_repeated(self.columns, self.shown)
@@ -121,6 +125,16 @@ class FrameSource:
     def locate(self, row: int) -> str:
         """Name the row (from 1)."""
         return f"{self.shown}, row {row + 1}"
+
+
+def _index(schema: pa.Schema) -> tuple[str, ...]:
+    """Return the columns that are the index of a frame of pandas."""
+    try:
+        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        names = described.get("index_columns", [])
+    except (ValueError, AttributeError):
+        return ()
+    return tuple(n for n in names if isinstance(n, str) and not _INDEX.match(n))
 
 
 def _without_views(column: pa.Array) -> pa.Array:

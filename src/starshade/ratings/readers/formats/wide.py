@@ -99,6 +99,8 @@ class WideTable:
         self._nulls = nulls
         self._show = show_values
         self._where = where
+        # of pandas: ids, or numbers of rows, but no item unless it is named
+        self._index: tuple[str, ...] = getattr(source, "index", ())
         self.id_col = None if id_col == ROW_NUMBER else self._respondent(id_col)
         roles = {f"attribute {i}": name for i, name in enumerate(attribute_cols, 1)}
         columns = resolve(source.columns, roles, required=list(roles), where=where, listed=False)
@@ -125,6 +127,8 @@ class WideTable:
     def _respondent(self, id_col: str | None) -> str:
         try:
             usual = matching(self.source.columns, "respondent")
+            if not usual and len(self._index) == 1:
+                id_col = id_col or self._index[0]
             roles = resolve(
                 self.source.columns,
                 {"respondent": id_col},
@@ -145,6 +149,7 @@ class WideTable:
         """Return the columns of the items in the table's order."""
         columns = self.source.columns
         if not item_cols:
+            beside = {*beside, *self._index}
             return tuple(name for name in columns if name.strip() and name not in beside)
         chosen: set[str] = set()
         for name in item_cols:
