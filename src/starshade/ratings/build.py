@@ -89,7 +89,7 @@ def build(
         report = replace(
             report,
             merged_duplicates=report.merged_duplicates + int(same.sum()),
-            notes=told(report.notes, stepped, chosen, on_duplicate),
+            notes=told(report.notes, stepped, chosen, on_duplicate, merged.tied),
         )
         levels, _ = level_table(held, chosen)
         cells = merged.recoded(used, before, levels, chosen)

@@ -95,7 +95,7 @@ class ReadingSettings:
         "When somebody rated an item twice",
         "When a user rated an item twice: error stops; last takes the latest date, then the last "
         "row; first the earliest date, then the first row; latest is last, but requires dates; or "
-        "take the mean, sum or max.",
+        "take the mean, sum or max. A date is a day: within one the order of rows counts.",
         default="error",
     )
     delimiter: str | None = settable(

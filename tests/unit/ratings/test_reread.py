@@ -16,6 +16,7 @@ import pytest
 
 from starshade.errors import ConfigError, InputError
 from starshade.ratings.read import read_ratings
+from starshade.ratings.shards.convert import convert_to_shards
 from tests.unit.ratings.samples import values, write
 
 #: u rated x three times, the second row the latest; y once
@@ -122,3 +123,40 @@ def test_whole_decimals_beyond_exact_floats_are_refused(tmp_path: Path) -> None:
             read_ratings(source)
     near = pa.table({"user": [2.0**53, 1.0], "item": [1, 1], "rating": [3, 4]})
     assert read_ratings(near).n_users == 2
+
+
+#: u rated x and z twice on one day, z with one value; y on two days
+ONE_DAY = (
+    "user,item,rating,date\n"
+    "u,x,5,2020-01-01 20:00:00\nu,x,2,2020-01-01 08:00:00\n"
+    "u,y,5,2020-01-02 20:00:00\nu,y,2,2020-01-01 08:00:00\n"
+    "u,z,3,2020-01-01 20:00:00\nu,z,3,2020-01-01 08:00:00\n"
+    "v,x,1,2020-01-01 08:00:00\n"
+)
+IN_SECONDS = "user,item,rating,date\n1,1,5,1577908800\n1,1,2,1577865600\n2,1,1,1577865600\n"
+
+
+@pytest.mark.parametrize("text", [ONE_DAY, IN_SECONDS])
+@pytest.mark.parametrize(
+    ("how", "day"), [("first", "earliest"), ("last", "latest"), ("latest",) * 2]
+)
+def test_that_the_order_of_rows_decided_within_a_day_is_said(
+    text: str, how: Any, day: str, tmp_path: Path
+) -> None:
+    said = (
+        f"1 repeated rating with different values on the {day} day: times of day are not kept, so "
+        "the order of rows decided"
+    )
+    path = _plain(text, tmp_path)
+    assert said in read_ratings(path, on_duplicate=how).report.notes
+    convert_to_shards(path, tmp_path / "shards", 2, on_duplicate=how)
+    assert said in read_ratings(tmp_path / "shards").report.notes
+    for other in ("mean", "max"):
+        notes = read_ratings(path, on_duplicate=other).report.notes  # type: ignore[arg-type]
+        assert not any("order of rows" in note for note in notes)
+
+
+@EVERYWHERE
+def test_days_that_decide_raise_no_note(source: Source, tmp_path: Path) -> None:
+    notes = read_ratings(source(TWICE, tmp_path), on_duplicate="last").report.notes
+    assert not any("order of rows" in note for note in notes)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import aside, named
+from starshade.plain import counted
 from starshade.ratings.levels import code_type, places_of
 from starshade.ratings.rows.wrong import NAMED, Wrong, allowed_ratings
 from starshade.ratings.scale import Scale
@@ -70,7 +71,8 @@ class Merged:
     """One cell of each run of cells.
 
     `cells`: with their codes of before. `changed`: those whose rating is computed from several,
-    `means` (or sums), and `ends`: where the last of each run was. `how`: the rule.
+    `means` (or sums), and `ends`: where the last of each run was. `how`: the rule. `tied`: runs
+    whose rating the order of rows decided, as several had that day and different ratings.
     """
 
     cells: ByItem
@@ -78,11 +80,12 @@ class Merged:
     means: NDArray[np.float64]
     ends: NDArray[np.int64]
     how: OnDuplicate = "last"
+    tied: int = 0
 
     @classmethod
-    def of(cls, cells: ByItem) -> Merged:
+    def of(cls, cells: ByItem, tied: int = 0) -> Merged:
         """Take cells of which none repeats another."""
-        return cls(cells, np.empty(0, int), np.empty(0), np.empty(0, int))
+        return cls(cells, np.empty(0, int), np.empty(0), np.empty(0, int), tied=tied)
 
     def counts(self, n_levels: int) -> NDArray[np.int64]:
         """Count the cells that still have each level."""
@@ -130,7 +133,7 @@ def merge(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate, levels: NDAr
     ends = np.append(starts[1:], len(same)) - 1
     runs = np.flatnonzero(ends > starts)
     kept = starts.copy()
-    kept[runs] = _kept(cells, same, how)
+    kept[runs], tied = _kept(cells, same, how)
     # cells kept before each item's first
     indptr = np.concatenate([[0], np.cumsum(~same)])[cells.indptr]
     merged = ByItem(
@@ -140,7 +143,7 @@ def merge(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate, levels: NDAr
         None if cells.days is None else cells.days[kept],
     )
     if how not in ("mean", "sum"):
-        return Merged.of(merged)
+        return Merged.of(merged, tied)
     values = levels[cells.codes]
     means = np.array(
         [
@@ -151,8 +154,10 @@ def merge(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate, levels: NDAr
     return Merged(merged, runs, means, ends[runs], how)
 
 
-def _kept(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate) -> NDArray[np.int64]:
-    """Return the cell that stays of each run of several."""
+def _kept(
+    cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate
+) -> tuple[NDArray[np.int64], int]:
+    """Return the cell that stays of each run of several, and in how many the day did not decide."""
     several = same.copy()
     several[:-1] |= same[1:]
     where = np.flatnonzero(several)
@@ -165,7 +170,13 @@ def _kept(cells: ByItem, same: NDArray[np.bool_], how: OnDuplicate) -> NDArray[n
     order = where[np.lexsort((days, rating, run))]  # stable: in file order where all are equal
     bounds = np.flatnonzero(np.diff(run))
     first, last = np.append(0, bounds + 1), np.append(bounds, len(where) - 1)
-    return np.asarray(order[first if how == "first" else last])
+    kept = np.asarray(order[first if how == "first" else last])
+    if how not in ("first", "last", "latest") or cells.days is None:
+        return kept, 0
+    of_run = np.repeat(kept, last - first + 1)
+    on_the_day = (cells.days[where] == cells.days[of_run]) & (cells.days[where] != UNKNOWN_DAY)
+    open_ = on_the_day & (cells.codes[where] != cells.codes[of_run])
+    return kept, int(np.count_nonzero(np.logical_or.reduceat(open_, first)))
 
 
 def off_the_steps(
@@ -193,8 +204,18 @@ def widened(scale: Scale, how: OnDuplicate, held: NDArray[np.float64], *, off: b
     return Scale.infer(held) if how == "sum" else Scale(scale.minimum, scale.maximum)
 
 
-def told(notes: tuple[str, ...], before: Scale, after: Scale, how: OnDuplicate) -> tuple[str, ...]:
-    """Return the notes, and that means or sums changed the scale."""
+def told(
+    notes: tuple[str, ...], before: Scale, after: Scale, how: OnDuplicate, tied: int
+) -> tuple[str, ...]:
+    """Return the notes, and that means or sums changed the scale, or days were `tied`."""
+    if tied:
+        pairs = counted(tied, "repeated rating")
+        decided = "earliest" if how == "first" else "latest"
+        notes = (
+            *notes,
+            f"{pairs} with different values on the {decided} day: times of day are not kept, so "
+            "the order of rows decided",
+        )
     if after == before:
         return notes
     what = f"the scale is {after}" if how == "sum" else f"the scale is real-valued, {after}"

@@ -23,7 +23,10 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """How many cells have each level, means of cells that repeat, and rows that are wrong."""
+    """How many cells have each level, means of cells that repeat, and rows that are wrong.
+
+    `tied`: see `Merged`.
+    """
 
     counts: NDArray[np.int64]
     means: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -31,6 +34,7 @@ class Found:
     repeated: Wrong = field(default_factory=Wrong)
     off: Wrong = field(default_factory=Wrong)
     is_off: bool = False
+    tied: int = 0
 
     def __add__(self, other: Found) -> Found:
         return Found(
@@ -40,6 +44,7 @@ class Found:
             self.repeated + other.repeated,
             self.off + other.off,
             self.is_off or other.is_off,
+            self.tied + other.tied,
         )
 
     @property
@@ -60,6 +65,7 @@ class Found:
             "repeated": astuple(self.repeated),
             "off": astuple(self.off),
             "is_off": self.is_off,
+            "tied": self.tied,
         }
 
     @classmethod

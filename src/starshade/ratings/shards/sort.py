@@ -143,7 +143,8 @@ class Sorted:
 
     def _told(self, read_on: Coding, coding: Coding, found: Found) -> ReadReport:
         report = self.report
-        before = told(report.notes[: self.said], read_on.scale, coding.scale, self.on_duplicate)
+        scales = read_on.scale, coding.scale
+        before = told(report.notes[: self.said], *scales, self.on_duplicate, found.tied)
         suspects: tuple[str, ...] = ()
         if self.scale is None:
             held = np.concatenate([read_on.levels[found.used], found.means])
@@ -183,6 +184,7 @@ class Sorted:
             int(laid.same.sum()),
             off=merged.wrong(off, rows()) if refused else Wrong(),
             is_off=bool(off.any()),
+            tied=merged.tied,
         )
         return _Looked(users, laid, merged, found)
 
