@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 
 import numpy as np
 import pyarrow as pa
@@ -9,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade.errors import InputError
+from starshade.ratings.read import read_ratings
 from starshade.ratings.readers.columns import NullValues
 from starshade.ratings.readers.dates import DayColumn
 from starshade.ratings.readers.faults import Faults
+from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.staging import NO_DAY
 from tests.naive import dates as naive
+from tests.unit.ratings.samples import write
 
 FIRST, LAST = datetime.datetime(1900, 1, 2), datetime.datetime(2100, 1, 1)
 ZONES = st.integers(-14 * 60, 14 * 60).map(
@@ -162,3 +166,19 @@ def test_a_date_in_another_order_is_told_how_to_be_written(text: str) -> None:
         days([text, text])
     assert "as YYYY-MM-DD, 2022-04-19 for 19.04.2022 or 4/19/2022" in caught.value.advice
     assert "dates=False" in caught.value.advice
+
+
+@pytest.mark.parametrize("values", [(44000, 43000), (2019, 2020), (43831.5, 43832.25), (0, 5)])
+@pytest.mark.parametrize("packed", [False, True])
+def test_numbers_that_are_no_seconds_are_noted(values, packed: bool, tmp_path) -> None:
+    rows = "".join(f"{i},{i},{i % 5 + 1},{values[i % 2]}\n" for i in range(1, 20))
+    text = f"user,item,rating,date\n{rows}"
+    path = write(tmp_path / "r.csv", text)
+    if packed:
+        path = write(tmp_path / "r.csv.gz", gzip.compress(text.encode()))
+    (said,) = read_ratings(path).report.notes
+    assert "fall in 1970: if they are days as Excel counts them (44000) or years (2020)" in said
+    convert_to_shards(path, tmp_path / "shards", 2)
+    assert read_ratings(tmp_path / "shards").report.notes == (said,)
+    later = write(tmp_path / "s.csv", text + "30,1,1,1577908800\n")
+    assert read_ratings(later).report.notes == ()

@@ -308,8 +308,8 @@ def _plain(
     first = head.rows[0]
     if not all(is_canonical_integer(first[place[role]]) for role in ("user", "item")):
         return None
-    # the fast path would take 20031231 for seconds
-    if "day" in place and len(first[place["day"]]) == 8:
+    # the fast path would take 20031231 for seconds, and says nothing of dates that are all in 1970
+    if "day" in place and len(first[place["day"]]) <= 8:
         return None
     if head.dialect.header and not all(_is_one_line(file) for file in files):
         return None

@@ -18,7 +18,10 @@ from starshade.ratings.readers.formats.tables import ParquetSource, Source
 from starshade.ratings.rows.wrong import Wrong
 from starshade.ratings.staging import Batch
 
-IN_1970 = "all dates fall in 1970: are they seconds since 1970-01-01?"
+IN_1970 = (
+    "all dates are read as seconds since 1970-01-01 and fall in 1970: if they are days as Excel "
+    "counts them (44000) or years (2020), write them as YYYY-MM-DD"
+)
 
 
 class KeptRows:
