@@ -37,6 +37,8 @@ def gap_codes(counts: Mapping[float, int]) -> set[float]:
         known = all(level in HIGH for level in group)
         if any(level != int(level) for level in group) or (len(group) > len(body) and not known):
             continue
+        if above_an_unused_level(body, group, counts):
+            return set(group)
         steps = [1.0, *(high - low for low, high in pairwise(body))]
         if group[0] - body[-1] < 3 * max(steps):
             continue
@@ -50,6 +52,18 @@ def gap_codes(counts: Mapping[float, int]) -> set[float]:
         if not has_tail([counts[level] for level in body]) or times >= 3 * counts[body[-1]]:
             return set(group)
     return set()
+
+
+def above_an_unused_level(
+    body: list[float], group: list[float], counts: Mapping[float, int]
+) -> bool:
+    """Tell whether the body is 0 or 1 to n, n is frequent, and the group begins at n + 2."""
+    start, end = int(body[0]), int(body[-1])
+    if start not in (0, 1) or end - start < 3 or body != list(range(start, end + 1)):
+        return False
+    if group[0] != end + 2 or any(level not in DIGIT for level in group) or group[-1] not in (8, 9):
+        return False
+    return counts[end] >= 10 and not has_tail([counts[level] for level in body])
 
 
 def has_tail(counts: list[int]) -> bool:

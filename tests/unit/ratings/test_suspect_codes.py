@@ -52,6 +52,10 @@ def long_of(frame: Any) -> Any:
 GROUPS = {
     "ess": (range(11), [77, 88, 99]),
     "ess, one digit": (range(1, 6), [8, 9]),
+    "digits above an unused one": (range(1, 6), [7, 8, 9]),
+    "two digits above an unused one": (range(1, 6), [7, 8]),
+    "one digit above an unused one": (range(1, 8), [9]),
+    "from 0": (range(5), [6, 7, 8, 9]),
     "issp": (range(1, 6), [-1, -2, -8]),
     "wvs": (range(1, 11), [-5, -4, -2, -1]),
     "cchs": (range(11), [95, 96, 97, 98, 99]),
@@ -88,6 +92,10 @@ def jester() -> Any:
 QUIET: dict[str, Callable[[], Any]] = {
     "jester without 99": jester,
     "1 to 10 without 2": lambda: survey([1, *range(3, 11)]),
+    "1 to 10 without 6": lambda: survey([*range(1, 6), *range(7, 11)]),
+    "1 to 7 without 6": lambda: survey([*range(1, 6), 7]),
+    "1 to 9": lambda: survey(range(1, 10)),
+    "0 to 10 by twos": lambda: survey(range(0, 11, 2)),
     "a slider alone": lambda: survey(range(101)),
     "a slider by tens": lambda: survey(range(0, 101, 10)),
     "minus 3 to 3": lambda: survey(range(-3, 4)),
@@ -164,6 +172,20 @@ def test_zeros_that_prevail_in_a_filled_frame_are_questioned() -> None:
 def test_zero_is_an_answer_where_others_are_as_frequent() -> None:
     assert notes_on(survey(range(11))) == ()
     assert notes_on(survey([0, 0, *range(11)])) == ()
+
+
+def test_codes_of_one_digit_are_named_where_they_are_rare_or_frequent() -> None:
+    for share in (0.015, 0.12):
+        frame = survey(range(1, 6), [7, 8, 9], share)
+        for notes in (notes_on(frame), read_ratings(long_of(frame)).report.notes):
+            assert "7, 8 and 9 look like codes" in notes[0]
+
+
+def test_a_level_beside_rare_ones_may_be_unused_by_chance() -> None:
+    levels = np.array([1.0, 2, 3, 4, 5, 7, 8, 9])
+    for often, marked in ((9, 0), (10, 3)):
+        counts = np.array([20, 20, 20, 20, often, 5, 5, 5])
+        assert np.count_nonzero(outlying(levels, counts)) == marked
 
 
 LEVEL = st.one_of(

@@ -82,6 +82,8 @@ _DENSE = 4  # levels at least that make a scale
 _MOST_LEVELS = 21  # of a scale on which 0 is questioned
 _TOP = 3  # a scale below that may have a negative end
 _DIGIT = (6.0, 7.0, 8.0, 9.0)  # codes of one digit, above a shorter scale
+_LAST_DIGITS = 8  # a scale that ends here or at 9 is rare
+_OFTEN = 10  # ratings of a level beside one that is unused by no chance
 
 
 def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
@@ -189,6 +191,8 @@ def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64]) -> int:
         if (n > len(body) and not known) or (group != np.floor(group)).any():
             continue
         gap, inner = group[0] - body[-1], np.diff(body).max(initial=1)
+        if _is_above_unused(body, group, counts[:-n]):
+            return n
         if gap < _FAR * inner:
             continue
         size = max(abs(body[0]), abs(body[-1]), 1)
@@ -199,6 +203,19 @@ def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64]) -> int:
         if not _is_tail(counts[:-n]) or counts[-n:].sum() >= _FAR * counts[-n - 1]:
             return n
     return 0
+
+
+def _is_above_unused(
+    body: NDArray[np.float64], group: NDArray[np.float64], counts: NDArray[np.int64]
+) -> bool:
+    """Tell whether 7, 8 and 9 lie above 1 to 5, or 9 above 1 to 7, but for one level unused.
+
+    The level below it is frequent, and it is no chance that one is unused; `counts`: of the body.
+    """
+    whole = len(body) >= _DENSE and body[0] in (0, 1) and (np.diff(body) == 1).all()
+    if not whole or group[0] - body[-1] != 2 or not np.isin(group, _DIGIT).all():
+        return False
+    return bool(group[-1] >= _LAST_DIGITS and counts[-1] >= _OFTEN and not _is_tail(counts))
 
 
 def _is_tail(counts: NDArray[np.int64]) -> bool:
