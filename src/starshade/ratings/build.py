@@ -78,7 +78,8 @@ def build(
         rows = partial(row_numbers, staged, ranks)
         if on_duplicate == "error":
             name = namer(cells, users, items) if show_values else None
-            raise refuse_repeated(repeated_rows(same, rows(), locate, name), locate)
+            wrong = repeated_rows(same, rows(), locate, name)
+            raise refuse_repeated(wrong, locate, users)
         merged = merge(cells, same, on_duplicate, levels)
         off = merged.off(chosen)
         if off.any() and scale is not None:

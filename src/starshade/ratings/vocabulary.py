@@ -15,6 +15,19 @@ from numpy.typing import NDArray
 
 from starshade.kernels.fingerprint import fingerprint_bytes, fingerprint_integers
 
+_NOTHING = frozenset(
+    ["null", "none", "nan", "na", "n/a", "#n/a", "\\n", "<na>", "nil", "undefined"]
+)
+
+
+def is_nothing(text: str) -> bool:
+    """Tell whether an id is a word for no id.
+
+    >>> is_nothing(" NULL"), is_nothing("nancy")
+    (True, False)
+    """
+    return text.strip().casefold() in _NOTHING
+
 
 def is_canonical_integer(text: str) -> bool:
     """Tell whether `text` is the one way to write a non-negative integer below 2**63.

@@ -160,3 +160,34 @@ def test_that_the_order_of_rows_decided_within_a_day_is_said(
 def test_days_that_decide_raise_no_note(source: Source, tmp_path: Path) -> None:
     notes = read_ratings(source(TWICE, tmp_path), on_duplicate="last").report.notes
     assert not any("order of rows" in note for note in notes)
+
+
+@pytest.mark.parametrize("word", ["NULL", "nan"])
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_rows_of_no_user_are_to_be_left_out_before_any_are_merged(
+    word: str, is_frame: bool, tmp_path: Path
+) -> None:
+    columns = {
+        "user": [word if i % 7 == 0 else f"u{i}" for i in range(70)],
+        "item": [i % 3 for i in range(70)],
+        "rating": [i % 5 + 1 for i in range(70)],
+    }
+    rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    text = "\n".join(["user,item,rating", *rows]) + "\n"
+    source = pa.table(columns) if is_frame else _plain(text, tmp_path)
+    for read in (read_ratings, lambda rows: convert_to_shards(rows, tmp_path / "shards", 2)):
+        with pytest.raises(InputError, match="for a second time") as caught:
+            read(source)
+        assert (caught.value.advice or "").startswith(
+            "Leave rows out first whose user id is a word for nothing, such as NULL or nan"
+        )
+
+
+def test_respondents_without_an_id_are_no_repeated_ones(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "id,a,b\nNULL,1,2\nu,1,3\nNULL,3,4\nu,1,1\n")
+    with pytest.raises(InputError) as caught:
+        read_ratings(path, wide=True)
+    assert "more than once\n  " in caught.value.message
+    assert "line 5: again" in caught.value.message
+    assert "whose id is a word for nothing, such as NULL or nan\n" in caught.value.message
+    assert "Leave those rows out" in (caught.value.advice or "")

@@ -18,7 +18,7 @@ from starshade.errors import InputError
 from starshade.naming import aside
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.rows.wrong import NAMED
-from starshade.ratings.vocabulary import is_canonical_integer
+from starshade.ratings.vocabulary import is_canonical_integer, is_nothing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -262,9 +262,6 @@ ODD_IDS = {
     "total": "some {role} ids are words such as Total or Mean: remove rows that sum up others",
     "mixed": "some {role} ids end with .0 and others are whole numbers: 1 and 1.0 are two {role}s",
 }
-_NOTHING = frozenset(
-    ["null", "none", "nan", "na", "n/a", "#n/a", "\\n", "<na>", "nil", "undefined"]
-)
 _SUMS = frozenset(("total", "grand total", "subtotal", "sum", "mean", "average", "avg", "median"))
 _BLANKS = "\u200b\u200c\u200d\u2060\ufeff"  # not seen, and not blank by Unicode
 
@@ -340,7 +337,7 @@ class IdColumn:
         if any(text != text.strip().strip(_BLANKS) for text in texts):
             self.odd.add("padded")
         short = {text.strip().casefold() for text in texts if len(text) <= _SHORT}
-        if short & _NOTHING:
+        if any(map(is_nothing, short)):
             self.odd.add("null")
         if short & _SUMS and self.role != "item":
             self.odd.add("total")

@@ -18,7 +18,7 @@ from starshade.ratings.rows.wrong import NAMED, Wrong, allowed_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.settings import OnDuplicate
 from starshade.ratings.table import UNKNOWN_DAY, ByItem
-from starshade.ratings.vocabulary import Vocabulary
+from starshade.ratings.vocabulary import Vocabulary, is_nothing
 
 #: what several ratings of one item by one user may become
 RULES = "last (the latest date, then the last row), first, latest, mean, sum or max"
@@ -56,12 +56,18 @@ def namer(cells: ByItem, users: Vocabulary, items: Vocabulary) -> Callable[[int]
     return name
 
 
-def refuse_repeated(wrong: Wrong, locate: Callable[[int], str]) -> InputError:
+def refuse_repeated(wrong: Wrong, locate: Callable[[int], str], users: Vocabulary) -> InputError:
     """Return the error that names rows which repeat an earlier one."""
+    nothing = (
+        "Leave rows out first whose user id is a word for nothing, such as NULL or nan: they are "
+        "read as of one user. "
+        if any(map(is_nothing, users.texts))
+        else ""
+    )
     return InputError(
         "rows that rate an item for a second time (allowed: one rating per user and item)\n"
         + wrong.named(locate),
-        advice=f"Choose with {named('on_duplicate')}: {RULES}.",
+        advice=f"{nothing}Choose with {named('on_duplicate')}: {RULES}.",
         setting="on_duplicate",
     )
 

@@ -117,7 +117,7 @@ class Sorted:
         pieces = Pieces(self, folder, done, cuts, firsts, read_on, None)
         entries, found = pieces.write(engine)
         if found.repeated:
-            raise refuse_repeated(found.repeated, self.locate)
+            raise refuse_repeated(found.repeated, self.locate, self.users)
         if found.off:
             raise off_the_steps(found.off, read_on.scale, self.on_duplicate, self.locate)
         coding = read_on

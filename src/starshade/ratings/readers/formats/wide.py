@@ -37,9 +37,9 @@ from starshade.ratings.readers.recognise.aliases import (
     normalized,
     resolve,
 )
-from starshade.ratings.rows.wrong import Wrong
+from starshade.ratings.rows.wrong import NAMED, Wrong
 from starshade.ratings.staging import Batch
-from starshade.ratings.vocabulary import is_canonical_integer
+from starshade.ratings.vocabulary import is_canonical_integer, is_nothing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,6 +52,10 @@ _WORDS = 12  # different texts at most that are taken for answers in words
 _LOOKED = 1 << 20  # cells by which columns are compared, from the first rows
 _LEAST = 3  # columns that make most
 _REPEATED = Fault("respondents that stand in the table more than once", "Keep one row for each.")
+_NO_IDS = Fault(
+    "respondents whose id is a word for nothing, such as NULL or nan",
+    "Leave those rows out, or give each respondent an id.",
+)
 
 
 @dataclass
@@ -390,8 +394,11 @@ class WideTable:
         for i, user in enumerate(ids):
             repeated[i] = user in seen
             seen.add(user)
-        where = np.flatnonzero(repeated)
-        faults.add(_REPEATED, rows[where], lambda k: ids[where[k]] if self._show else "again")
+        nothing = np.array([is_nothing(user) for user in ids], dtype=np.bool_)
+        for fault, wrong in ((_REPEATED, repeated & ~nothing), (_NO_IDS, repeated & nothing)):
+            where = np.flatnonzero(wrong)
+            again = [ids[k] if self._show else "again" for k in where[:NAMED]]
+            faults.add(fault, rows[where], again.__getitem__)
 
 
 def counts_rows(cells: NDArray[np.float64]) -> bool:
