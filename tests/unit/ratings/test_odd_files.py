@@ -102,6 +102,9 @@ def test_columns_in_another_order_are_asked_about(tmp_path, text: str, why: str)
         ("user,item,rating\na,x,True\n", "1 for true, yes or like, 0 for false"),
         ("user,item,rating\na,x,dislike\n", "0 for false, no or dislike"),
         ("user,item,rating\n1,a,x,4\n2,b,y,5\n", "one field more than the header"),
+        ("user,item,rating\n1,a,4,\n2,b,5,\n", "^(?s:.*)Every row ends with a delimiter"),
+        ("user;item;rating\r\n1;a;4;\r\n2;b;5;\r\n\r\n", "Every row ends with a delimiter"),
+        ("user,item,rating\n1,a,4,\n2,b,y,5\n", "name their first column"),
         ("user,item,rating,date\na,x,4,2020-01-01\nb,x,4,0000-00-00\n", r"\(null_values\)"),
     ],
 )

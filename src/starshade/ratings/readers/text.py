@@ -167,7 +167,10 @@ class TextSource:
                 )
             if every and structure.ragged_fields[0] == self._n_fields + self._stride:
                 advice.append(
-                    "These rows have one field more than the header: name their first column "
+                    "Every row ends with a delimiter, unlike the header: remove it from the rows, "
+                    "or add one to the header."
+                    if self._all_end_empty(file)
+                    else "These rows have one field more than the header: name their first column "
                     "there, perhaps row numbers."
                 )
             parts.append(f"rows with a wrong number of fields ({expected})")
@@ -184,6 +187,13 @@ class TextSource:
         if structure.loose or structure.open_line:
             advice.append('Within a quoted field a quote is written twice: "".')
         raise InputError("\n".join(parts), advice=" ".join(advice))
+
+    def _all_end_empty(self, file: Input) -> bool:
+        """Tell whether a delimiter ends every line below the header."""
+        end = self.dialect.delimiter.encode()
+        with file.path.open("rb") as handle:
+            handle.readline()
+            return all(line.rstrip(b"\r\n").endswith(end) for line in handle if line.strip())
 
     def _refuse_encoding(self, file: Input) -> None:
         with file.path.open("rb") as handle:
