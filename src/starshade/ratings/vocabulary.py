@@ -29,6 +29,18 @@ def is_nothing(text: str) -> bool:
     return text.strip().casefold() in _NOTHING
 
 
+_SUMS = frozenset(("total", "grand total", "subtotal", "sum", "mean", "average", "avg", "median"))
+
+
+def is_sum(text: str) -> bool:
+    """Tell whether the id of a row says that it sums up others.
+
+    >>> is_sum("Grand total"), is_sum("totality")
+    (True, False)
+    """
+    return text.strip().casefold() in _SUMS
+
+
 def is_canonical_integer(text: str) -> bool:
     """Tell whether `text` is the one way to write a non-negative integer below 2**63.
 

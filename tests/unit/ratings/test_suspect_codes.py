@@ -174,6 +174,18 @@ def test_zero_is_an_answer_where_others_are_as_frequent() -> None:
     assert notes_on(survey([0, 0, *range(11)])) == ()
 
 
+def test_a_row_that_sums_up_others_holds_no_codes() -> None:
+    rows = survey(range(1, 6)).to_pydict()
+    rows["id"] = [f"p{i}" for i in rows["id"]]
+    for column, cells in rows.items():
+        cells += ["Total"] if column == "id" else [100.0]
+    for notes in (notes_on(pa.table(rows)), read_ratings(long_of(pa.table(rows))).report.notes):
+        (said,) = notes
+        assert "remove rows that sum up others" in said
+    rows["q1"][3] = rows["q2"][5] = rows["q3"][7] = 99.0
+    assert any("99 looks like a code" in note for note in notes_on(pa.table(rows)))
+
+
 def test_codes_of_one_digit_are_named_where_they_are_rare_or_frequent() -> None:
     for share in (0.015, 0.12):
         frame = survey(range(1, 6), [7, 8, 9], share)

@@ -18,7 +18,7 @@ from starshade.errors import InputError
 from starshade.naming import aside
 from starshade.ratings.readers.faults import Fault, Faults, quoted
 from starshade.ratings.rows.wrong import NAMED
-from starshade.ratings.vocabulary import is_canonical_integer, is_nothing
+from starshade.ratings.vocabulary import is_canonical_integer, is_nothing, is_sum
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -262,7 +262,6 @@ ODD_IDS = {
     "total": "some {role} ids are words such as Total or Mean: remove rows that sum up others",
     "mixed": "some {role} ids end with .0 and others are whole numbers: 1 and 1.0 are two {role}s",
 }
-_SUMS = frozenset(("total", "grand total", "subtotal", "sum", "mean", "average", "avg", "median"))
 _BLANKS = "\u200b\u200c\u200d\u2060\ufeff"  # not seen, and not blank by Unicode
 
 
@@ -339,7 +338,7 @@ class IdColumn:
         short = {text.strip().casefold() for text in texts if len(text) <= _SHORT}
         if any(map(is_nothing, short)):
             self.odd.add("null")
-        if short & _SUMS and self.role != "item":
+        if any(map(is_sum, short)) and self.role != "item":
             self.odd.add("total")
         self._note_numbers({True} if any(map(_POINT_ZERO.fullmatch, texts)) else set())
         self._note_numbers({False} if any(map(str.isdecimal, texts)) else set())

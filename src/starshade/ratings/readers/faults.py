@@ -12,6 +12,7 @@ from starshade.errors import InputError
 from starshade.naming import named
 from starshade.ratings.rows.wrong import NAMED, Wrong
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import is_sum
 
 _LONGEST = 40  # characters of a value that a message repeats
 
@@ -90,7 +91,7 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
     """Say in a note which ratings look like codes, where the scale was found in the data.
 
     A wide table is judged by its columns too: one of them may be an attribute that was not declared
-    as such.
+    as such. Rows that sum up others are left aside.
 
     Returns: one sentence, or none.
     """
@@ -98,7 +99,12 @@ def suspect_codes(ratings: Ratings) -> tuple[str, ...]:
         return ()
     levels, by_item = ratings.levels, ratings.by_item
     wide = ratings.report.format == "wide"
-    columns = np.split(by_item.codes, by_item.indptr[1:-1]) if wide else [ratings.codes]
+    columns = np.split(by_item.codes, by_item.indptr[1:-1]) if wide else [by_item.codes]
+    first = len(ratings.users.integers)
+    if sums := [i for i, user in enumerate(ratings.users.texts, first) if is_sum(user)]:
+        own = ~np.isin(by_item.users, sums)
+        parts = np.split(own, by_item.indptr[1:-1]) if wide else [own]
+        columns = [codes[kept] for codes, kept in zip(columns, parts, strict=True)]
     filled = wide and ratings.n_ratings == ratings.n_users * ratings.n_items
     counts = [np.bincount(each, minlength=len(levels)) for each in columns]
     return suspected(levels, counts, filled=filled)
