@@ -166,6 +166,7 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
     with pytest.raises(InputError, match=r"answers in words: 'Q1', 'Q2'\n.*numbers: 'why'") as it:
         read_ratings(path, wide=True)
     assert 'attribute_cols=["why"]' in it.value.advice
+    assert "item_cols" not in it.value.advice
     assert "Q1" not in it.value.advice
 
 
@@ -297,3 +298,20 @@ def test_the_index_of_a_frame_is_no_item(index: str, tmp_path) -> None:
         by_index = read_ratings(source, wide=True)
         assert list(by_index.items) == ["q0", "q1", "q2", "q3"]
         assert by_index.users[1] == "11"
+
+
+def test_columns_found_by_their_values_alone_are_not_advised_with_those_found_by_name() -> None:
+    table = answers(1, 5, 6) | {
+        "IPAddress": ["127.0.0.1"] * N,
+        "Q2_1": [(37 * i) % 101 for i in EVERY],
+        "Age": [18 + i for i in EVERY],
+    }
+    with pytest.raises(InputError) as caught:
+        read(table)
+    assert "\n  by their names: 'Age'\n  with values outside what most columns hold: 'Q2_1'" in (
+        caught.value.message
+    )
+    assert caught.value.advice == (
+        'If these describe the respondents: attribute_cols=["IPAddress", "Age"]. If \'Q2_1\' '
+        "describe them too, add them. If not, name all items: item_cols=[A, B]."
+    )

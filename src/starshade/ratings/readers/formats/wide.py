@@ -322,11 +322,11 @@ class WideTable:
     def _refuse(self, columns: Sequence[_Column]) -> None:
         """Refuse cells that are no ratings, and columns that are probably no items."""
         faults = Faults(self._place, "cells")
-        unlike = [] if self._is_given else self._unlike(columns)
+        named_so, outside = ([], []) if self._is_given else self._unlike(columns)
         ids = [] if self.id_col or self._is_given else self._numbering(columns)
-        unlike = [name for name in unlike if name not in ids]
+        named_so, outside = ([n for n in each if n not in ids] for each in (named_so, outside))
         for column in columns:
-            if not (column.is_strange or column.name in (*ids, *unlike)):
+            if not (column.is_strange or column.name in (*ids, *named_so, *outside)):
                 for fault, wrong in column.faults.noted.items():
                     faults.noted[fault] = faults.noted.get(fault, Wrong()) + wrong
         strange = [each for each in columns if each.is_strange and each.name not in ids]
@@ -335,23 +335,15 @@ class WideTable:
             "ids of the respondents, by their names, or as their values count the rows": ids,
             "answers in words": answers,
             "without numbers": words,
-            "by their names, or with values outside what most columns hold": unlike,
+            "by their names": named_so,
+            "with values outside what most columns hold": outside,
         }
         lines = [f"  {what}: {listing(names)}" for what, names in found.items() if names]
         title = f"{self._where}: columns that hold no ratings, or probably none"
-        parts, advice = ["\n".join([title, *lines])] if lines else [], []
-        if ids:
-            advice.append(_ids(ids))
-        if answers:
-            advice.append(
-                "Ratings are numbers: export answers as numbers, or replace words (1 for yes, 0 "
-                f"for no); what describes the respondents belongs to {named('attribute_cols')}."
-            )
-        if words or unlike:
-            beside = {*self.attribute_cols, *words, *unlike}
-            advice.append(_attributes([name for name in self.source.columns if name in beside]))
-        if ids or unlike:
-            advice.append(f"If they are items, name all items: {named('item_cols', ['A', 'B'])}.")
+        parts = ["\n".join([title, *lines])] if lines else []
+        advice = self._advice(ids, answers, [*words, *named_so], outside)
+        if (ids or named_so) and not outside:
+            advice.append(_items("they are items"))
         try:
             faults.refuse()
         except InputError as error:
@@ -359,8 +351,28 @@ class WideTable:
         if parts:
             raise InputError("\n".join(parts), advice=" ".join(advice))
 
-    def _unlike(self, columns: Sequence[_Column]) -> list[str]:
-        """Name the columns that are probably no items by their name or values."""
+    def _advice(
+        self, ids: list[str], answers: list[str], described: list[str], outside: list[str]
+    ) -> list[str]:
+        """Say what to do about columns of each kind; those `outside` may yet be items."""
+        advice = [_ids(ids)] if ids else []
+        if answers:
+            advice.append(
+                "Ratings are numbers: export answers as numbers, or replace words (1 for yes, 0 "
+                f"for no); what describes the respondents belongs to {named('attribute_cols')}."
+            )
+        for names in (described, outside):
+            if names and (names is described or not described):
+                beside = {*self.attribute_cols, *names}
+                advice.append(_attributes([name for name in self.source.columns if name in beside]))
+        if outside and described:
+            advice.append(f"If {listing(outside)} describe them too, add them. {_items('not')}")
+        elif outside:
+            advice.append(_items("they are items"))
+        return advice
+
+    def _unlike(self, columns: Sequence[_Column]) -> tuple[list[str], list[str]]:
+        """Name the columns that are probably no items: by their names, and by values alone."""
         values = np.concatenate(self._head) if self._head else np.empty((0, len(columns)))
         strange = np.array([column.is_strange for column in columns])
         values[:, strange] = np.nan
@@ -368,8 +380,10 @@ class WideTable:
         known = np.array([normalized(name) in SURVEY for name in names])
         known &= ~np.isnan(values).all(axis=0)
         values[:, known] = np.nan
-        unlike = known | unlike_most(values)
-        return [name for name, is_one in zip(names, unlike, strict=True) if is_one]
+        kinds = known, unlike_most(values)
+        of_each = ([n for n, is_one in zip(names, kind, strict=True) if is_one] for kind in kinds)
+        by_name, outside = of_each
+        return by_name, outside
 
     def _numbering(self, columns: Sequence[_Column]) -> list[str]:
         """Name the columns that hold the respondents' ids, by their name or values."""
@@ -505,6 +519,10 @@ def _descriptions(block: pa.RecordBatch) -> int:
         if isinstance(cell, str) and _IMPORT_ID in cell
     ]
     return max(marked, default=-1) + 1
+
+
+def _items(case: str) -> str:
+    return f"If {case}, name all items: {named('item_cols', ['A', 'B'])}."
 
 
 def _ids(columns: Sequence[str]) -> str:
