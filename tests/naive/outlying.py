@@ -46,10 +46,13 @@ def gap_codes(counts: Mapping[float, int]) -> set[float]:
         largest = max(1, abs(body[0]), abs(body[-1]))
         digits = dense and body[0] >= 0 and all(level in DIGIT for level in group)
         times = sum(counts[level] for level in group)
-        far = group[0] >= 3 * largest and (known or (dense and times > 1))
+        lone = max(steps) == 1 and min(counts[level] for level in body) >= 3
+        far = group[0] >= 3 * largest and (known or (dense and (times > 1 or lone)))
         if not (digits or far):
             continue
-        if not has_tail([counts[level] for level in body]) or times >= 3 * counts[body[-1]]:
+        if not has_tail([counts[level] for level in body]) or times / size >= 3 * max(
+            counts[level] for level in body[len(body) // 2 :]
+        ):
             return set(group)
     return set()
 

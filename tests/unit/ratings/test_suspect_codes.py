@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from starshade.project.write import open_questions
 from starshade.ratings.read import read_ratings
 from starshade.ratings.readers.faults import outlying
 from starshade.ratings.shards.convert import convert_to_shards
@@ -113,8 +114,11 @@ def test_a_scale_raises_no_question(name: str) -> None:
 
 
 def test_counts_raise_no_question() -> None:
-    for n in (50, 300, 5000):
-        frame = pa.table({"user": np.arange(n), "item": np.zeros(n, int), "plays": counts_of(n)})
+    rng = np.random.default_rng(8)
+    heavy = [rng.zipf(1.6, n).astype(float) for n in rng.integers(30, 3000, 60)]
+    for plays in (*map(counts_of, (50, 300, 5000)), *(each[each < 1e6] for each in heavy)):
+        n = len(plays)
+        frame = pa.table({"user": np.arange(n), "item": np.zeros(n, int), "plays": plays})
         assert read_ratings(frame, rating_col="plays").report.notes == ()
 
 
@@ -172,6 +176,33 @@ def test_zeros_that_prevail_in_a_filled_frame_are_questioned() -> None:
 def test_zero_is_an_answer_where_others_are_as_frequent() -> None:
     assert notes_on(survey(range(11))) == ()
     assert notes_on(survey([0, 0, *range(11)])) == ()
+
+
+def test_a_lone_value_far_from_a_scale_is_questioned() -> None:
+    for value in (44, 55):
+        rows = survey(range(1, 6)).to_pydict()
+        rows["q1"][3] = float(value)
+        frame = pa.table(rows)
+        for notes in (notes_on(frame), read_ratings(long_of(frame)).report.notes):
+            assert notes == (
+                f"{value} looks like a code for 'no answer': if so, give null_values=[{value}]",
+            )
+
+
+@pytest.mark.parametrize("top", [range(1, 6), np.arange(1, 11) / 2])
+def test_a_rare_zero_is_noted_as_an_end_of_the_scale(top: Any, tmp_path: Path) -> None:
+    frame = long_of(survey(top, [0], 0.006))
+    n, zeros = len(frame), frame.column("rating").to_pylist().count(0)
+    step = "1" if len(top) == 5 else "0.5"
+    (said,) = read_ratings(frame).report.notes
+    assert said == (
+        f"0 is {100 * zeros / n:.1f}% of the ratings and an end of the scale found, 0:5:{step}: "
+        "if it means 'not rated', give null_values=[0]"
+    )
+    convert_to_shards(_pq(frame, tmp_path), tmp_path / "shards", 2)
+    assert read_ratings(tmp_path / "shards").report.notes == (said,)
+    assert open_questions(read_ratings(frame)) == ()  # a project asks nothing
+    assert read_ratings(frame, scale=f"0:5:{step}").report.notes == ()
 
 
 def test_a_row_that_sums_up_others_holds_no_codes() -> None:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from starshade.errors import InputError
 from starshade.naming import named
+from starshade.plain import percent
 from starshade.ratings.rows.wrong import NAMED, Wrong
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import is_sum
 
@@ -82,6 +84,7 @@ _FEW = 6  # levels at most that are taken for codes
 _DENSE = 4  # levels at least that make a scale
 _MOST_LEVELS = 21  # of a scale on which 0 is questioned
 _TOP = 3  # a scale below that may have a negative end
+_RARE = 0.02  # share of 0, which may be an end of the scale by mistake
 _DIGIT = (6.0, 7.0, 8.0, 9.0)  # codes of one digit, above a shorter scale
 _LAST_DIGITS = 8  # a scale that ends here or at 9 is rare
 _OFTEN = 10  # ratings of a level beside one that is unused by no chance
@@ -168,6 +171,23 @@ def _share_of_zero(
     return share if few and far and not _is_tail(present[1:]) else 0.0
 
 
+def rare_zero(levels: NDArray[np.float64], counts: NDArray[np.int64], scale: Scale) -> str:
+    """Say in a note that 0 is the rare end of the scale found; nothing where it is not.
+
+    It may well be a rating: so this is no question.
+    """
+    places = np.flatnonzero(counts)
+    if not _DENSE < len(places) <= _MOST_LEVELS or levels[places[0]] != 0 or scale.maximum < _TOP:
+        return ""
+    share = float(counts[places[0]] / counts.sum())
+    if share > _RARE or _FAR * counts[places[0]] > counts[places[1]]:
+        return ""
+    return (
+        f"0 is {percent(share)} of the ratings and an end of the scale found, {scale}: if it means "
+        f"'not rated', give {named('null_values', ['0'])}"
+    )
+
+
 def outlying(levels: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the levels that look like codes: few, whole, and apart from all others.
 
@@ -203,10 +223,18 @@ def _beyond(values: NDArray[np.float64], counts: NDArray[np.int64]) -> int:
             continue
         size = max(abs(body[0]), abs(body[-1]), 1)
         near = len(body) >= _DENSE and body[0] >= 0 and np.isin(group, _DIGIT).all()
-        often = len(body) >= _DENSE and counts[-n:].sum() > 1
+        often = (
+            len(body) >= _DENSE
+            and (
+                counts[-n:].sum() > 1
+                # 55 for 5: once, above levels without a gap of which each is frequent
+                or (inner == 1 and counts[:-n].min() >= _FAR)
+            )
+        )
         if not (near or (group[0] >= _FAR * size and (known or often))):
             continue
-        if not _is_tail(counts[:-n]) or counts[-n:].sum() >= _FAR * counts[-n - 1]:
+        upper = counts[:-n][len(body) // 2 :].max()
+        if not _is_tail(counts[:-n]) or counts[-n:].sum() >= _FAR * n * upper:
             return n
     return 0
 

@@ -19,7 +19,7 @@ from starshade.engine.job import Engine, Job, Tables
 from starshade.errors import InputError
 from starshade.kernels.csr import transpose
 from starshade.ratings.levels import level_table, places_of
-from starshade.ratings.readers.faults import suspected
+from starshade.ratings.readers.faults import rare_zero, suspected
 from starshade.ratings.readers.formats.shapes import LongTable
 from starshade.ratings.readers.open import Opened
 from starshade.ratings.rows.duplicates import (
@@ -152,6 +152,9 @@ class Sorted:
             times = np.concatenate([found.counts[found.used], np.ones_like(found.means, int)])
             np.add.at(counts, places_of(held, coding.levels, coding.scale), times)
             suspects = suspected(coding.levels, [counts])
+            if not suspects:
+                noted = rare_zero(coding.levels, counts, coding.scale)
+                suspects = (noted,) if noted else ()
         return replace(
             report,
             scale_inferred=report.scale_inferred or self.scale is None,
