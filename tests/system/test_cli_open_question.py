@@ -84,3 +84,19 @@ def test_guessed_attributes_that_do_not_fit_are_left_out(home: Path) -> None:
     (home / "starshade.toml").unlink()
     # what is given is not left out
     assert "none of its users" in refused("init", "mine.csv", "--yes", "--users", "users.csv")
+
+
+def test_ratings_of_one_user_are_refused_before_a_file_is_written(home: Path) -> None:
+    (home / "r.csv").write_text("user,item,rating\nu,a,4\nu,b,3\n")
+    assert "of one user, and k-anonymity needs at least two users" in refused(
+        "init", "r.csv", "--yes"
+    )
+    assert not (home / "starshade.toml").exists()
+
+
+def test_a_single_rating_of_all_is_noted_in_the_file(home: Path) -> None:
+    (home / "r.csv").write_text("user,item,rating\nu,a,1\nv,b,1\nw,b,1\n")
+    assert call("init", "r.csv", "--yes").exit_code == 0
+    text = (home / "starshade.toml").read_text()
+    assert "# Every rating is 1: only who rated what differs" in text
+    assert text.index("Every rating") > text.index("[data]")

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from starshade.errors import InputError
 from starshade.naming import speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
@@ -33,6 +36,11 @@ _QUESTION = (
 def suggested(ratings: Ratings) -> dict[str, Any]:
     """Return the usual ``method``, ``k`` and ``items`` for these ratings, as far as they have them.
 
+    Raises
+    ------
+    InputError
+        The ratings are of one user, and no release can be made.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -41,6 +49,11 @@ def suggested(ratings: Ratings) -> dict[str, Any]:
     >>> suggested(read_ratings(pa.table(few)))
     {'method': 'k-exchange', 'k': 3}
     """
+    if ratings.n_users < _FEWEST:
+        raise InputError(
+            "the ratings are of one user, and k-anonymity needs at least two users with a rating",
+            advice="Check that the column of the user ids is the right one.",
+        )
     chosen: dict[str, Any] = {
         "method": ReleaseSettings().method,
         "k": max(_FEWEST, min(K, ratings.n_users)),
@@ -191,6 +204,11 @@ def _about(ratings: Ratings) -> list[str]:
     if merged:
         about.append(
             f"# {counted(merged, 'rating')} of an item that the same person had rated before"
+        )
+    if len(used := np.unique(ratings.codes)) == 1:
+        about.append(
+            f"# Every rating is {ratings.levels[used[0]]:g}: only who rated what differs, and "
+            "figures on values say nothing."
         )
     if ratings.report.scale_inferred:
         about.append(
