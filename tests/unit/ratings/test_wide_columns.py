@@ -315,3 +315,21 @@ def test_columns_found_by_their_values_alone_are_not_advised_with_those_found_by
         'If these describe the respondents: attribute_cols=["IPAddress", "Age"]. If \'Q2_1\' '
         "describe them too, add them. If not, name all items: item_cols=[A, B]."
     )
+
+
+MONKEY = (
+    "Respondent ID,Start,Rate these:,,,Age?\n,,Speed,Price,Taste,Open\n1,x,4,5,3,31\n2,y,3,4,4,28\n"
+)
+
+
+@pytest.mark.parametrize("text", [MONKEY, MONKEY.replace(",,,Age?", ",,More:,Age?")])
+def test_names_in_the_second_line_are_recognised(text: str, tmp_path) -> None:
+    with pytest.raises(InputError, match="their names stand in line 2, as SurveyMonkey") as caught:
+        read_ratings(write(tmp_path / "x.csv", text), wide=True)
+    assert caught.value.advice == "Move these names into line 1, and remove line 2."
+
+
+@pytest.mark.parametrize("first", ["anna", "1"])
+def test_a_column_of_ids_without_a_name_is_no_second_header(first: str, tmp_path) -> None:
+    path = write(tmp_path / "x.csv", f",a,b\n{first},1,2\nx2,3,4\n3,4,5\n")
+    assert read_ratings(path, wide=True, id_col="#").n_items == 2

@@ -69,10 +69,28 @@ def look(
     dialect = Dialect(mark, header, quoted and mark != "::")
     if not header:
         return Head(dialect, tuple(str(i + 1) for i in range(len(rows[0]))), rows)
+    if _goes_on_below(rows):
+        raise InputError(
+            f"{item.shown}: columns without a name, and their names stand in line 2, as "
+            "SurveyMonkey writes them",
+            advice="Move these names into line 1, and remove line 2.",
+        )
     numbers = any(map(_is_number, rows[0]))
     hint = f"If the first line is a row of a wide table: {headless()}." if numbers else ""
     refuse_repeated(rows[0], item.shown, hint)
     return Head(dialect, tuple(rows[0]), rows[1:])
+
+
+def _goes_on_below(rows: list[list[str]]) -> bool:
+    """Tell whether the second row names columns that the first one leaves without a name."""
+    if len(rows) < _LEAST:
+        return False
+    first, second, third = ([cell.strip() for cell in row] for row in rows[:3])
+    unnamed = [place for place, cell in enumerate(first[: len(second)]) if not cell]
+    words = not any(map(_is_number, second)) and all(second[place] for place in unnamed)
+    # a title above a header is followed by names alone
+    words = words and any(above and not below for above, below in zip(first, second, strict=False))
+    return bool(unnamed) and words and any(_is_number(third[p]) for p in unnamed if p < len(third))
 
 
 def _head(item: Input) -> tuple[str, bool]:
