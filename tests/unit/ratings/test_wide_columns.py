@@ -48,6 +48,11 @@ UNLIKE = {
     "mean of the answers": [1 + (i % 13) / 3.1 for i in EVERY],
     "gender": [i % 2 + 1 for i in EVERY],  # by its name
     "Status": [0] * N,
+    "age_group": [1 + i % 4 for i in EVERY],
+    "region_code": [1 + i % 5 for i in EVERY],
+    "wave": [1 + i % 2 for i in EVERY],
+    "consent": [1] * N,
+    "form_complete": [2] * N,
 }
 
 
@@ -333,3 +338,14 @@ def test_names_in_the_second_line_are_recognised(text: str, tmp_path) -> None:
 def test_a_column_of_ids_without_a_name_is_no_second_header(first: str, tmp_path) -> None:
     path = write(tmp_path / "x.csv", f",a,b\n{first},1,2\nx2,3,4\n3,4,5\n")
     assert read_ratings(path, wide=True, id_col="#").n_items == 2
+
+
+def test_columns_with_one_value_are_named() -> None:
+    said = "columns with one value in all rows: 'agreed'. If these describe the respondents: "
+    table = answers(1, 5, 4) | {"agreed": [1] * N}
+    ratings = read(table)
+    assert ratings.n_items == 5
+    assert ratings.report.notes == (f'{said}attribute_cols=["agreed"]',)
+    for quiet in (answers(1, 5, 4), {"a": [1] * N, "b": [1] * N}):
+        assert read(quiet).report.notes == ()
+    assert read(table, item_cols=["q*", "agreed"]).report.notes == ()

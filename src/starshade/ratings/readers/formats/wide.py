@@ -243,7 +243,7 @@ class WideTable:
         row_faults.refuse()
         self._refuse(columns)
         self.empty_columns = int(np.count_nonzero(~rated))
-        self.notes += [*id_notes(ids), *self._counts(columns)]
+        self.notes += [*id_notes(ids), *self._counts(columns), *self._constant()]
 
     def attributes(self) -> tuple[list[str], pa.Table]:
         """Return the respondents' ids and their attributes, after all was read."""
@@ -269,6 +269,16 @@ class WideTable:
             yield f"{counted(self.empty_rows, 'respondent')} rated nothing and left out"
         if self.empty_columns:
             yield f"{counted(self.empty_columns, 'item')} that nobody rated left out"
+
+    def _constant(self) -> Iterator[str]:
+        """Name the columns that hold one value in every row: they may be no items."""
+        values = np.concatenate(self._head) if self._head else np.empty((0, len(self.item_cols)))
+        if len(values) < _IN_ORDER:
+            return
+        same = (values == values[0]).all(axis=0)
+        names = [name for name, is_one in zip(self.item_cols, same, strict=True) if is_one]
+        if names and len(names) < len(same):
+            yield f"columns with one value in all rows: {listing(names)}. {_attributes(names)[:-1]}"
 
     def _cells(
         self, block: pa.RecordBatch, columns: Sequence[_Column], first: int

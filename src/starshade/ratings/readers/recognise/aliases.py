@@ -67,7 +67,9 @@ SURVEY = _names(
     "submitdate lastpage startlanguage seed datestamp refurl token interviewtime totaltime "
     "respondentid collectorid datecreated datemodified firstname lastname custom1 timestamp "
     "unnamed0 rownames latitude longitude lat lon age gender sex zip zipcode postcode "
-    "postalcode birthyear yearofbirth yob income"
+    "postalcode birthyear yearofbirth yob income agegroup ageband agerange agecategory region "
+    "regioncode regionid countrycode wave consent formcomplete surveyweight educationlevel "
+    "maritalstatus householdsize"
 )
 SURVEY |= MAILS
 #: role → sets of names in public ratings, a later set counting where no earlier one fits: a person
