@@ -104,6 +104,7 @@ BESIDE = {
 }
 #: tried small by a test of their own
 ELSEWHERE = {
+    "audit.reproduction.ns.of_data:_AT_ONCE": "tests/unit/audit/test_ns_parts.py",
     **dict.fromkeys(
         [
             "anonymize.sharded.merge:_BUFFER",

@@ -103,7 +103,10 @@ def test_the_list_of_attributes_can_be_typed_as_it_is_advised(tmp_path: Path) ->
     said = refused("data", "describe", file, "--wide")
     flag = re.search("--attribute-cols .*?(?=\\. If)", said)[0]
     assert "'" in flag
-    found = told("data", "describe", file, "--wide", *shlex.split(flag))
+    assert "'Your age, in years'" in said  # by its values: perhaps an item
+    option, names = shlex.split(flag)
+    names += ',"Your age, in years"'
+    found = told("data", "describe", file, "--wide", option, names)
     assert (found["users"], found["items"]) == (20, 3)
     chosen = shlex.split("""--item-cols 'a,"c, d'"'"'s"' """)
     assert told("data", "describe", file, "--wide", *chosen)["items"] == 2

@@ -213,8 +213,12 @@ class AuditResult:
     @property
     def same_people(self) -> bool:
         """Whether the attacks before were on fewer people than the ratings: those released."""
-        linked = any(e.after.credit == "linked" for e in self.evidence)
-        return linked and bool(self.utility.get("users_deleted"))
+        return self._linked and bool(self.utility.get("users_deleted"))
+
+    @property
+    def _linked(self) -> bool:
+        """Whether the receipt tells which class is whose."""
+        return any(e.after.credit == "linked" for e in self.evidence)
 
     @property
     def _profiles_found(self) -> float:
@@ -265,13 +269,17 @@ class AuditResult:
             if self._proximate
             else "the right class, and with it all that its cells say, is found"
         )
+        released = (
+            f"{text}, and in {percent(after.expected_top1.rate)} on this release{self._tried_on}"
+        )
+        if given is None and not self._linked and not self._proximate:
+            return (
+                f"{released}; how often they find the right class is not known without the receipt."
+            )
         up_to = self._profiles_found
         if given is not None:  # no averaged profile agrees with all true ratings
             up_to = 0.0 if given.group is None else given.group.share.rate
-        return (
-            f"{text}, and in {percent(after.expected_top1.rate)} on this release"
-            f"{self._tried_on}; {who} in up to {percent(up_to)}."
-        )
+        return f"{released}; {who} in up to {percent(up_to)}."
 
     @property
     def still_tells(self) -> str:

@@ -272,8 +272,10 @@ def _next(
 def _names(table: Ratings, sensitive: str) -> dict[str, Any]:
     """Return the settings by which the personal attributes are released as far as may be."""
     from starshade.anonymize.personal.settings import identifying
+    from starshade.release.attributes import attribute_called
 
     names = [] if table.attributes is None else table.attributes.column_names
+    sensitive = attribute_called(sensitive, names) or sensitive
     others = [name for name in names if name != sensitive]
     refused = {name for name, _ in identifying(table, others)}
     quasi = [name for name in others if name not in refused] if refused else []

@@ -170,12 +170,12 @@ def test_blanks_go_into_the_release_and_are_checked(tmp_path: Path) -> None:
 
 
 def test_l_is_counted_after_blanking() -> None:
-    """Of eight, a is all that four or more have: a class shows it, or null."""
-    ratings = people(job=["a"] * 4 + ["b", "c", "d", "e"])
+    """Of twelve, a and b are all that four or more have; null is no value."""
+    ratings = people(job=["a"] * 4 + ["b"] * 4 + ["c", "d", "e", "f"])
     asked = {"attributes": "generalized", "sensitive_attributes": ["job"]}
     asked |= {"quasi_identifiers": [], "rare_values": "blank"}
     ratings = ratings.annotate(
-        attributes=ratings.attributes.append_column("town", pa.array(["x"] * 8))
+        attributes=ratings.attributes.append_column("town", pa.array(["x"] * 12))
     )
     KLikeness(4, **asked, l=2).anonymize(ratings, rng=0)
     with pytest.raises(UnmetError, match="'job' has 2 different values"):

@@ -59,6 +59,12 @@ def test_it_passes_and_says_why(out: Path) -> None:
     assert found["utility"] == measure_all(KLikeness(k=3).anonymize(RATINGS, rng=0), RATINGS)
 
 
+def test_without_the_receipt_no_class_is_said_to_be_found(out: Path) -> None:
+    about = QUICK.run(RATINGS, out, rng=1).about
+    assert "how often they find the right class is not known without the receipt." in about
+    assert "is found in up to" not in about
+
+
 def test_the_tracker_is_let_loose_on_both(out: Path) -> None:
     result = QUICK.run(RATINGS, out, private=out.parent / "receipt", rng=1)
     found = json.loads(json.dumps(result.to_dict()))["tracker"]
@@ -395,7 +401,8 @@ def test_ratings_are_of_the_same_people_where_the_receipt_says_who_left(
     deleted: int, credit: str
 ) -> None:
     evidence = [SimpleNamespace(after=SimpleNamespace(credit=credit))]
-    result: Any = SimpleNamespace(evidence=evidence, utility={"users_deleted": deleted})
+    linked = AuditResult._linked.fget(SimpleNamespace(evidence=evidence))  # type: ignore[attr-defined]
+    result: Any = SimpleNamespace(_linked=linked, utility={"users_deleted": deleted})
     same = AuditResult.same_people.fget(result)  # type: ignore[attr-defined]
     assert same == (credit == "linked" and deleted == 2)
 

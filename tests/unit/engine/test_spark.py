@@ -134,7 +134,7 @@ def test_only_what_is_left_is_asked(journal):
     ("work", "kind", "said"),
     [
         (refused, errors.OutputError, ("no", "yes", "out")),
-        (unmet, errors.UnmetError, ("of no use", "try another")),
+        (unmet, errors.UnmetError, ("of no use", "try another", None)),
     ],
 )
 def test_an_error_there_is_that_error_here(journal, work, kind, said):
