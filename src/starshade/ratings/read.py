@@ -148,11 +148,14 @@ def read_ratings(
     return ratings
 
 
-def take_in(source: Any, options: dict[str, Any], make: Make) -> Any:
+def take_in(
+    source: Any, options: dict[str, Any], make: Make, *, scratch: Path | None = None
+) -> Any:
     """Find, open and read a source; `options` as `read_ratings` has them.
 
     `make`: what makes a table of batches: `build`, or what takes its place where no table need be
-    in memory. What is a table already or is wide is built all the same.
+    in memory. What is a table already or is wide is built all the same. `scratch`: a folder for
+    what is unpacked, which has to stay where rows may be named later; None: one of its own.
     """
     scale, nulls = options["scale"], options["null_values"]
     columns = ("user_col", "item_col", "rating_col", "day_col", "id_col")
@@ -173,7 +176,8 @@ def take_in(source: Any, options: dict[str, Any], make: Make) -> Any:
     _refuse_names(item_names)
     _refuse_release(source)
     source = _as_frame(source)
-    with scratch_folder() as scratch, ExitStack() as stack:
+    with ExitStack() as stack:
+        scratch = scratch or stack.enter_context(scratch_folder())
         database = open_database(source, request.query)
         if database:
             stack.enter_context(closing(database))

@@ -191,3 +191,15 @@ def test_respondents_without_an_id_are_no_repeated_ones(tmp_path: Path) -> None:
     assert "line 5: again" in caught.value.message
     assert "whose id is a word for nothing, such as NULL or nan\n" in caught.value.message
     assert "Leave those rows out" in (caught.value.advice or "")
+
+
+@EVERYWHERE
+def test_rows_rated_twice_are_named_where_shards_are_written(
+    source: Source, tmp_path: Path
+) -> None:
+    path = source(TWICE, tmp_path)
+    with pytest.raises(InputError, match="for a second time") as caught:
+        convert_to_shards(path, tmp_path / "shards", 2)
+    with pytest.raises(InputError) as alone:
+        read_ratings(path)
+    assert caught.value.message == alone.value.message

@@ -32,6 +32,7 @@ from starshade.ratings.shards.unfinished import (
 )
 from starshade.ratings.shards.write import fill, shards_for
 from starshade.ratings.table import Ratings
+from starshade.scratch import scratch_folder
 from starshade.setting import settings_of
 
 
@@ -102,11 +103,13 @@ def convert_to_shards(
         if (told := kept.done.found()) is not None:
             return Written(**told)
         vacant(place)
-        try:
-            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept, engine)
-        except CannotLocateError:
-            kept.clear()
-            like, entries, n = _sorted_and_cut(source, append, wanted, settings, kept, engine)
+        with scratch_folder() as scratch:
+            write = partial(_sorted_and_cut, source, append, wanted, settings, kept, engine)
+            try:
+                like, entries, n = write(scratch)
+            except CannotLocateError:
+                kept.clear()
+                like, entries, n = write(scratch)
         written = Written(
             sum(entry.users for entry in entries),
             like.n_items,
@@ -131,12 +134,16 @@ def _sorted_and_cut(
     settings: dict[str, Any],
     kept: Unfinished,
     engine: Engine | None,
+    scratch: Path,
 ) -> tuple[Ratings, list[ShardEntry], int]:
-    """Write the shards; returns one, what the manifest says of each, and how many were meant."""
+    """Write the shards; returns one, what the manifest says of each, and how many were meant.
+
+    `scratch`: where files are unpacked, of which rows may be named until the shards are written.
+    """
     found = kept.found()
     if found is None:
         kept.clear()
-        table = _taken_in(source, append, settings, kept.runs, engine)
+        table = _taken_in(source, append, settings, kept.runs, engine, scratch)
         n_rows = table.n_rows if isinstance(table, Sorted) else table.n_ratings
         n = shards_for(n_rows) if wanted == "auto" else wanted
         if not isinstance(table, Sorted):
@@ -155,11 +162,12 @@ def _taken_in(
     settings: dict[str, Any],
     runs: Path,
     engine: Engine | None,
+    scratch: Path,
 ) -> Sorted | Ratings:
     """Read the source into runs; what is a table already is returned as it is."""
     make = partial(sort, runs, engine=engine)
     if append is None:
-        alone: Sorted | Ratings = take_in(source, settings, make)
+        alone: Sorted | Ratings = take_in(source, settings, make, scratch=scratch)
         return alone
     if not is_sharded(Path(append)):
         there = "is no store of shards" if Path(append).exists() else "is not there"
@@ -170,7 +178,7 @@ def _taken_in(
     store = open_shards(append)
     if settings["scale"] is None and not store.report.scale_inferred:
         settings = settings | {"scale": store.scale}
-    both = take_in(source, settings, partial(make, after=[store]))
+    both = take_in(source, settings, partial(make, after=[store]), scratch=scratch)
     own = isinstance(both, Ratings) or settings["users"] is None
     if (both.attributes is not None and own) or (store.manifest.attributes and own):
         raise ConfigError(
