@@ -84,6 +84,8 @@ def test_ratings_with_attributes(ratings_csv: Path, people_csv: Path) -> None:
         *("--attributes", "generalized", "--sensitive-attribute", "job"),
         *("--rare-values", "blank", "--l", "3", "--out", "DIR", "--private", "FILE"),
     ]
+    other = [name.upper() if name == "job" else name for name in asked]
+    assert shlex.split(call("check", ratings_csv, *other).stdout.splitlines()[-3]) == command
     shown = call("check", ratings_csv, *asked, "--kind", "entropy")
     assert "--l" not in shlex.split(shown.stdout.splitlines()[-3])
     assert "no personal attributes" in refused("check", ratings_csv, *asked[2:])
