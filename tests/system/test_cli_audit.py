@@ -174,7 +174,7 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert made["users_deleted"] > 0
     audit = ("audit", ratings_csv, out, "--limit", "record=1", *QUICK)
     alone = told(*audit, code=1)
-    assert "without the receipt (--private) nobody can tell them from those who" in str(alone)
+    assert "without the receipt nobody can tell them from those who" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
     assert "right in the same" in " ".join(call(*audit, "--private", receipt).stdout.split())
     assert "right in the same" not in " ".join(call(*audit).stdout.split())
@@ -216,7 +216,7 @@ def test_three_questions(made: Made, ratings_csv: Path) -> None:
     assert (every["class"]["limit"], every["class"]["limit_by"]) == (None, None)
     # left out, and said so
     assert (membership["answer"], membership["rate"]) == ("not measured", None)
-    assert "not asked for (--rounds 0)" in membership["text"]
+    assert "not asked for: no rounds of shadow releases" in membership["text"]
     assert "within limits" not in [each["answer"] for each in found["questions"]]
     assert found["config"]["limit"] == {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import stat
 from pathlib import Path
@@ -161,3 +162,17 @@ def test_the_demo_does_without_the_extra(tmp_path: Path, monkeypatch: pytest.Mon
     assert result.exit_code == 0, result.stderr
     assert "pip install 'starshade[report]'" in " ".join(result.stdout.split())
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+@pytest.mark.parametrize("edition", [(), ("--public",)])
+def test_pages_name_no_option(
+    ratings_csv: Path, made: Made, tmp_path: Path, edition: tuple[str, ...]
+) -> None:
+    """Without the receipt, and with a limit that does not hold, there is most to advise."""
+    page = tmp_path / "page.html"
+    asked = ("report", ratings_csv, made.folder, *QUICK, "--limit", "disclosed=0", *edition)
+    assert call(*asked, "--out", page).exit_code == 0
+    text = re.sub(r"<(pre|style)\b.*?</\1>", "", page.read_text("utf-8"), flags=re.S)
+    text = re.sub(r"<[^>]+>", "", text)
+    assert "receipt" in text or edition
+    assert re.findall(r"--[a-z][a-z-]+", text) == []

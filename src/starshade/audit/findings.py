@@ -15,7 +15,6 @@ from starshade.audit.original.original import Given
 from starshade.audit.questions.question import Question
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
-from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.privacy.class_values import ClassVerdict
 from starshade.privacy.item_sets import DiversityVerdict
@@ -263,8 +262,7 @@ def judge_scale(release: Release, ratings: Given) -> Finding | None:
         "scale",
         False,
         f"release.json says the scale {release.scale}; these ratings are on {ratings.scale}{seen}. "
-        "If it was declared when the release was made, declare it again"
-        f"{aside('scale')}.",
+        "If it was declared when the release was made, declare it again.",
     )
 
 

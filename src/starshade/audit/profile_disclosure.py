@@ -8,7 +8,7 @@ none of them is held against a limit, as no model promises one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -228,7 +228,10 @@ def _fake_edges(original: Original, seed: int) -> FakeEdgesResult | None:
 
 
 def _group_found(original: Original, evidence: Sequence[Evidence], seed: int) -> GroupFound | None:
-    """Credit the right group instead of the right record: t records tie, whole groups of them."""
+    """Credit the right group instead of the right record: t records tie, whole groups of them.
+
+    The interval is over all that was tried, as that of class linkage.
+    """
     groups = []
     for tried in evidence:
         row = original.rows_of(tried.after.per_target.users)
@@ -238,6 +241,10 @@ def _group_found(original: Original, evidence: Sequence[Evidence], seed: int) ->
         if isinstance(tried.after, LikelihoodResult):
             found = tried.after.per_target.class_found
         shares = np.where(row < 0, 0.0, found)
-        share = bootstrap(np.minimum(shares, 1.0), seed=seed)
+        share = bootstrap(np.minimum(shares, 1.0), seed=seed, tries=len(evidence))
         groups.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))
-    return max(groups, key=lambda of: of.share.rate, default=None)
+    if not groups:
+        return None
+    best = max(groups, key=lambda of: of.share.rate)
+    high = max(each.share.high for each in groups)
+    return replace(best, share=replace(best.share, high=high))

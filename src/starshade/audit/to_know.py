@@ -14,7 +14,6 @@ from starshade.audit.findings import understated
 from starshade.audit.original.original import Given, Original
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
-from starshade.naming import aside, named
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.band import in_words
@@ -64,7 +63,7 @@ def _of_receipt(release: Release) -> Iterator[str]:
     if release.private is None:
         why = understated(release)
         yield (
-            f"Without the receipt{aside('private')} answers were credited when compatible with the "
+            "Without the receipt answers were credited when compatible with the "
             "truth, which can "
             + ("only overstate" if why is None else f"overstate and, as {why[0]}, understate")
             + " the attack, and original cells"
@@ -81,7 +80,7 @@ def of_release(release: Release) -> Iterator[str]:
         many = in_words(single) if exact is None else percent(exact.single_rater_cells)
         yield (
             f"{many.capitalize()} of the filled cells rest on one person's rating and say just "
-            f"that rating{aside('min_raters', 2, 'leaves such cells empty')}."
+            "that rating. A release that asks for two raters of a cell leaves such cells empty."
         )
     if listed := exact_values_warning(release.manifest):
         yield listed
@@ -133,7 +132,7 @@ def _of_scale(release: Release, ratings: Given) -> Iterator[str]:
         yield (
             f"For the owner alone: fewer than {k} users gave the {' or the '.join(rare)} rating "
             "of the scale that the release states. If the scale was found in the data, it tells "
-            f"their rating: declare it{aside('scale')} when the release is made. If it was "
+            "their rating: declare it when the release is made. If it was "
             "declared, declare it here too."
         )
 
@@ -176,8 +175,7 @@ _SENTENCES: dict[Relation, tuple[str, str]] = {
 def _advice() -> str:
     return (
         "Releases made from one store of ratings are known to belong together. If you know "
-        "that these are other people's, leave "
-        f"{named('earlier')} out."
+        "that these are other people's, audit this one without them."
     )
 
 
@@ -260,7 +258,7 @@ def judge_alone(release: Release) -> Earlier | None:
 def _part_of_a_chain(which: str, sentences: Sequence[str]) -> Earlier:
     why = (
         "among how many people who hides is not measured unless every release of the chain is "
-        f"named ({named('earlier')}), the oldest first, each with its receipt."
+        "named, the oldest first, each with its receipt."
     )
     told = f"{which} continues a release that is not named before it: {why}"
     return Earlier(Finding("earlier", False, " ".join([*sentences, told])), why)
@@ -305,7 +303,7 @@ _STRANGERS = (
 def _unmeasured() -> str:
     return (
         "How many people that leaves alone is not measured: it takes the receipts of this release "
-        f"and of each earlier one{aside('earlier_private')}."
+        "and of each earlier one."
     )
 
 

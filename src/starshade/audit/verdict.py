@@ -45,7 +45,6 @@ from starshade.audit.to_know import Earlier, judge_alone, judge_earlier, to_know
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
-from starshade.naming import called
 from starshade.progress import announced, task
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
@@ -313,7 +312,7 @@ class Audit(AuditSettings):
 
     def _being_in_it(self, original: OneTable | InShards, seed: int) -> BeingInIt:
         if not self.rounds:
-            return BeingInIt.unmeasured(f"not asked for ({called('rounds')} 0)")
+            return BeingInIt.unmeasured("not asked for: no rounds of shadow releases")
         hidden = sensitive_of(original.release.manifest.claims)
         knowable = original.knowable(hidden)
         return being_in_it(

@@ -12,7 +12,7 @@ from starshade.audit.dossier.release import row_of
 from starshade.audit.measure import figures_found
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure
-from starshade.naming import aside, named
+from starshade.naming import aside
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.losses import DisclosureShares
@@ -118,8 +118,7 @@ def no_probe() -> str:
     """Say what to do to see a recommender's losses, where there are none."""
     return (
         "Not told: no ratings were held out. To see what a recommender loses, set some ratings "
-        "aside first, make the release of the rest, and give what was set "
-        f"aside with {named('probe')} and the receipt with {named('private')}."
+        "aside first, make the release of the rest, and give the receipt and what was set aside."
     )
 
 

@@ -181,5 +181,5 @@ def _with_listed(disclosed: Measured, listed: float, *, fine: bool) -> Measured:
         text=f"{text}; {shown}.",
         rate=rate,
         beside=(("People of whom a rating is disclosed", disclosed.rate),),
-        note=f"On this scale the figure is of exact values listed. {disclosed.note}".strip(),
+        of=EXACT_LISTED.title,
     )

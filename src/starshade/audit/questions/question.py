@@ -46,6 +46,8 @@ class Measured:
         What kind of figure it is, in a sentence or two; may be empty.
     instead : str
         What a limit is on, where that was not measured and the rate is of something else.
+    of : str
+        What the rate is of, where it is not what the limit's name says.
     """
 
     name: str
@@ -59,11 +61,12 @@ class Measured:
     by_itself: bool = False
     note: str = ""
     instead: str = ""
+    of: str = ""
 
     @property
     def title(self) -> str:
         """What the rate is of."""
-        return LIMITED[self.name].title
+        return self.of or LIMITED[self.name].title
 
     @property
     def finding(self) -> str:

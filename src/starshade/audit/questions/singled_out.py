@@ -14,7 +14,6 @@ from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import SLACK, Measured, Question, unmeasured
 from starshade.errors import ConfigError
 from starshade.figure import Rate
-from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -94,7 +93,7 @@ def _record(
 ) -> Measured:
     why, limit = understated(release), record_limit(release, limits)
     if why is not None:
-        reason = f"{why[0]}, and without the receipt{aside('private')} nobody can tell {why[1]}"
+        reason = f"{why[0]}, and without the receipt nobody can tell {why[1]}"
         return unmeasured("record", "How often the right record is named", reason, limit)
     worst, rate = strongest(evidence, release, seed)
     knew = worst.knew
