@@ -95,4 +95,4 @@ def pair_histograms(
 def top_n(scores: np.ndarray, rated: np.ndarray, n: int) -> set[int]:
     """Return the n best unrated items; ties by item."""
     left = [i for i in range(len(scores)) if not rated[i]]
-    return set(sorted(left, key=lambda i: (-scores[i], i))[:n])
+    return set(sorted(left, key=lambda i: (-round(scores[i], 9), i))[:n])

@@ -136,7 +136,8 @@ class TopN(TopNSettings, HeldOut[UtilityResult]):
 
     def _best(self, scores: Floats, rated: NDArray[np.bool_]) -> Indices:
         """Return the `n` best columns of each row that are not rated, best first."""
-        order = np.argsort(np.where(rated, np.inf, -scores), axis=1, kind="stable")
+        # equal scores that were summed in another order differ in their last bits
+        order = np.argsort(np.where(rated, np.inf, -scores.round(9)), axis=1, kind="stable")
         return order[:, : self.n]
 
 
