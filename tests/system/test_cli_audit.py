@@ -62,7 +62,7 @@ def test_limits_decide(made: Made, ratings_csv: Path) -> None:
     assert not strict["pass"]
     assert "names the right record" in strict["reasons"][0]
     silent = told(*base, "--limit", "disclosed=0", code=1)
-    assert "The release shows a rating of" in silent["reasons"][0]
+    assert "of the people a rating can be read once their class is found" in silent["reasons"][0]
     assert told(*base, "--limit", "disclosed=100%", "--limit", "record=1")["pass"]
 
 

@@ -62,6 +62,21 @@ def test_the_lines_on_recommenders_run() -> None:
     assert int(np.sum(names["sizes"])) <= ratings.n_users
 
 
+@pytest.mark.real
+def test_what_it_quotes_is_printed(
+    ml100k_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ratings.csv").symlink_to(ml100k_dir / "u.data")
+    steps = pages.steps("../README.md")
+    commands = [each.command for each in steps if each.command.startswith("starshade")][:2]
+    for command, quoted in zip(
+        commands, re.findall(r"```text\n(.*?)```", PAGE, re.S), strict=False
+    ):
+        result = call(*shlex.split(command)[1:], "--seed", 1)
+        pages.compare(quoted, result.stdout, command)
+
+
 #: set-up, and the studio's server, which other tests start
 ELSEWHERE = ("make", "python3", ".venv/bin/starshade", "starshade studio")
 

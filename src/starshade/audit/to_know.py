@@ -331,13 +331,13 @@ def _told(found: Composed) -> str:
 
 
 def _absent(found: Composed) -> str:
-    """Say among how few people somebody hides from those who know who was missing when."""
+    """Say how few people share the absences of a person, as an adversary may know these."""
     fewest, below = found.by_absence
     if not below or below == found.counts.people_below_k:
         return ""
     return (
-        f" To somebody who was told who is missing from which of them, {below:,} of these people "
-        f"are among fewer than {found.k}, the fewest among {fewest:,}: each set of absences that "
+        f" An adversary who knows who is missing from which finds {below:,} of these people "
+        f"among fewer than {found.k}, the fewest among {fewest:,}: each set of absences that "
         "occurs was counted."
     )
 

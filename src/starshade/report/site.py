@@ -69,7 +69,7 @@ def save_site(everything: Everything, folder: Where) -> tuple[str, ...]:
 def save_page(so_far: Everything, folder: Path) -> Path:
     """Write the page of the paper that was done last, to be read while the others are studied."""
     study = so_far.studies[-1]
-    place, draft = folder / f"{study.key}.html", folder / f"{study.key}.draft"
+    place, draft = folder / f"{study.key}.html", folder / f"{study.key}.draft.html"
     _write(so_far, draft, _PAPER, alone=True, **_of(study))
     return draft.replace(place)
 

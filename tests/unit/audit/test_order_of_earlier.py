@@ -93,4 +93,4 @@ def test_absences_are_counted_set_by_set(tmp_path: Path) -> None:
     alone, rest = 3 * len(sizes), [size - 3 for size in sizes if size - 3 < 5]
     assert found.found.by_absence == (1, alone + sum(rest))
     assert "the fewest among 1" in found.finding.text
-    assert f"{alone + sum(rest)} of these people are among fewer than 5" in found.finding.text
+    assert f"{alone + sum(rest)} of these people among fewer than 5" in found.finding.text

@@ -71,7 +71,7 @@ class Composed:
     def by_absence(self) -> tuple[int, int | None]:
         """People with the same classes and the same absences: the fewest, and those below k.
 
-        To somebody who was told who is missing from which releases, nobody else hides them: every
+        From an adversary who knows who is missing from which releases, no others hide them: every
         set of absences that occurs counts on its own, and no record of nobody does.
         """
         sizes, k = self.joint.sizes, self.k

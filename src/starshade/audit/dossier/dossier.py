@@ -45,7 +45,6 @@ from starshade.audit.dossier.remains import no_remains, remains_section
 from starshade.audit.dossier.verdict import finding_rows, question_section, verdict_section
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
-from starshade.naming import speak
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
@@ -300,32 +299,29 @@ def gather(
         probe=probe,
         seed=seed,
     )
-    with speak(lambda setting, value: ""):  # a page is no door
-        public = public_edition(replace(released, private=None), folder, Judgement.of(result))
-        risk = _risk(ratings, judge.targets, seed)
-        own = {
-            "edition": "internal",
-            **_judged(result, released, ratings),
-            "worst_off": worst_off(
-                result, released, Match(released, ratings).made_of, judge.targets
-            ),
-            "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
-            "method": method_section(released),
-            "files": files_of(folder, released),
-            "versions": versions_of(released),
-            "people": at_risk(risk, ratings, released),
-            "run": {
-                "seed": seed,
-                "release": str(folder),
-                "private": None if private is None else str(private),
-                "probe": probe is not None,
-                "earlier": [str(path) for path in earlier],
-                "command": command,
-                "digest": result.digest,
-                "seconds": result.seconds,
-                "config": dict(result.config),
-            },
-        }
+    public = public_edition(replace(released, private=None), folder, Judgement.of(result))
+    risk = _risk(ratings, judge.targets, seed)
+    own = {
+        "edition": "internal",
+        **_judged(result, released, ratings),
+        "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),
+        "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
+        "method": method_section(released),
+        "files": files_of(folder, released),
+        "versions": versions_of(released),
+        "people": at_risk(risk, ratings, released),
+        "run": {
+            "seed": seed,
+            "release": str(folder),
+            "private": None if private is None else str(private),
+            "probe": probe is not None,
+            "earlier": [str(path) for path in earlier],
+            "command": command,
+            "digest": result.digest,
+            "seconds": result.seconds,
+            "config": dict(result.config),
+        },
+    }
     return Dossier(audit=result, for_all=public, own=own)
 
 

@@ -12,7 +12,6 @@ from starshade.audit.dossier.release import row_of
 from starshade.audit.measure import figures_found
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure
-from starshade.naming import aside
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.utility.losses import DisclosureShares
@@ -127,7 +126,6 @@ def no_queries(release: Release) -> str:
     manifest = release.manifest
     if release.attributes is None:
         why = "the release was made without personal attributes"
-        why += aside("attributes", "none")
     elif manifest.scale.step is None:
         why = "conditions are asked of the steps of a scale, and this one has none"
     else:

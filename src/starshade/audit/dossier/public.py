@@ -155,9 +155,8 @@ def _holds(release: Release) -> dict[str, Any]:
 def _useful(release: Release) -> str:
     """Say what its cells are good for, as far as its files show it."""
     shares = shares_of_cells(release)
-    told = {name: percent(share) for name, share in shares.items() if name in _KINDS}
-    listed = ", ".join(f"{_KINDS[name]} in {share}" for name, share in told.items())
-    return f"Utility: its cells say {listed}."
+    listed = (f"{_KINDS[n]} in {percent(share)}" for n, share in shares.items() if n in _KINDS)
+    return f"Utility: its cells say {', '.join(listed)}."
 
 
 def _left_out(release: Release) -> str:
@@ -264,7 +263,7 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
 _CAVEATS = {
     "stopped": "The attack on a query interface was stopped after "
     f"{counted(MOST_QUERIES, 'query', 'queries')}, the most that an audit asks: not every query "
-    "that could single somebody out was tried.",
+    "that could single out a person was tried.",
     "few": f"Some attacks were tried on fewer than {FEW} people: their intervals are wide.",
 }
 #: limits whose findings have another name

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from starshade.naming import aside
 from starshade.plain import percent
 from starshade.utility.what_remains import WhatRemains
 
@@ -88,5 +87,5 @@ def no_remains() -> str:
     """Say what to do to see what remains, where nobody said who is who."""
     return (
         "Not told: only the receipt says whose record is whose. Give the file that was written "
-        f"with the release{aside('private', 'FILE')}."
+        "with the release."
     )

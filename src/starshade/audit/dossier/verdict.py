@@ -13,7 +13,6 @@ from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.question import Question, first_words, limits_of_all
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.shares import rated_in_words
-from starshade.naming import aside
 from starshade.plain import counted, percent
 from starshade.release.promise import QUESTIONS, crowd
 from starshade.release.table import Release
@@ -90,20 +89,17 @@ def _remedies(questions: Iterable[Question]) -> dict[str, str]:
         **dict.fromkeys(QUESTIONS, f"{_unanswered()}."),
         "claims": "Do not publish these files: what they claim is not what they are. Make the "
         "release again, and audit the new one.",
-        "attack": f"Make a release that hides people better: {larger}, fewer items"
-        f"{aside('items', 'top:N')}, or another method (a comparison shows what each costs), "
-        "and audit it again.",
+        "attack": f"Make a release that hides people better: {larger}, fewer items, or another "
+        "method (a comparison shows what each costs), and audit it again.",
         "tracker": f"Do not let queries be asked of it. Make the release again with {larger}.",
         "audience": "Keep the folder to yourself and answer queries over it. To "
-        "publish, make another release without exact attributes"
-        f"{aside('attributes', 'none', 'or generalized')}.",
-        "identifying": "Make the release again and leave that attribute out"
-        f"{aside('quasi_identifiers', rest='names the others')}, or join its values by a "
-        f"recipe{aside('attribute_hierarchies')}.",
-        "rare-values": "Make the release again with this version, which refuses such values"
-        f"{aside('rare_values', 'blank', 'leaves them out')}.",
-        "scale": "Read the ratings with the scale that was declared when the release was made"
-        f"{aside('scale')}, or make the release again.",
+        "publish, make another release without exact attributes.",
+        "identifying": "Make the release again and leave that attribute out, or join its values "
+        "by a recipe.",
+        "rare-values": "Make the release again with this version, which refuses such values "
+        "or leaves them out.",
+        "scale": "Read the ratings with the scale that was declared when the release was made, "
+        "or make the release again.",
         "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
         "earlier": "Choose one of the releases of these data. Where an earlier one is out already, "
         "publishing this one too undoes the promise of both.",
@@ -128,15 +124,14 @@ def owners_advice(result: AuditResult, release: Release) -> list[str]:
     advice = []
     if release.private is None:
         advice.append(
-            "Give the receipt that was written with the release, if there is one"
-            f"{aside('private', 'FILE')}: only with it do the attacks count what is really found."
+            "Give the receipt that was written with the release, if there is one: "
+            "only with it do the attacks count what is really found."
         )
     if understated(release) is not None and "attack" in failed:
         failed.remove("attack")
         advice.append(
             "Without a receipt nobody can tell whether this release hides people well enough. If "
-            "there is none, make the release again and keep its receipt"
-            f"{aside('private', 'FILE')}."
+            "there is none, make the release again and keep its receipt."
         )
     remedies = _remedies(result.questions)
     advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
@@ -272,8 +267,7 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool, fine: bool)
     elif shown is None or exists is None:
         yield "Whoever finds a person's class reads its profile."
     else:
-        told = rated_in_words(shares, fine=fine)
-        yield f"To hide among others is not to hide what one rated: {told}"
+        yield f"k-anonymity does not hide what one rated: {rated_in_words(shares, fine=fine)}"
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:

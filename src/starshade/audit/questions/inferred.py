@@ -157,8 +157,7 @@ _WIDER = 1.274  # 98.75 % beside 95 % of a normal: four intervals that hold toge
 def _disclosed(shown: float, exists: float | None, limit: Limit | None) -> Measured:
     return Measured(
         "disclosed",
-        f"The release shows a rating of {percent(shown)} of the people to whoever finds their "
-        "class.",
+        f"Of {percent(shown)} of the people a rating can be read once their class is found.",
         attack="reading",
         knew="the class",
         rate=Rate(shown, shown, shown),  # everybody was counted
@@ -173,8 +172,8 @@ def _with_listed(disclosed: Measured, listed: float, *, fine: bool) -> Measured:
     rate = Rate(listed, listed, listed)
     text = f"{percent(listed)} of the people are in a class that lists exact ratings of its members"
     if not fine:
-        told = f"{disclosed.text} {text}."
-        return replace(disclosed, text=told, beside=((EXACT_LISTED.title, rate),))
+        both = f"{disclosed.text} {text}."
+        return replace(disclosed, text=both, beside=((EXACT_LISTED.title, rate),))
     shown = f"of {percent(disclosed.rate.rate)} it shows one rating as theirs"
     return replace(
         disclosed,
