@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -47,6 +50,8 @@ def _usual_surroundings() -> None:
     for name in _SAID_ELSEWHERE:
         os.environ.pop(name, None)
     os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "dumb"}
+    os.environ["XDG_STATE_HOME"] = state = tempfile.mkdtemp(prefix="state-")  # no key at home
+    atexit.register(shutil.rmtree, state, ignore_errors=True)
     # two workers share two processors: a thread that has nothing to do leaves its own to others
     os.environ["OMP_WAIT_POLICY"] = "passive"
     time.tzset()

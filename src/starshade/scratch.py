@@ -17,7 +17,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,8 @@ PART = ".part"
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
+#: kernels hold no ratings
+_LEFT = re.compile(r"(?:\.(?:tmp|runs|rows|journal)|starshade-scratch)-(?:.*-)?[0-9a-f]{16}")
 _IN_MEMORY = 2**28  # bytes of an array that is not worth a file
 _mapped: WeakSet[mmap.mmap] = WeakSet()
 
@@ -103,9 +105,24 @@ def orphans(parent: Path, prefix: str) -> Iterator[tuple[Path, int]]:
     """Take one by one what killed processes left behind under names that begin so."""
     with suppress(OSError):  # a folder that cannot be listed may still be written to
         for name in os.listdir(parent):
-            if name.startswith(prefix) and _TOKEN.fullmatch(name.removeprefix(prefix)):
+            if is_temporary(name, prefix):
                 with suppress(OSError), orphan(parent / name) as handle:
                     yield parent / name, handle
+
+
+def is_temporary(name: str, prefix: str) -> bool:
+    """Tell whether a name is one that `own` gives to what begins so."""
+    return name.startswith(prefix) and _TOKEN.fullmatch(name.removeprefix(prefix)) is not None
+
+
+def leftovers(folders: Iterable[Path]) -> list[Path]:
+    """List what lies in folders, and where scratch is kept, and may be of runs that were killed."""
+    sweep_scratch()
+    found: set[Path] = set()
+    for folder in (*folders, _temporary()):
+        with suppress(OSError):
+            found |= {folder / name for name in os.listdir(folder) if _LEFT.fullmatch(name)}
+    return sorted(found)
 
 
 def sweep(parent: Path, prefix: str) -> None:
@@ -126,7 +143,7 @@ def remove(path: Path, handle: int) -> None:
         for entry in sorted(os.scandir(handle), key=_turn):
             if entry.is_dir(follow_symlinks=False):
                 part = f"{entry.name}{PART}"
-                with suppress(OSError):
+                with suppress(OSError, RecursionError):  # nested deeper than anything of ours
                     os.rename(entry.name, part, src_dir_fd=handle, dst_dir_fd=handle)
                     shutil.rmtree(part, ignore_errors=True, dir_fd=handle)
             else:

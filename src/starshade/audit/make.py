@@ -15,6 +15,7 @@ from starshade.audit.made import Made
 from starshade.audit.measure import figures_of
 from starshade.audit.shares import SHARES
 from starshade.engine.job import Engine
+from starshade.engine.journal import Journal
 from starshade.errors import ConfigError
 from starshade.naming import called
 from starshade.ratings.places.atomic import recover, together, vacant
@@ -119,7 +120,7 @@ def make_release_of_shards(
         "seed": seed,
         "places": [each and str(each.path) for each in (place, receipt)],
     }
-    done = Done(None if engine is None else engine.folder, key_of(asked))
+    done = Done(Journal(None) if engine is None else engine.journal, key_of(asked))
     places = [each for each in (place, receipt) if each is not None]
     for each in places:
         recover(each)

@@ -132,6 +132,13 @@ def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: 
         if holding
         else None,
         words(_about(reports)) if holding or reports else None,
+        words(
+            f"Runs that were killed, or still go on, keep {', '.join(found.leftovers)}: these may "
+            "hold any of them. Delete what no run is at work on; in and beside stores elsewhere "
+            "look for names that begin with .runs-, .rows-, .journal- or .tmp-."
+        )
+        if found.leftovers
+        else None,
     )
 
 

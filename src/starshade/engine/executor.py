@@ -8,9 +8,7 @@ another, and what is sent between machines is the number of a shard and how it w
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-import pickle
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -22,31 +20,33 @@ import numba  # noqa: F401 # isort: skip - what cannot be loaded is told before 
 
 from starshade import budget
 from starshade._version import __version__
-from starshade.engine.journal import Journal
-from starshade.errors import UserError
+from starshade.engine.journal import Journal, place_of
+from starshade.engine.seal import pickled, unpickled
+from starshade.errors import EngineError, UserError
 from starshade.naming import speak
 from starshade.scratch import FULL
 
 #: what workers read of whoever asks; the last: how settings are named there
 HANDED_OVER = ("shards", "job", "tables", "spoken")
+_PICKLE = ".pickle"
 
 
 def hand_over(journal: Journal, part: Any) -> str:
-    """Write down what workers are to read, once however often; returns the name of the file."""
+    """Write down what workers are to read, once however often; returns its digest."""
     assert journal.folder is not None
-    content = pickle.dumps(part, protocol=5)
-    name = f"{hashlib.sha256(content).hexdigest()}.pickle"
-    if not (journal.folder / name).exists():
-        journal.write(name, lambda out: out.write(content))
-    return name
+    content, digest = pickled(part)
+    file = journal.folder / f"{digest}{_PICKLE}"
+    if not file.exists() or file.read_bytes() != content:
+        journal.write(file.name, lambda out: out.write(content))
+    return digest
 
 
 def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Do a job with one shard; returns what was in the way, in plain values.
 
-    `asked`: the `folder` of the run; the files in it of what was `HANDED_OVER`, and the one that
-    says that somebody has `begun`; the `version` of starshade; the `memory` and the `threads` that
-    may be used.
+    `asked`: the `folder` of the run and its `key`; the digests of what was `HANDED_OVER` there, and
+    the file that says that somebody has `begun`; the `version` of starshade; the `memory` and the
+    `threads` that may be used.
 
     An error that is no bug is returned, to be raised where somebody reads it. Any other is raised
     here: the shard is tried again.
@@ -59,11 +59,13 @@ def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
     with budget.limits(memory=asked["memory"], threads=asked["threads"]):
         try:
             (folder / asked["begun"]).touch()
-            shards, job, tables, spoken = (_read(folder / asked[name]) for name in HANDED_OVER)
+            shards, job, tables, spoken = (
+                _read(folder / f"{asked[name]}{_PICKLE}") for name in HANDED_OVER
+            )
             with speak(*spoken):
                 first = shards.first_users[number]
                 found = job.work(shards.shard(number), first, job.settings, tables)
-                Journal(folder).keep(job.key(shards.keys[number], tables), found)
+                Journal(folder, asked["key"]).keep(job.key(shards.keys[number], tables), found)
         except UserError as error:
             return {"error": type(error).__name__, **vars(error)}
         except MemoryError:
@@ -78,4 +80,10 @@ def work_on(number: int, asked: Mapping[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=6)
 def _read(file: Path) -> Any:
     """Read what was handed over; whoever does many shards has it, and what it caches, once."""
-    return pickle.loads(file.read_bytes())  # ours: only its owner may write there
+    try:
+        return unpickled(file, file.stem)
+    except ValueError:
+        raise EngineError(
+            f"{place_of(file.parent)}: what executors were to read there was changed by another",
+            advice="Put the store where nobody else may write.",
+        ) from None

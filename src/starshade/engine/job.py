@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade._version import __version__
-
-#: what goes into a job beside a shard, and what comes out: columns by name
-Tables = Mapping[str, NDArray[Any]]
+from starshade.engine.journal import Journal
+from starshade.engine.journal import Tables as Tables
 
 
 class Sharded(Protocol):
@@ -75,6 +73,11 @@ class Job:
 
 class Engine(Protocol):
     """Has jobs done."""
+
+    @property
+    def journal(self) -> Journal:
+        """What is finished."""
+        raise NotImplementedError
 
     @property
     def folder(self) -> Path | None:

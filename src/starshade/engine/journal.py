@@ -13,54 +13,64 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from starshade.engine.job import Tables
-from starshade.errors import ConfigError, OutputError, UnmetError
+from starshade.engine.seal import SEAL, digest_of_folder, is_sealed, key_for, read_sealed, seal
+from starshade.errors import ConfigError, InputError, OutputError, UnmetError
 from starshade.naming import named
 from starshade.progress import note
-from starshade.scratch import FULL, PART, make_folder, orphans, own, remove, sweep
+from starshade.scratch import FULL, LAST, PART, make_folder, orphans, own, remove, sweep
 
+#: what goes into a job beside a shard, and what comes out: columns by name
+Tables = Mapping[str, NDArray[Any]]
 _PREFIX = ".journal-"
 _ANSWER = ".npz"
+_NOTHING = b" " * 64  # in place of a digest: the job left no columns
 #: NumPy reads the header of an array as Python, which CPython 3.11 cannot on two threads at once
 HEADERS = Lock()
 
 
 @dataclass(frozen=True)
 class Journal:
-    """The answers of one run; None: nowhere to keep them."""
+    """The answers of one run; folder None: nowhere to keep them. `key`: seals them."""
 
     folder: Path | None
+    key: bytes = field(default=b"", repr=False)
 
     def find(self, key: str) -> Tables | None:
         """Return an answer that is finished; one that is damaged is not."""
-        if self.folder is None:
+        content = self.get(f"{key}{_ANSWER}")
+        if content is None:
             return None
-        with (
-            suppress(OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError),
-            HEADERS,
-            self._file(key).open("rb") as file,  # ours: of a damaged one NumPy would leave it open
-            np.load(file, allow_pickle=False) as found,
-        ):
+        with HEADERS, np.load(BytesIO(content[len(_NOTHING) :]), allow_pickle=False) as found:
             return {name: found[name] for name in found.files}
-        return None
 
     def keep(self, key: str, answer: Tables) -> None:
-        """Write an answer down."""
-        if self.folder is not None:
-            self.write(
-                self._file(key).name,
-                lambda out: np.savez(out, allow_pickle=False, **dict(answer)),
-            )
+        """Write an answer down, with the digest of the columns that its job has left."""
+        if self.folder is None:
+            return
+        columns, content = self.folder / key, BytesIO()
+        content.write(digest_of_folder(columns).encode() if columns.is_dir() else _NOTHING)
+        np.savez(content, allow_pickle=False, **dict(answer))
+        self.put(f"{key}{_ANSWER}", content.getbuffer())
+
+    def get(self, name: str) -> bytes | None:
+        """Return what was `put` under a name; None: nothing, or not by this user's runs."""
+        return None if self.folder is None else read_sealed(self.folder / name, self.key)
+
+    def put(self, name: str, content: bytes | memoryview) -> None:
+        """Write a file of the run that only its owner could have written."""
+        digest = seal(content, name, self.key)
+        self.write(name, lambda out: out.writelines((digest, content)))
 
     def write(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
         """Write a file of the run, all of it or nothing."""
@@ -77,10 +87,6 @@ class Journal:
                 with suppress(OSError):
                     part.unlink()
                 raise
-
-    def _file(self, key: str) -> Path:
-        assert self.folder is not None
-        return self.folder / f"{key}{_ANSWER}"
 
 
 def place_of(folder: Path) -> Path:
@@ -112,7 +118,7 @@ def part_of(journal: Journal, name: str) -> Iterator[Journal]:
     folder = journal.folder / name
     with filling(journal.folder):
         folder.mkdir(mode=0o700, exist_ok=True)
-    yield Journal(folder)
+    yield Journal(folder, journal.key)
     done = folder.with_name(f"{name}{PART}")  # whoever is killed meanwhile leaves no half of it
     with suppress(OSError):
         folder.rename(done)
@@ -137,13 +143,12 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
         yield Journal(None)
         return
     try:
-        taken = _take_over(place, folder) if resume else 0
+        journal = Journal(folder, key_for(place))
         if resume:
-            found = f"going on from {taken:,} finished parts" if taken else "beginning anew"
-            note(f"{found}; other settings, seeds or ratings find none" if taken else found)
+            note(_take_over(place, journal))
         try:
-            yield Journal(folder)
-        except (ConfigError, UnmetError):
+            yield journal
+        except (ConfigError, InputError, UnmetError):
             with suppress(OSError):
                 remove(folder, handle)
             raise
@@ -161,16 +166,54 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
         os.close(handle)
 
 
-def _take_over(place: Path, folder: Path) -> int:
-    """Move what killed runs had finished into a folder; returns how many answers."""
-    taken = 0
+def _take_over(place: Path, journal: Journal) -> str:
+    """Take over what killed runs of this user had finished; returns what to say of it."""
+    taken = refused = 0
     for left, handle in orphans(place, _PREFIX):
-        # folders first: an answer stands for the folder of its job
-        for file in sorted(left.iterdir(), key=lambda each: each.suffix == _ANSWER):
-            if file.suffix != PART:
-                with suppress(OSError):
-                    file.replace(folder / file.name)
-                    taken += file.suffix == _ANSWER
+        of_this = _take_from(left, journal)
+        taken, refused = taken + of_this[0], refused + of_this[1]
         with suppress(OSError):
             remove(left, handle)
-    return taken
+    said = f"going on from {taken:,} finished parts" if taken else "beginning anew"
+    if refused:
+        said += f"; {refused:,} that you did not write here, or that were changed, are done again"
+    return f"{said}; other settings, seeds or ratings find none" if taken else said
+
+
+def _take_from(left: Path, journal: Journal, depth: int = 1) -> tuple[int, int]:
+    """Move what is sealed out of a folder; returns how many answers were, and were not."""
+    taken = refused = 0
+    assert journal.folder is not None
+    with suppress(OSError):
+        # columns first: an answer stands for those of its job
+        for file in sorted(left.iterdir(), key=lambda each: not each.is_dir()):
+            place = journal.folder / file.name
+            if file.is_dir() and not file.is_symlink() and file.suffix != PART:
+                if depth and not file.with_name(f"{file.name}{_ANSWER}").exists():
+                    with suppress(OSError):
+                        place.mkdir(mode=0o700, exist_ok=True)
+                        inside = _take_from(file, Journal(place, journal.key), depth - 1)
+                        taken, refused = taken + inside[0], refused + inside[1]
+            elif file.suffix in (_ANSWER, LAST):
+                with suppress(OSError):
+                    if not is_sealed(file, journal.key) or not _take_columns(file, place):
+                        refused += file.suffix == _ANSWER
+                        continue
+                    file.replace(place)
+                    taken += file.suffix == _ANSWER
+    return taken, refused
+
+
+def _take_columns(answer: Path, place: Path) -> bool:
+    """Move the columns of a job that an answer says were left; False: these are others."""
+    if answer.suffix != _ANSWER:
+        return True
+    with answer.open("rb") as file:
+        said = file.read(SEAL + len(_NOTHING))[SEAL:]
+    columns = answer.with_suffix("")
+    if said == _NOTHING:
+        return True
+    if digest_of_folder(columns).encode() != said:
+        return False
+    columns.replace(place.with_suffix(""))
+    return True

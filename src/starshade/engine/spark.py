@@ -122,6 +122,7 @@ class Spark:
         given = zip(HANDED_OVER, (shards, job, dict(tables), spoken()), strict=True)
         asked = {
             "folder": str(self.folder),
+            "key": self.journal.key,
             "begun": _begun(tag),
             "version": __version__,
             "memory": budget.given()["memory"],

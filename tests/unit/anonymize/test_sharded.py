@@ -289,11 +289,10 @@ def test_too_little_memory_and_a_k_too_large_are_one_sentence(tmp_path, many):
         pass
 
 
-def test_a_damaged_shard_publishes_nothing_and_keeps_what_was_finished(tmp_path, many):
+def test_a_damaged_shard_publishes_nothing_and_leaves_nothing_in_its_store(tmp_path, many):
     write_shards(many, tmp_path / "s", 3)
     broken = tmp_path / "s" / "shard-00002" / "by_user.columns.npy"
-    good = broken.read_bytes()
-    broken.write_bytes(good[:-1] + b"\xff")
+    broken.write_bytes(broken.read_bytes()[:-1] + b"\xff")
     method = PredictiveAnonymizer(k=5)
     with (
         pytest.raises(InputError, match="checksum"),
@@ -301,11 +300,7 @@ def test_a_damaged_shard_publishes_nothing_and_keeps_what_was_finished(tmp_path,
     ):
         by_shard(method, tmp_path / "s", tmp_path / "r", 1, Local(journal))
     assert not (tmp_path / "r").exists()
-    assert list((tmp_path / "s").glob(".journal-*/*.npz"))
-    broken.write_bytes(good)
-    with journal_in(tmp_path / "s", resume=True) as journal:
-        found = by_shard(method, tmp_path / "s", tmp_path / "r", 1, Local(journal))
-    assert same(found, by_shard(method, tmp_path / "s", tmp_path / "again", 1))
+    assert not list((tmp_path / "s").glob(".journal-*"))
 
 
 def test_a_full_disk_is_one_sentence(tmp_path, many, monkeypatch):

@@ -202,7 +202,7 @@ def test_a_full_disk_says_how_to_go_on(tmp_path, monkeypatch):
     with pytest.raises(Stopped):
         some(tmp_path, resume=False, stop=2)
     with monkeypatch.context() as patch:
-        patch.setattr("numpy.savez", full)
+        patch.setattr(os, "fsync", full)
         with pytest.raises(OutputError, match="no space left for what is finished") as caught:
             some(tmp_path, resume=True)
     assert "resume=True" in caught.value.advice
@@ -213,7 +213,7 @@ def test_a_full_disk_in_a_part_is_told_of_the_same_place(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("numpy.savez", full)
+    monkeypatch.setattr(os, "fsync", full)
     with (
         pytest.raises(OutputError, match=f"^{tmp_path}: no space left for what is finished"),
         journal_in(tmp_path, resume=False) as journal,

@@ -232,7 +232,8 @@ def test_a_full_disk_there_is_told_in_this_doors_words(journal, monkeypatch):
             executor.HANDED_OVER, (PARTS, JOB, TABLES, (spell, ", ")), strict=True
         )
     }
-    asked = {"folder": str(journal.folder), "begun": "b", "version": executor.__version__, **files}
+    asked = {"folder": str(journal.folder), "key": journal.key, "begun": "b", **files}
+    asked["version"] = executor.__version__
     monkeypatch.setattr(os, "fsync", no_room)
     with speak(lambda setting, value: "not asked"):
         found = work_on(0, {**asked, "memory": None, "threads": None})

@@ -173,14 +173,14 @@ def test_a_conversion_goes_on_where_it_was_killed(tmp_path, monkeypatch, count, 
         with pytest.raises(Stopped):
             convert_to_shards(tmp_path / "r.csv", tmp_path / "s", 4, **options)
     assert not (tmp_path / "s").exists()
-    (left,) = tmp_path.glob(".runs-s-*/runs")
+    (left,) = tmp_path.glob(".runs-s-*")
     (left / "unplaced-0").mkdir()  # as by whoever has no time to clear up
     with monkeypatch.context() as patch:
         patch.setattr(convert, "take_in", None)  # nothing is read again
         stopped_at(patch, sort, "finish", 1)
         with pytest.raises(Stopped):
             convert_to_shards(tmp_path / "r.csv", tmp_path / "s", 4, resume=True, **options)
-    (left,) = tmp_path.glob(".runs-s-*/runs")
+    (left,) = tmp_path.glob(".runs-s-*")
     assert not list(left.glob("unplaced-*"))
     with monkeypatch.context() as patch:
         patch.setattr(convert, "take_in", None)

@@ -356,3 +356,22 @@ def test_one_inside_another_is_one(pair) -> None:
         assert not pair[0].exists()
     assert pair[0].exists()
     assert atomic._waiting.get() is None
+
+
+@pytest.mark.parametrize("kind", ["journal", "move", "gone"])
+def test_a_journal_from_a_stranger_moves_and_removes_nothing_else(pair, kind: str) -> None:
+    first, second = pair
+    mine = first.parent / "mine"
+    mine.write_text("precious")
+    mark = atomic.mark_of(str(mine))
+    moves = {
+        "journal": [[str(first.parent / "nowhere"), str(first), ""]],
+        "move": [[str(mine), str(first.parent / "away"), mark]],
+        "gone": [[str(first.parent / "nowhere"), str(mine), mark]],
+    }[kind]
+    planted = second.parent / f"{atomic.hidden('moves', second.name)}{'0' * 16}"
+    planted.write_text(json.dumps({"moves": moves, "journals": [str(mine)]}))
+    write(first, second)
+    assert mine.read_text() == "precious"
+    assert names(first.parent) == ["mine", "receipt"]
+    assert names(second.parent) == ["release"]

@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
+from starshade.errors import OutputError
 from starshade.ratings.places.place import Place
+from starshade.ratings.read import read_ratings
+from starshade.ratings.shards import convert, unfinished
+from starshade.ratings.shards.convert import convert_to_shards
+from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.unfinished import unfinished_beside
 from tests.unit.ratings.samples import listening
+from tests.unit.ratings.test_store import assert_same
 
 
 def notes_of(
@@ -83,3 +89,86 @@ def test_another_source_takes_nothing_over(place: Path) -> None:
     place.with_name("other.csv").write_text("user,item,rating\n1,1,2\n")
     assert notes_of(place, resume=True, source="other.csv") == ["beginning anew"]
     assert len(list(place.parent.glob(".runs-*"))) == 1  # of the other source
+    place.mkdir()
+    assert notes_of(place, resume=True, source="other.csv") == []
+    assert not list(place.parent.glob(".runs-*"))  # the place is taken: nothing goes on there
+
+
+def csv_of(folder: Path, name: str = "ratings.csv") -> Path:
+    rows = [f"{user},{item},{(user * item) % 5 + 1}" for user in range(20) for item in range(5)]
+    (folder / name).write_text("\n".join(["user,item,rating", *rows]))
+    return folder / name
+
+
+def stop(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, name, stopped)
+
+
+def left_of(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Convert, and be stopped when all shards are written; return what is left."""
+    source = csv_of(place.parent)
+    with monkeypatch.context() as patch:
+        stop(patch, convert, "atomic_folder")
+        with pytest.raises(KeyboardInterrupt):
+            convert_to_shards(source, place, 2)
+    (left,) = place.parent.glob(".runs-*")
+    return left
+
+
+def test_the_loser_of_two_conversions_removes_its_own_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, real, listener_watching = csv_of(tmp_path), convert.atomic_folder, listening()
+    listener, watching = listener_watching
+
+    def late(place: Any) -> Any:
+        (tmp_path / "s").mkdir()  # another is quicker
+        return real(place)
+
+    monkeypatch.setattr(convert, "atomic_folder", late)
+    with watching, pytest.raises(OutputError, match="exists already"):  # type: ignore[attr-defined]
+        convert_to_shards(source, tmp_path / "s", 2)
+    assert [note for note in listener.notes if "made by another meanwhile" in note]
+    assert not [note for note in listener.notes if "goes on" in note]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ratings.csv", "s"]
+
+
+def test_what_a_kill_behind_the_rename_left_is_swept_by_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, real = csv_of(tmp_path), unfinished.remove
+    monkeypatch.setattr(unfinished, "remove", lambda *_: None)
+    convert_to_shards(source, tmp_path / "s", 2)
+    assert list(tmp_path.glob(".runs-s-*"))
+    monkeypatch.setattr(unfinished, "remove", real)
+    open_shards(tmp_path / "s")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ratings.csv", "s"]
+
+
+def test_a_conversion_that_is_refused_sweeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_of(tmp_path / "s", monkeypatch)
+    (tmp_path / "s").mkdir()
+    with pytest.raises(OutputError, match="exists already"):
+        convert_to_shards(csv_of(tmp_path), tmp_path / "s", 2)
+    assert not list(tmp_path.glob(".runs-*"))
+
+
+@pytest.mark.parametrize("what", ["sorted.json", "runs", "shards", "store", "user"])
+def test_what_was_changed_since_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    convert_to_shards(csv_of(tmp_path), tmp_path / "whole", 2)
+    left = left_of(tmp_path / "s", monkeypatch)
+    files = [path for path in sorted((left / what).rglob("*")) if path.is_file()]
+    for file in [left / what] if what == "sorted.json" else files:
+        content = file.read_bytes()
+        file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    if what == "user":
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    convert_to_shards(tmp_path / "ratings.csv", tmp_path / "s", 2, resume=True)
+    assert_same(read_ratings(tmp_path / "s"), read_ratings(tmp_path / "whole"))

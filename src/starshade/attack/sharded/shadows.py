@@ -32,7 +32,6 @@ from starshade.attack.sharded.view import SeenShards
 from starshade.attack.targets import nobody_rated
 from starshade.attack.view import known_items, released_cells, truth_on, view_of
 from starshade.engine.job import Engine
-from starshade.engine.journal import Journal
 from starshade.errors import ConfigError, UnmetError
 from starshade.progress import silence, task
 from starshade.ratings.holdout import check_targets
@@ -120,7 +119,7 @@ def play_shards(
     if isinstance(store, LinkedShards):
         method = cast(ShardMethod, first.method)
         shadows = _Shadows(cast(Shards, shards), engine, people, rows, method, users)
-    journal, said = Journal(engine.folder), f"{attacks} {knowledge} {targets} {seed} {store.keys}"
+    journal, said = engine.journal, f"{attacks} {knowledge} {targets} {seed} {store.keys}"
     with task("making releases without some of the people", first.rounds) as step:
         for number in range(first.rounds):
             key = _name_of(f"{said} {number}")

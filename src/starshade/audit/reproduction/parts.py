@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,13 +21,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.engine.seal import key_for, read_sealed, seal
 from starshade.errors import ConfigError, OutputError
+from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
 _REQUEST, _PART, _PAGE = "request.json", ".part", ".html"
 _SECONDS = "seconds to make it"
-_DIGEST = 32  # bytes before the arrays: of them and of the part's name
 
 
 class Parts:
@@ -95,19 +97,19 @@ class Parts:
             return make()
         own = f"{self._prefix}{name}".encode()
         place = self._folder / f"{sha256(own).hexdigest()[:32]}{_PART}"
-        if not place.is_file():
+        key, kept = key_for(self._folder), None
+        if os.path.lexists(place) and (kept := read_sealed(place, key)) is None:
+            note(f"{place}: damaged, or not written by you here: it is made again")
+            place.unlink()
+        if kept is None:
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
             content = BytesIO()
             np.savez(content, **made)
             with atomic_file(place, 0o600) as path, path.open("wb") as file:
-                file.write(sha256(own + content.getbuffer()).digest())
+                file.write(seal(content.getbuffer(), place.name, key))
                 file.write(content.getbuffer())
-        kept = place.read_bytes()
-        if sha256(own + kept[_DIGEST:]).digest() != kept[:_DIGEST]:
-            raise OutputError(
-                f"{place}: a finished part is damaged", advice="Remove that file, and go on."
-            )
-        with np.load(BytesIO(kept[_DIGEST:]), allow_pickle=False) as stored:
+            kept = content.getvalue()
+        with np.load(BytesIO(kept), allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from starshade.errors import OutputError, StarshadeError
 from starshade.ratings.places.place import Place, Where, output_error, refuse_in_release
-from starshade.scratch import make_folder, orphan, orphans, own, remove, sweep
+from starshade.scratch import is_temporary, make_folder, orphan, orphans, own, remove, sweep
 
 
 @dataclass(frozen=True)
@@ -184,8 +184,19 @@ def _in_words(place: Place, needs: int | None = None) -> Iterator[None]:
         raise output_error(error, place, needs) from error
 
 
+def sweep_beside(where: Where) -> None:
+    """Remove what killed writers left beside a place that is taken: none of it can be gone on with.
+
+    Only what this user owns, and nobody is at work on.
+    """
+    place = Place.of(where)
+    for kind in ("tmp", "runs", "rows"):
+        sweep(place.parent, hidden(kind, place.name))
+
+
 def _refuse_taken(place: Place) -> None:
     if os.path.lexists(place):
+        sweep_beside(place)
         raise OutputError(
             f"{place}: exists already",
             advice="Choose another name, or move it away first: nothing is overwritten.",
@@ -205,6 +216,7 @@ def _rename(temporary: Path, place: Place) -> None:
     flush(place.parent)
 
 
+_MOST = 2**20  # bytes of what a writer says of its moves
 _LONGEST = 200  # bytes of a place's name that its siblings repeat: 255 are allowed in all
 
 
@@ -263,10 +275,26 @@ def recover(place: Place) -> None:
 
 def _read(handle: int) -> tuple[list[Move], list[Path]]:
     try:
-        payload = json.loads(os.read(handle, os.fstat(handle).st_size))
-        return [Move(*move) for move in payload["moves"]], list(map(Path, payload["journals"]))
-    except (ValueError, KeyError, TypeError):
+        payload = json.loads(os.read(handle, _MOST))
+        moves = [Move(*map(str, move)) for move in payload["moves"]]
+        journals = list(map(Path, payload["journals"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
         return [], []  # not whole: nothing had been moved yet
+    names = {(os.path.dirname(move.place), os.path.basename(move.place)) for move in moves}
+    ours = all(move.mark and _is_beside(move.temporary, move.place, "tmp") for move in moves)
+    if not ours or not all(
+        any(_is_beside(str(each), os.path.join(*name), "moves") for name in names)
+        for each in journals
+    ):
+        return [], []  # of a stranger, who would have other files renamed or removed
+    return moves, journals
+
+
+def _is_beside(path: str, place: str, kind: str) -> bool:
+    """Tell whether a path is one that a writer of a place gives to what is temporary."""
+    folder, name = os.path.split(path)
+    at, own_name = os.path.split(place)
+    return folder == at and is_temporary(name, hidden(kind, own_name))
 
 
 def mark_of(path: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
@@ -16,9 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from starshade._version import __version__
+from starshade.engine.journal import Journal
+from starshade.engine.seal import is_sealed
+from starshade.errors import OutputError
 from starshade.plain import plain
 from starshade.ratings.places.atomic import Part, mark_of
-from starshade.scratch import LAST, PART
+from starshade.scratch import LAST
 
 
 def key_of(asked: Mapping[str, Any]) -> str:
@@ -29,36 +31,33 @@ def key_of(asked: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Done:
-    """What one run says of its result, in a folder that goes when it ends; None: nowhere."""
+    """What one run says of its result, in a journal that goes when it ends."""
 
-    folder: Path | None
+    journal: Journal
     key: str
 
     def leave(self, parts: Sequence[Part], told: Mapping[str, Any]) -> None:
         """Write down what is about to get its name, and what the run has to tell then."""
-        if self.folder is None:
+        if self.journal.folder is None:
             return
         moves = [astuple(part.move())[1:] for part in parts]
-        unfinished = self.folder / f"{self.key}{PART}"
-        with suppress(OSError):  # the result does not need it
-            with unfinished.open("w", encoding="utf-8") as file:
-                json.dump({"places": moves, "told": plain(told)}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(self._file(self.folder))
+        said = json.dumps({"places": moves, "told": plain(told)})
+        with suppress(OutputError):  # the result does not need it
+            self.journal.put(self._name, said.encode())
 
     def found(self) -> dict[str, Any] | None:
         """Return what the run had to tell, where all that it made is in its place as it was."""
-        if self.folder is not None:
-            with suppress(OSError, ValueError, KeyError, TypeError):
-                said = json.loads(self._file(self.folder).read_text(encoding="utf-8"))
-                if all(mark and mark_of(place) == mark for place, mark in said["places"]):
-                    return dict(said["told"])
+        content = self.journal.get(self._name)
+        if content is not None:
+            said = json.loads(content)
+            if all(mark and mark_of(place) == mark for place, mark in said["places"]):
+                return dict(said["told"])
         return None
 
     def is_left_in(self, folder: Path) -> bool:
         """Tell whether a killed run had left this in a folder."""
-        return self._file(folder).is_file()
+        return is_sealed(folder / self._name, self.journal.key)
 
-    def _file(self, folder: Path) -> Path:
-        return folder / f"{self.key}{LAST}"
+    @property
+    def _name(self) -> str:
+        return f"{self.key}{LAST}"

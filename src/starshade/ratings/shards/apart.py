@@ -7,7 +7,6 @@ counted file by file and told as if they had been read in order.
 
 from __future__ import annotations
 
-import pickle
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.engine.job import Engine, Job, Tables
+from starshade.engine.seal import pickled, unpickled
 from starshade.errors import InputError
 from starshade.ratings.readers.formats.shapes import LongTable, Seen
 from starshade.ratings.rows.learned import Learned
@@ -86,8 +86,11 @@ def runs_apart(table: LongTable, scale: Scale | None, folder: Path, engine: Engi
     except InputError:  # it names one of the files; in order all are told of
         answers = []
     places = [folder / answer["folder"].tobytes().decode() for answer in answers]
-    # ours: an engine wrote them for this call, into a folder that only its owner may enter
-    read = [_Read(*pickle.loads((place / _SAID).read_bytes())) for place in places]
+    digests = [answer["digest"].tobytes().decode() for answer in answers]
+    read = [
+        _Read(*unpickled(place / _SAID, digest))
+        for place, digest in zip(places, digests, strict=True)
+    ]
     forms = {each.seen.form for each in read} - {None}
     # with rows left out, the others are numbered by what was read before
     if not read or len(forms) > 1 or any(each.seen.left_out for each in read):
@@ -134,5 +137,7 @@ def _sort_file(
     assert table.seen is not None
     names = tuple(run.folder.name for run in runs)
     read = _Read(names, *staging.staged.items.finish(), staging.learned(), table.seen)
-    (own / _SAID).write_bytes(pickle.dumps(tuple(read)))
-    return {"folder": np.frombuffer(own.name.encode(), dtype=np.uint8)}
+    content, digest = pickled(tuple(read))
+    (own / _SAID).write_bytes(content)
+    said = {"folder": own.name, "digest": digest}
+    return {key: np.frombuffer(text.encode(), dtype=np.uint8) for key, text in said.items()}

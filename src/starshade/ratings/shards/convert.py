@@ -153,7 +153,7 @@ def _sorted_and_cut(
     else:
         table, n = found
         engine = None  # where rows stood nobody else can be told any more
-    return *table.write(kept.store, n, kept.runs, engine or Local()), n
+    return *table.write(kept.store, n, kept.folder, kept.shards, engine or Local()), n
 
 
 def _taken_in(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from numpy.typing import NDArray
 
 from starshade import budget
 from starshade.arguments import typed
-from starshade.errors import ConfigError, InputError
+from starshade.errors import ConfigError, InputError, OutputError
 from starshade.naming import aside
 from starshade.progress import announced, task
 from starshade.ratings.levels import code_type
-from starshade.ratings.places.atomic import mark_of
+from starshade.ratings.places.atomic import mark_of, sweep_beside
 from starshade.ratings.places.checked import AGAIN, check_files, load
 from starshade.ratings.readers.beside import attach_names
 from starshade.ratings.rows.laying import Cells
@@ -202,6 +203,8 @@ def open_shards(path: str | Path) -> Shards:
         It is damaged, of another format, or no sharded store.
     """
     path = Path(path)
+    with suppress(OSError, OutputError):  # as by a conversion that was killed at its very end
+        sweep_beside(path)
     with in_words(path):
         manifest = ShardsManifest.from_json((path / MANIFEST).read_bytes(), str(path))
         _refuse_gaps(path, manifest)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.engine.job import Engine, Job, Tables
-from starshade.errors import InputError
+from starshade.engine.journal import Journal
+from starshade.engine.seal import digest_of_folder
 from starshade.kernels.csr import transpose
 from starshade.ratings.levels import level_table, places_of
 from starshade.ratings.readers.faults import rare_zero, suspected
@@ -46,7 +47,6 @@ from starshade.ratings.staging import Batch
 from starshade.ratings.store import table_of
 from starshade.ratings.table import Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.scratch import PART
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +104,19 @@ class Sorted:
         return replace(self, **beside)
 
     def write(
-        self, folder: Path, shards: int, done: Path, engine: Engine
+        self, folder: Path, shards: int, beside: Path, finished: Journal, engine: Engine
     ) -> tuple[Ratings, list[ShardEntry]]:
         """Write about so many shards, and what they have in common, into the folder of a store.
 
-        `done`: a folder in which is written down what is finished, and looked for first. Returns
-        the last shard, with the report on all, and what the manifest says of each.
+        `beside`: a folder for what is not in its place yet. `finished`: where the shards that are
+        written are noted, and looked for first. Returns the last shard, with the report on all, and
+        what the manifest says of each.
         """
         cuts = self.runs.cuts(shards)
         read_on = self.read_on
         firsts = [0] * len(cuts) if self.attributes is None else self.runs.first_users(cuts)
-        pieces = Pieces(self, folder, done, cuts, firsts, read_on, None)
-        entries, found = pieces.write(engine)
+        pieces = Pieces(self, folder, beside, cuts, firsts, read_on, None)
+        entries, found = pieces.write(engine, finished)
         if found.repeated:
             raise refuse_repeated(found.repeated, self.locate, self.users)
         if found.off:
@@ -125,12 +126,12 @@ class Sorted:
             held = np.concatenate([read_on.levels[found.used], found.means])
             scale = widened(read_on.scale, self.on_duplicate, held, off=found.is_off)
             coding = Coding(scale, level_table(held, scale)[0])
-            entries, _ = replace(pieces, coding=coding, known=found).write(engine)
+            entries, _ = replace(pieces, coding=coding, known=found).write(engine, Journal(None))
         report = self._told(read_on, coding, found)
         last = entries[-1]
         manifest = written(last, folder)
-        beside = self.items, self.item_names
-        like = table_of(folder / last.folder, manifest, *beside, named="").annotate(report=report)
+        known = self.items, self.item_names
+        like = table_of(folder / last.folder, manifest, *known, named="").annotate(report=report)
         finish(folder, like, report, self.lineage, entries)
         return like, entries
 
@@ -231,16 +232,18 @@ class Pieces:
     """Shards to be written, as jobs go through them (`starshade.engine.job.Sharded`).
 
     `cuts`: see `Runs.cuts`. `first_users`: the number of each one's first user, where something is
-    known of users. `known`: what was found in all of them, where that is known.
+    known of users. `known`: what was found in all of them, where that is known. `before`: what is
+    to be said of those that are written, by number.
     """
 
     rows: Sorted
     folder: Path
-    done: Path
+    beside: Path
     cuts: NDArray[np.int64]
     first_users: list[int]
     coding: Coding
     known: Found | None
+    before: Mapping[int, bytes] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
@@ -259,42 +262,51 @@ class Pieces:
         """Return 0: one is written after the other, and shards are cut for that."""
         return 0
 
-    def write(self, engine: Engine) -> tuple[list[ShardEntry], Found]:
+    def write(self, engine: Engine, finished: Journal) -> tuple[list[ShardEntry], Found]:
         """Write every shard, as long as that is of use; returns what was found in all."""
-        for left in self.done.glob(f"{_BESIDE}*"):  # by whoever was killed
+        for left in self.beside.glob(f"{_BESIDE}*"):  # by one that was killed
             shutil.rmtree(left)
+        pieces = replace(self, before=self._before(finished))
         job = Job("writing the shards", _write_piece, threaded=True)
         entries: list[ShardEntry] = []
         found, first = Found(np.zeros(len(self.rows.read_on.levels), dtype=np.bool_)), 0
-        for answer in engine.run(job, self, {}):
-            entry, own = _heard(answer["said"].tobytes())
+        for number, answer in enumerate(engine.run(job, pieces, {})):
+            said = answer["said"].tobytes()
+            entry, own, _ = _heard(said)
             found += own
             if entry is not None:
+                if finished.folder is not None and number not in pieces.before:
+                    finished.put(entry.folder, said)
                 entries.append(entry.model_copy(update={"first_user": first}))
                 first += entry.users
         return entries, found if self.known is None else self.known
 
+    def _before(self, finished: Journal) -> dict[int, bytes]:
+        """Return what is to be said of shards that still are what was written."""
+        before: dict[int, bytes] = {}
+        for number in range(len(self)):
+            said = finished.get(folder_of(number))
+            with suppress(OSError):
+                if said and digest_of_folder(self.folder / folder_of(number)) == _heard(said)[2]:
+                    before[number] = said
+        return before
+
     def write_one(self, number: int, first: int) -> bytes:
         """Write a shard, unless it was written before; returns what is to be said of it."""
-        note = self.done / f"{folder_of(number)}.json"
-        if self.known is None and (before := _written_before(self.folder, note)):
-            return before
+        if number in self.before:
+            return self.before[number]
         looked = self.rows.look(self.cuts[number], self.cuts[number + 1])
-        own, entry = looked.found, None
+        own, entry, digest = looked.found, None, ""
         if self.known is not None or not (own.repeated or own.recodes(self.coding)):
             used = (self.known or own).used
             table = self.rows.table(looked, self.coding, used, first)
             entry = self._place(table, number)
-        said = _said(entry, own)
-        if self.known is None and entry is not None:
-            part = note.with_name(f"{note.name}-{secrets.token_hex(8)}{PART}")
-            part.write_bytes(said)
-            part.replace(note)
-        return said
+            digest = digest_of_folder(self.folder / entry.folder)
+        return _said(entry, own, digest)
 
     def _place(self, table: Ratings, number: int) -> ShardEntry:
         """Write a shard beside its place and move it there: it may be written twice at once."""
-        beside = self.done / f"{_BESIDE}{secrets.token_hex(8)}"
+        beside = self.beside / f"{_BESIDE}{secrets.token_hex(8)}"
         beside.mkdir(mode=0o700)
         try:
             entry = add_shard(beside, table, number, 0, self.rows.lineage)
@@ -302,7 +314,7 @@ class Pieces:
             shutil.rmtree(place, ignore_errors=True)
             try:
                 (beside / entry.folder).rename(place)
-            except OSError:  # whoever writes the same was quicker
+            except OSError:  # another that writes the same was quicker
                 if not place.exists():
                     raise
         finally:
@@ -317,26 +329,15 @@ def _write_piece(
     return {"said": np.frombuffer(pieces.write_one(number, first), dtype=np.uint8)}
 
 
-def _said(entry: ShardEntry | None, found: Found) -> bytes:
+def _said(entry: ShardEntry | None, found: Found, digest: str) -> bytes:
     written_as = None if entry is None else entry.model_dump(mode="json")
-    return json.dumps({"entry": written_as, "found": found.plain()}).encode()
+    return json.dumps({"entry": written_as, "found": found.plain(), "digest": digest}).encode()
 
 
-def _heard(said: bytes) -> tuple[ShardEntry | None, Found]:
+def _heard(said: bytes) -> tuple[ShardEntry | None, Found, str]:
     of = json.loads(said)
     entry = None if of["entry"] is None else ShardEntry(**of["entry"])
-    return entry, Found.of_plain(of["found"])
-
-
-def _written_before(folder: Path, note: Path) -> bytes | None:
-    """Return what was said of a shard that is finished, if it still is what was written."""
-    with suppress(OSError, ValueError, KeyError, TypeError, InputError):
-        said = note.read_bytes()
-        entry, _ = _heard(said)
-        assert entry is not None
-        written(entry, folder)
-        return said
-    return None
+    return entry, Found.of_plain(of["found"]), of["digest"]
 
 
 def sort(

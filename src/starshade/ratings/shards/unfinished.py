@@ -6,10 +6,12 @@
     KEY.done        what came of it, right before the store is in its place
     sorted.json     what reading found; written when all rows are in runs
     runs/           the rows, sorted; items, distinct ratings and attributes
-    store/          the shards that are written, and of each a line on what was found in it
+    store/          the shards that are written
+    shards/         of each of them what was found in it
 
 A conversion that is killed while it reads begins anew: a source may not be one that can be gone
-on from. A folder is taken over only by the very same command.
+on from. A folder is taken over only by the very same command, and of it only what is sealed
+(`starshade.engine.seal`) and still is what was written.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from starshade.engine.journal import Journal
+from starshade.engine.seal import digest_of_folder, key_for
 from starshade.errors import ConfigError, InputError, OutputError
 from starshade.naming import named
 from starshade.progress import note
-from starshade.ratings.places.atomic import hidden, mark_of
+from starshade.ratings.places.atomic import hidden, mark_of, sweep_beside
 from starshade.ratings.places.checked import (
     Arrays,
     ids_as_arrays,
@@ -42,6 +46,7 @@ from starshade.ratings.shards.sort import Sorted
 from starshade.ratings.table import ReadReport
 from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
 
+_SORTED = "sorted.json"
 _PLAIN = ("on_duplicate", "said", "show_values", "item_names", "lineage")
 
 
@@ -55,6 +60,7 @@ class Unfinished:
 
     folder: Path
     done: Done
+    journal: Journal
 
     @property
     def runs(self) -> Path:
@@ -65,6 +71,11 @@ class Unfinished:
     def store(self) -> Path:
         """Where shards are written."""
         return self.folder / "store"
+
+    @property
+    def shards(self) -> Journal:
+        """Where the shards that are written are noted."""
+        return Journal(self.folder / "shards", self.journal.key)
 
     def keep(self, rows: Sorted, shards: int) -> None:
         """Write down what reading found, and into how many shards it goes."""
@@ -83,16 +94,20 @@ class Unfinished:
             "first_day": runs.first_day,
             "n_rows": runs.n_rows,
             "shards": shards,
+            "digest": digest_of_folder(self.runs),
         }
-        part = self.folder / "sorted.part"
-        part.write_text(json.dumps(said), encoding="utf-8")
-        self.store.mkdir(mode=0o700)
-        part.replace(self.folder / "sorted.json")
+        for folder in (self.store, self.folder / "shards"):
+            folder.mkdir(mode=0o700)
+        self.journal.put(_SORTED, json.dumps(said).encode())
 
     def found(self) -> tuple[Sorted, int] | None:
         """Return what `keep` wrote down; None: nothing, or nothing whole."""
+        if (content := self.journal.get(_SORTED)) is None:
+            return None
         with suppress(OSError, ValueError, KeyError, TypeError):
-            said = json.loads((self.folder / "sorted.json").read_text(encoding="utf-8"))
+            said = json.loads(content)
+            if said["digest"] != digest_of_folder(self.runs):
+                return None
             runs = Runs(
                 tuple(Run(self.runs / name) for name in said["runs"]),
                 load_ids(self.runs, "items"),
@@ -124,7 +139,7 @@ class Unfinished:
 
     def clear(self) -> None:
         """Forget all of it."""
-        for path in (self.folder / "sorted.json", self.runs, self.store):
+        for path in (self.folder / _SORTED, self.runs, self.store, self.folder / "shards"):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
@@ -153,21 +168,31 @@ def unfinished_beside(
         folder, handle = own(place.parent, prefix, make_folder)
     except OSError as error:
         raise output_error(error, place) from error
-    done = Done(None if key is None else folder, key or "")
+    journal = Journal(folder, key_for(place.path))
+    done = Done(journal if key is not None else Journal(None), key or "")
     try:
         taken = resume and key is not None and _take_over(place.parent, prefix, folder, done)
         if resume and (taken or not os.path.lexists(place)):
             note("going on with what was finished" if taken else "beginning anew")
         (folder / "key").write_text(done.key, encoding="utf-8")
-        yield Unfinished(folder, done)
+        yield Unfinished(folder, done, journal)
         remove(folder, handle)
+        if os.path.lexists(place.path):
+            sweep_beside(place)
     except (InputError, ConfigError):
         remove(folder, handle)
         raise
     except BaseException as error:
+        if os.path.lexists(place.path) and done.found() is None:
+            if (folder / _SORTED).exists():
+                note(
+                    f"{place} was made by another meanwhile: what this run had finished is removed"
+                )
+            remove(folder, handle)
+            raise
         system = error.__cause__ if isinstance(error, OutputError) else error
         unsaid = system if isinstance(system, OSError) else None
-        finished = (folder / "sorted.json").exists()
+        finished = (folder / _SORTED).exists()
         if not finished or (unsaid is not None and unsaid.errno not in FULL):
             remove(folder, handle)
             if unsaid is not None:
@@ -211,7 +236,7 @@ def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> bool:
             in_place, key = done.is_left_in(left), left / "key"
             if not in_place and key.exists() and key.read_text(encoding="utf-8") != done.key:
                 continue
-            if not taken and (in_place or (left / "sorted.json").exists()):
+            if not taken and (in_place or (left / _SORTED).exists()):
                 for entry in left.iterdir():
                     entry.replace(folder / entry.name)
                 taken = True

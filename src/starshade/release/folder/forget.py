@@ -23,7 +23,7 @@ from starshade.ratings.places.atomic import flush, hidden, make_file
 from starshade.ratings.places.place import output_error
 from starshade.release.folder.receipt import load, read_receipt, text_of
 from starshade.release.folder.write import hash_of
-from starshade.scratch import own, remove, sweep
+from starshade.scratch import leftovers, own, remove, sweep
 from starshade.setting import is_list
 
 
@@ -47,13 +47,15 @@ class Forgotten:
     """Who was taken out of which receipts.
 
     `people`: who was to be forgotten. `unknown`: the places (from 1) of those whom no receipt
-    holds. `rewritten`: whether the receipts were rewritten.
+    holds. `rewritten`: whether the receipts were rewritten. `leftovers`: what runs that were
+    killed, or still go on, keep beside the receipts and releases, and may hold these people.
     """
 
     people: int
     unknown: tuple[int, ...]
     receipts: tuple[Held, ...]
     rewritten: bool
+    leftovers: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, without an id."""
@@ -62,6 +64,7 @@ class Forgotten:
             "unknown": list(self.unknown),
             "receipts": [vars(held) for held in self.receipts],
             "rewritten": self.rewritten,
+            "leftovers": list(self.leftovers),
         }
 
 
@@ -135,7 +138,9 @@ def forget(
     if not dry_run:
         _rewrite(changed)
     unknown = tuple(place for place, user in enumerate(users, 1) if user not in known)
-    return Forgotten(len(ids), unknown, tuple(held), not dry_run and bool(changed))
+    beside = {place.parent for place in (*places, *_paths("releases", releases))}
+    left = tuple(map(str, leftovers([*beside, Path()])))
+    return Forgotten(len(ids), unknown, tuple(held), not dry_run and bool(changed), left)
 
 
 def _paths(name: str, given: Any) -> list[Path]:
