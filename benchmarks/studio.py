@@ -71,6 +71,12 @@ class Visitor:
         cookies = http.cookiejar.CookieJar()
         self._open = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies)).open
         self.root = address.split("/?")[0]
+        # not every resolver knows names in .localhost
+        port, self._host = (
+            urllib.parse.urlsplit(address).port,
+            urllib.parse.urlsplit(address).netloc,
+        )
+        self._machine = f"http://127.0.0.1:{port}"
         self.at = ""
         self.took: dict[str, list[float]] = {}
         self.get(address.removeprefix(self.root))
@@ -85,8 +91,8 @@ class Visitor:
 
     def _asked(self, path: str, body: bytes | None) -> str:
         started = time.perf_counter()
-        headers = {} if body is None else {"Origin": self.root}
-        request = urllib.request.Request(self.root + path, body, headers)
+        headers = {"Host": self._host} | ({} if body is None else {"Origin": self.root})
+        request = urllib.request.Request(self._machine + path, body, headers)
         with self._open(request, timeout=60) as answer:
             page = answer.read().decode()
             self.at = urllib.parse.urlsplit(answer.url).path

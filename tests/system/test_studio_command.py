@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -39,12 +40,16 @@ class Open:
     def port(self) -> int:
         return urlsplit(self.address).port or 0
 
+    @property
+    def host(self) -> str:
+        return urlsplit(self.address).netloc
+
     def ask(
         self, path: str, *, method: str = "GET", body: bytes | None = None, **headers: str
     ) -> tuple[int, str, http.client.HTTPMessage]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE)
         try:
-            connection.request(method, path, body, headers)
+            connection.request(method, path, body, {"Host": self.host, **headers})
             answer = connection.getresponse()
             return answer.status, answer.read().decode(), answer.headers
         finally:
@@ -92,7 +97,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
 
 
 def test_only_this_machine_can_reach_it(studio: Open) -> None:
-    assert urlsplit(studio.address).hostname == "127.0.0.1"
+    assert re.fullmatch(rf"[0-9a-f]{{16}}\.localhost:{studio.port}", studio.host)
     others = {
         entry[4][0]
         for entry in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
@@ -124,17 +129,51 @@ def test_the_first_page_takes_nothing_from_elsewhere(studio: Open) -> None:
 def test_who_has_no_token_or_comes_by_another_name_is_refused(studio: Open) -> None:
     assert studio.ask("/")[0] == 403
     cookie = studio.enter()
+    for name in ("127.0.0.1", "localhost", "fedcba9876543210.localhost"):
+        status, text, _ = studio.ask("/", **cookie, Host=f"{name}:{studio.port}")
+        assert status == 403
+        assert studio.host.split(".")[0] not in text
     assert studio.ask("/", **cookie, Host="evil.example")[0] == 403
     assert studio.ask("/", **cookie, Host=f"evil.example:{studio.port}")[0] == 403
     said = {"Origin": "http://evil.example", "Content-Length": "0"}
     assert studio.ask("/data/synthetic", method="POST", **cookie, **said)[0] == 403
 
 
+def test_where_the_name_does_not_open_the_path_holds_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def visit() -> None:
+        (opened,) = told
+        studio = Open(process=None, address=opened.address, work=opened.work)  # type: ignore[arg-type]
+        status, text, headers = studio.ask(urlsplit(opened.address).path)
+        assert (status, headers["Set-Cookie"]) == (200, None)
+        assert f'href="{urlsplit(opened.address).path}' in text
+        assert studio.ask("/")[0] == 403
+
+    told: list[serve.Opened] = []
+    monkeypatch.setattr(serve, "_wait", visit)
+    serve.open_studio(tmp_path / "w", plain_host=True, browser=False, tell=told.append)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{43}/", told[0].address)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_message_says_what_to_do_where_the_name_does_not_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain: bool
+) -> None:
+    monkeypatch.setattr(serve, "_wait", lambda: None)
+    option = ["--plain-host"] if plain else []
+    out = call("studio", "--work", tmp_path / "w", "--no-browser", *option).output
+    name = r"127\.0\.0\.1" if plain else r"[0-9a-f]{16}\.localhost"
+    assert re.search(rf"^  http://{name}:\d+/\S+$", out, re.MULTILINE)
+    assert ("start it with --plain-host" in " ".join(out.split())) == (not plain)
+    assert ("in its history" in " ".join(out.split())) == plain
+
+
 def test_an_upload_that_breaks_off_leaves_nothing(studio: Open) -> None:
     cookie = studio.enter()
     with socket.create_connection(("127.0.0.1", studio.port)) as line:
         line.sendall(
-            f"POST /data/upload?name=half.csv HTTP/1.1\r\nHost: 127.0.0.1:{studio.port}\r\n"
+            f"POST /data/upload?name=half.csv HTTP/1.1\r\nHost: {studio.host}\r\n"
             f"Cookie: {cookie['Cookie']}\r\nContent-Length: 500000\r\n\r\nuser,item".encode()
         )
         uploads = studio.work / "uploads"
@@ -154,7 +193,7 @@ def test_ten_gigabytes_are_refused_before_they_come(studio: Open) -> None:
     cookie = studio.enter()
     with socket.create_connection(("127.0.0.1", studio.port)) as line:
         line.sendall(
-            f"POST /data/upload?name=big.csv HTTP/1.1\r\nHost: 127.0.0.1:{studio.port}\r\n"
+            f"POST /data/upload?name=big.csv HTTP/1.1\r\nHost: {studio.host}\r\n"
             f"Cookie: {cookie['Cookie']}\r\nAccept: application/json\r\n"
             f"Content-Length: {10**10}\r\n\r\n".encode()
         )
@@ -217,7 +256,7 @@ def test_ctrl_c_ends_it_quietly_also_while_a_page_follows_a_job(
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     assert opened.ask("/data/synthetic", method="POST", body=body, **cookie, **kind)[0] == 303
     line = http.client.HTTPConnection("127.0.0.1", opened.port, timeout=_PATIENCE)
-    line.request("GET", "/jobs/1/events", headers=cookie)
+    line.request("GET", "/jobs/1/events", headers={"Host": opened.host, **cookie})
     answer = line.getresponse()
     assert answer.readline() == b"retry: 2000\n"
     with socket.create_connection(("127.0.0.1", opened.port)) as stranger:

@@ -346,9 +346,13 @@ def command(work: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     with process:
         try:
             assert process.stdout is not None
-            address = json.loads(process.stdout.readline())["address"]
-            with httpx.Client(base_url=address.partition("/?")[0], follow_redirects=True) as client:
-                assert client.get(address).status_code == 200
+            address = httpx.URL(json.loads(process.stdout.readline())["address"])
+            # not every resolver knows names in .localhost
+            here = address.copy_with(host="127.0.0.1")
+            headers = {"Host": address.netloc.decode()}
+            base = here.copy_with(raw_path=b"/")
+            with httpx.Client(base_url=base, headers=headers, follow_redirects=True) as client:
+                assert client.get(here).status_code == 200
                 yield process, client
         finally:
             process.send_signal(signal.SIGTERM)

@@ -30,13 +30,25 @@ if TYPE_CHECKING:
     type=Whole(1, 65535),
     help="Port on this machine. [default: 8321, or any that is free]",
 )
+@click.option(
+    "--plain-host",
+    is_flag=True,
+    help="Serve http://127.0.0.1 with a token in each address; for browsers that do not open names "
+    "in .localhost.",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")
 @click.option(
     "--max-upload", metavar="SIZE", default="4G", show_default=True, help="Largest upload taken."
 )
 @running()
 def studio(
-    ratings: str | None, work: str, port: int | None, no_browser: bool, max_upload: str, run: Run
+    ratings: str | None,
+    work: str,
+    port: int | None,
+    plain_host: bool,
+    no_browser: bool,
+    max_upload: str,
+    run: Run,
 ) -> None:
     """Do the whole job on a local page, in a browser.
 
@@ -56,20 +68,26 @@ def studio(
         work,
         ratings=ratings,
         port=port,
+        plain_host=plain_host,
         browser=not no_browser,
         most_upload=most,
-        tell=lambda opened: run.emit(vars(opened), lambda: _ready(opened)),
+        tell=lambda opened: run.emit(vars(opened), lambda: _ready(opened, plain_host)),
     )
 
 
-def _ready(opened: Opened) -> Any:
+def _ready(opened: Opened, plain_host: bool) -> Any:
     from rich.text import Text
 
+    otherwise = (
+        "A browser keeps this address, token included, in its history."
+        if plain_host
+        else "If the browser does not open this name, end the studio; start it with --plain-host."
+    )
     return page(
         words("The studio is open. Its address:"),
         Text(f"  {opened.address}", no_wrap=True, overflow="ignore"),  # to be copied whole
         words(
-            "Only this machine can reach it, and only with that address: do not pass it on. What "
-            f"is done is kept in {opened.work}. Ctrl-C ends the studio."
+            "Only this machine can reach it, and only with that address: do not pass it on. "
+            f"{otherwise} Results are kept in {opened.work}. Ctrl-C ends the studio."
         ),
     )

@@ -49,34 +49,45 @@ class Desk:
     closing: Event = field(default_factory=Event)  # set when the studio is being ended
 
 
-def html(template: str, page: Any, status: int = 200) -> HTMLResponse:
+def html(request: Request, template: str, page: Any, status: int = 200) -> HTMLResponse:
     """Answer with a page."""
-    return HTMLResponse(rendered(template, page), status)
+    return HTMLResponse(rendered(template, page, root_of(request)), status)
 
 
-def rendered(template: str, page: Any) -> str:
-    """Return a page as text; whatever is in it is escaped."""
-    return _environment().get_template(template).render(page=page)
+def root_of(request: Request) -> str:
+    """Return what the path of every address begins with (see `guard`)."""
+    return str(request.scope.get("app_root_path", request.scope.get("root_path", "")))
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+def rendered(template: str, page: Any, root: str = "") -> str:
+    """Return a page as text; whatever is in it is escaped.
+
+    `root`: what the path of every address in it begins with.
+    """
+    return _environment(root).get_template(template).render(page=page)
+
+
+@lru_cache(maxsize=2)  # where the root is not empty: pages, and refusals, which have none
+def _environment(root: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("starshade.server"),
         autoescape=True,
         undefined=StrictUndefined,  # a name that no context has is a mistake of ours
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["at_root"] = lambda place: root + place if place.startswith("/") else place
+    return made
 
 
 def go_to(request: Request, place: str, **told: str) -> Response:
     """Answer that the work was taken on, and where it can be seen; `told`: more for a script."""
+    location = root_of(request) + place
     if _wants_json(request):
-        return JSONResponse({"location": place, **told})
-    return RedirectResponse(place, 303)
+        return JSONResponse({"location": location, **told})
+    return RedirectResponse(location, 303)
 
 
 def _wants_json(request: Request) -> bool:
@@ -92,7 +103,7 @@ def refusal(request: Request, status: int, message: str, advice: str) -> Respons
         return JSONResponse({"error": error}, status, _LEAVE if status == 413 else None)
     title = _TITLES.get(status, "This did not work")
     page = Shown(frame=bare_frame(title), status=status, message=message, advice=advice)
-    return html("error.html.j2", page, status)
+    return html(request, "error.html.j2", page, status)
 
 
 def failure(request: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from starshade.errors import StarshadeError
 from starshade.server.answers import Desk, failure, refusal
+from starshade.server.entrance import Entrance
 from starshade.server.guard import HEADERS, guard
 from starshade.server.routes import data_routes, job_routes, release_routes, style_routes
 
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from starshade.server.jobs.store import Store
 
 
-def create_app(store: Store, engine: Engine, *, token: str, port: int, most_upload: int) -> FastAPI:
+def create_app(store: Store, engine: Engine, *, entrance: Entrance, most_upload: int) -> FastAPI:
     """Make the application.
 
-    `token`: what the address opened first must carry (``?token=``); requests for another
-    host or `port` are refused; `most_upload`: bytes of an upload at most.
+    `entrance`: requests that come in another way are refused; `most_upload`: bytes of an upload
+    at most.
     """
     app = FastAPI(openapi_url=None)
     app.state.closing = Event()  # to be set before the server is told to stop
@@ -40,7 +41,7 @@ def create_app(store: Store, engine: Engine, *, token: str, port: int, most_uplo
     app.add_exception_handler(RequestValidationError, _nowhere)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _broken)
-    app.add_middleware(guard, token=token, port=port, refuse=refusal)
+    app.add_middleware(guard, entrance=entrance, refuse=refusal)
     return app
 
 

@@ -1,18 +1,33 @@
 """Who may talk to the studio: a browser on this machine that was given the address.
 
 The studio shows personal data and runs work, and any web page that is open in the same browser can
-send requests to 127.0.0.1. So nothing is answered before these hold:
+send requests to this machine. Cookies ignore ports: a cookie of 127.0.0.1 is sent to every program
+that listens there. So each start draws a host name of its own, ``<16 hex digits>.localhost``, which
+browsers resolve to this machine, and nothing is answered before these hold:
 
-- ``Host`` is this machine's name with our port. A foreign name that was made to point here (DNS
-  rebinding) arrives with that name in ``Host``.
-- ``Origin``, where the browser states one, is our own; and ``Sec-Fetch-Site`` does not say that
-  another site sent something.
+- ``Host`` is exactly that name with our port: neither 127.0.0.1 nor a foreign name that was made to
+  point here (DNS rebinding).
+- ``Origin``, where the browser states one, is exactly our own; and ``Sec-Fetch-Site`` does not say
+  that another site sent something.
 - A cookie holds the token that was printed when the studio was started. It is set by opening the
-  address with ``?token=`` once, for this site alone and out of reach of scripts. Style sheets and
-  scripts, which say nothing about anybody, need none: refusals are to be readable.
+  address with ``?token=`` once, for that name alone (no ``Domain``) and out of reach of scripts.
+  Other pages can plant cookies of the same name, which come before or after ours: any that holds
+  the token lets in.
 
-Every answer tells the browser to load nothing from elsewhere, to run no script that is written
-into a page, to show the page in no foreign frame, and to keep nothing.
+Where the name does not open, the studio is served at 127.0.0.1 (``--plain-host``), without a
+cookie: every path begins with the token, as the ASGI ``root_path``, so links and forms have it too.
+
+In both ways style sheets and scripts, which say nothing about anybody, are open to all: refusals
+are to be readable. Every answer tells the browser to load nothing from elsewhere, to run no script
+that is written into a page, to show the page in no foreign frame, to keep nothing, and to send no
+``Referer`` to other origins, of which another port is one.
+
+What remains: a program on this machine that knows the name can listen under it on another port, and
+receives the cookie once the browser loads a page from there. The name has 64 random bits; only the
+printed address and the browser's own address bar and history hold it. No page prints it, and no
+refusal names it. A name server sees it where a browser leaves names in ``.localhost`` to the
+system's resolver and that one passes them on, against RFC 6761. With ``--plain-host`` the address
+bar and the history hold the token itself, and so does every address that is copied from there.
 """
 
 from __future__ import annotations
@@ -20,13 +35,14 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable
 from html import escape
-from typing import Literal
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from starshade.server.entrance import Entrance
 
 #: makes the answer to what is refused: request, status, message, advice
 Refuse = Callable[[Request, int, str, str], Response]
@@ -45,7 +61,11 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_FRESH = "Open the address that was printed where the studio was started; it ends in ?token=…"
+COOKIE = "starshade-studio"
+_FRESH = "Open the address that was printed where the studio was started."
+_OTHERWISE = "If the browser cannot open it, start the studio again with --plain-host."
+_NO_TOKEN = "This address does not hold this studio's token; each start draws a new one."
+_NO_COOKIE = "This page needs the studio's token, and the browser did not send it."
 _WELCOME = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>starshade studio</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
@@ -54,28 +74,8 @@ _WELCOME = """<!DOCTYPE html>
 """
 
 
-def hosts(port: int) -> frozenset[str]:
-    """Return what ``Host`` may say.
-
-    Examples
-    --------
-    >>> sorted(hosts(8000))
-    ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']
-    """
-    names = ("127.0.0.1", "localhost", "[::1]")
-    return frozenset(f"{name}:{port}" for name in names) | (
-        frozenset(names) if port == 80 else frozenset()
-    )
-
-
-def cookie_name(port: int) -> str:
-    """Return the cookie's name: cookies are kept by host, whatever the port."""
-    return f"starshade-{port}"
-
-
-def guard(app: ASGIApp, *, token: str, port: int, refuse: Refuse) -> ASGIApp:
+def guard(app: ASGIApp, *, entrance: Entrance, refuse: Refuse) -> ASGIApp:
     """Let through to `app` what may pass; all else is answered by `refuse`."""
-    ours = hosts(port)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -87,18 +87,8 @@ def guard(app: ASGIApp, *, token: str, port: int, refuse: Refuse) -> ASGIApp:
         protected = _protecting(send)
         if scope["method"] == "HEAD":
             scope, protected = {**scope, "method": "GET"}, _without_body(protected)
-        request = Request(scope)
-        wrong = _foreign(request, ours)
-        if wrong is not None:
-            await refuse(request, 403, *wrong)(scope, receive, protected)
-            return
-        entered = _entry(request, token, port)
-        if entered == "welcome":
-            await _welcome(request, token, port)(scope, receive, protected)
-        elif entered is None:
-            await app(scope, receive, protected)
-        else:
-            await refuse(request, 403, entered, _FRESH)(scope, receive, protected)
+        answer = _answer(Request(scope), entrance, refuse)
+        await (app if answer is None else answer)(scope, receive, protected)
 
     return guarded
 
@@ -129,63 +119,66 @@ def _without_body(send: Send) -> Send:
     return bodiless
 
 
-def _foreign(request: Request, ours: frozenset[str]) -> tuple[str, str] | None:
-    """Say what shows that another site is behind a request; None: nothing."""
-    names = [value.lower() for value in request.headers.getlist("host")]
-    if len(names) != 1 or names[0] not in ours:
+def _answer(request: Request, entrance: Entrance, refuse: Refuse) -> Response | None:
+    """Answer what may not pass, and a browser that shows the token; None: the studio answers."""
+    if request.scope["path"].startswith("/static/"):
+        return None
+    fault = _foreign(request, entrance)
+    if fault is not None:
+        return refuse(request, 403, *fault)
+    shown = not entrance.root and request.method == "GET" and "token" in request.query_params
+    if entrance.root:
+        tokens = [request.scope["path"][1:].partition("/")[0]]
+    elif shown:
+        tokens = [request.query_params["token"]]
+    else:
+        tokens = _cookies(request)
+    if not any(_same(token, entrance.token) for token in tokens):
+        message = _NO_TOKEN if entrance.root or shown else _NO_COOKIE
+        return refuse(request, 403, message, _FRESH)
+    request.scope["root_path"] = entrance.root
+    return _welcome(request, entrance) if shown else None
+
+
+def _foreign(request: Request, entrance: Entrance) -> tuple[str, str] | None:
+    """Say why a request is for another host or from another page, and what to do; None: neither."""
+    if [value.lower() for value in request.headers.getlist("host")] != [entrance.host]:
         return (
-            "This request was sent to another name than this machine's, and is refused.",
-            _FRESH,
+            "The studio does not answer under this name.",
+            _FRESH if entrance.root else f"{_FRESH} {_OTHERWISE}",
         )
-    origins = request.headers.getlist("origin")
-    allowed = {f"http://{host}" for host in ours}
+    own = f"http://{entrance.host}"
     other = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
-    if any(origin.lower() not in allowed for origin in origins) or (
+    if any(origin.lower() != own for origin in request.headers.getlist("origin")) or (
         other and request.method != "GET"
     ):
         return (
             "This request was sent by another web page, and is refused.",
-            "If you did not ask for anything, close that page. " + _FRESH,
+            "If you did not send it, close that page. " + _FRESH,
         )
     return None
 
 
-def _entry(request: Request, token: str, port: int) -> Literal["welcome"] | str | None:
-    """Say whether the visitor may come in (None), has just shown the token, or why not."""
-    if request.scope["path"].startswith("/static/"):
-        return None
-    if request.method == "GET" and "token" in request.query_params:
-        if _same(request.query_params["token"], token):
-            return "welcome"
-        return "The token in this address is not this studio's; each start has its own."
-    if _same(_cookie(request, port), token):
-        return None
-    return "This page needs the studio's token, and the browser did not send it."
-
-
-def _cookie(request: Request, port: int) -> str:
-    """Return what our cookie says; other sites' cookies on this host may be anything."""
-    for header in request.headers.getlist("cookie"):
-        for part in header.split(";"):
-            name, _, value = part.strip().partition("=")
-            if name == cookie_name(port):
-                return value
-    return ""
+def _cookies(request: Request) -> list[str]:
+    """Return what cookies of our name hold; other pages may have set some of them."""
+    parts = ";".join(request.headers.getlist("cookie")).split(";")
+    pairs = [part.strip().partition("=") for part in parts]
+    return [value for name, _, value in pairs if name == COOKIE]
 
 
 def _same(sent: str, token: str) -> bool:
     return hmac.compare_digest(sent.encode("utf-8", "replace"), token.encode())
 
 
-def _welcome(request: Request, token: str, port: int) -> Response:
+def _welcome(request: Request, entrance: Entrance) -> Response:
     """Set the cookie and go to the address without the token.
 
-    By a page, not by a redirect: whoever comes from a link on another site would be redirected
-    without the cookie, as it is for this site alone.
+    By a page, not by a redirect: a browser that comes from a link on another site would be
+    redirected without the cookie, as it is for this site alone.
     """
     kept = [(k, v) for k, v in parse_qsl(request.url.query) if k != "token"]
     path = quote(request.scope["path"].lstrip("/\\"))  # two slashes would begin another host
     place = f"/{path}" + (f"?{urlencode(kept)}" if kept else "")
     response = HTMLResponse(_WELCOME.format(place=escape(place)))
-    response.set_cookie(cookie_name(port), token, httponly=True, samesite="strict", path="/")
+    response.set_cookie(COOKIE, entrance.token, httponly=True, samesite="strict", path="/")
     return response

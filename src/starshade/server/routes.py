@@ -16,11 +16,11 @@ from fastapi import APIRouter, Depends, Query
 from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from starshade.errors import ConfigError, InputError, StarshadeError
 from starshade.report.picture import palette_css
-from starshade.server.answers import Desk, found, go_to, html, missing, rendered, sent_form
+from starshade.server.answers import Desk, found, go_to, html, missing, rendered, root_of, sent_form
 from starshade.server.ask.asking import Asking, as_sent, job_settings
 from starshade.server.ask.data import PATH, SYNTHETIC, undecided
 from starshade.server.ask.labels import FORM_OF
@@ -52,8 +52,8 @@ def data_routes(desk: Desk) -> APIRouter:
     page_of = partial(data_page, store, most_upload=desk.most_upload)
 
     @router.get("/")
-    def home() -> Response:
-        return html("home.html.j2", home_page(store, most_upload=desk.most_upload))
+    def home(request: Request) -> Response:
+        return html(request, "home.html.j2", home_page(store, most_upload=desk.most_upload))
 
     @router.post("/data/path")
     def by_path(request: Request, sent: Given) -> Response:
@@ -71,7 +71,7 @@ def data_routes(desk: Desk) -> APIRouter:
             return go_to(request, add(options))
         refused = as_sent(asking, f"/data/{asking.id}", {}, sent, errors)
         page = home_page(store, most_upload=desk.most_upload, refused=refused)
-        return html("home.html.j2", page, 422)
+        return html(request, "home.html.j2", page, 422)
 
     @router.post("/data/upload")
     async def upload(request: Request, name: Name = "", more: More = False) -> Response:
@@ -112,7 +112,7 @@ def data_routes(desk: Desk) -> APIRouter:
     def show(request: Request, data_id: Id) -> Response:
         query = request.query_params
         given = {name: query.getlist(name) for name in query}
-        return html("data.html.j2", page_of(found(store.data, data_id), given=given))
+        return html(request, "data.html.j2", page_of(found(store.data, data_id), given=given))
 
     @router.post("/data/{data_id}/delete")
     def delete(request: Request, data_id: Id) -> Response:
@@ -123,7 +123,7 @@ def data_routes(desk: Desk) -> APIRouter:
             page = page_of(data)
             said = {"error": sentence(error.message), "advice": error.advice}
             page.delete = replace(page.delete, **said, open=True)
-            return html("data.html.j2", page, 409)
+            return html(request, "data.html.j2", page, 409)
         return go_to(request, "/")
 
     @router.post("/data/{data_id}/{what}")
@@ -138,7 +138,7 @@ def data_routes(desk: Desk) -> APIRouter:
             error = "Say first which rating counts where somebody rated an item twice."
         if errors or error:
             refused = as_sent(asking, f"/data/{data_id}/{what}", facts, sent, errors, error=error)
-            return html("data.html.j2", page_of(data, refused={what: refused}), 422)
+            return html(request, "data.html.j2", page_of(data, refused={what: refused}), 422)
         job = start_job(desk, _KINDS[what], data_id, settings)
         return go_to(request, f"/data/{data_id}" if what == "mapping" else f"/jobs/{job.id}")
 
@@ -211,15 +211,15 @@ def job_routes(desk: Desk) -> APIRouter:
     store = desk.store
 
     @router.get("")
-    def show(job_id: Id) -> Response:
-        return html("job.html.j2", job_page(store, found(store.job, job_id)))
+    def show(request: Request, job_id: Id) -> Response:
+        return html(request, "job.html.j2", job_page(store, found(store.job, job_id)))
 
     @router.get("/panel")
-    def panel(job_id: Id) -> Response:
-        return html("job_panel.html.j2", job_page(store, found(store.job, job_id)))
+    def panel(request: Request, job_id: Id) -> Response:
+        return html(request, "job_panel.html.j2", job_page(store, found(store.job, job_id)))
 
     @router.get("/events")
-    def events(job_id: Id) -> Response:
+    def events(request: Request, job_id: Id) -> Response:
         found(store.job, job_id)
 
         def look() -> tuple[str, str | None]:
@@ -227,7 +227,7 @@ def job_routes(desk: Desk) -> APIRouter:
                 job = store.job(job_id)
             except ConfigError:  # removed meanwhile, in another tab
                 return "", "cancelled"
-            shown = rendered("job_panel.html.j2", job_page(store, job))
+            shown = rendered("job_panel.html.j2", job_page(store, job), root_of(request))
             return shown, job.state if job.ended else None
 
         return StreamingResponse(follow(look, desk.closing), media_type="text/event-stream")
@@ -262,11 +262,11 @@ def release_routes(desk: Desk) -> APIRouter:
     store = desk.store
 
     @router.get("")
-    def show(job_id: Id) -> Response:
+    def show(request: Request, job_id: Id) -> Response:
         job = found(store.job, job_id)
         if job.kind != "release" or job.state != "done":
-            return RedirectResponse(f"/jobs/{job_id}", 303)
-        return html("release.html.j2", release_page(store, job))
+            return go_to(request, f"/jobs/{job_id}")
+        return html(request, "release.html.j2", release_page(store, job))
 
     @router.get("/report")
     def report(

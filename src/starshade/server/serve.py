@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import sys
 import threading
@@ -21,6 +20,7 @@ from starshade.naming import speak
 from starshade.progress import note
 from starshade.project.file import NAME, key_of
 from starshade.ratings.readers.addresses.address import hidden
+from starshade.server.entrance import HOST, Entrance
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from starshade.server.jobs.engine import Engine
     from starshade.server.jobs.store import Store
 
-HOST = "127.0.0.1"
 PORT = 8321  # tried first, where none is given
 _PATIENCE = 2  # seconds for answers that are still being sent
 _BACKLOG = 128
@@ -53,6 +52,7 @@ def open_studio(
     *,
     ratings: str | None = None,
     port: int | None = None,
+    plain_host: bool = False,
     browser: bool = True,
     most_upload: int = 4 * 10**9,
     tell: Callable[[Opened], None],
@@ -60,7 +60,9 @@ def open_studio(
     """Serve the studio on this machine until it is interrupted.
 
     The folder `work` is made if it does not exist; `ratings`: a file to begin with; port
-    None: 8321, or any that is free; `most_upload`: bytes; `tell` hears when the studio is ready.
+    None: 8321, or any that is free; `plain_host`: serve 127.0.0.1, with the token in every
+    address, in place of a name in ``.localhost`` and a cookie; `most_upload`: bytes; `tell` hears
+    when the studio is ready.
     """
     _ensure_installed()
     from starshade.server.app import create_app
@@ -75,15 +77,15 @@ def open_studio(
     if first.keys() - {"path"}:
         said = sorted(key_of(name) for name in {*first, "ratings"} - {"path"})
         note(f"{NAME}: {', '.join(said)}")
-    token = secrets.token_urlsafe(32)
     with closing(_listening(port)) as listening, closing(Store(Path(work))) as store:
         number = int(listening.getsockname()[1])
+        entrance = Entrance.draw(number, plain_host=plain_host)
         engine = Engine(store)
         engine.start()
         with closing(engine):
-            app = create_app(store, engine, token=token, port=number, most_upload=most_upload)
+            app = create_app(store, engine, entrance=entrance, most_upload=most_upload)
             place = _begin(store, engine, first) if first else "/"
-            opened = Opened(f"http://{HOST}:{number}{place}?token={token}", number, store.work)
+            opened = Opened(entrance.address(place), number, store.work)
             with speak(as_field()), _serving(app, listening):
                 tell(opened)
                 with _shown(opened) if browser else nullcontext():
@@ -149,7 +151,7 @@ def _serving(app: FastAPI, listening: socket.socket) -> Iterator[None]:
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            log_level="error",  # what a stranger sends is not worth a warning
+            log_level="error",  # what others send is not worth a warning
             access_log=False,  # addresses hold the token
             server_header=False,
             timeout_graceful_shutdown=_PATIENCE,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import starshade as ss
-from tests.system.browser.conftest import Look, press_tab, until
+from tests.system.browser.conftest import Look, Seen, press_tab, started, until, watched
 
 pytestmark = pytest.mark.slow
 
@@ -53,8 +53,12 @@ def done(page: Any) -> None:
 
 @pytest.fixture(scope="module")
 def walk(look: Look, ratings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    """Go the whole way, as the pages suggest it."""
-    seen = look()
+    """Go the whole way."""
+    return whole_way(look(), ratings_file, tmp_path_factory.mktemp("zip"))
+
+
+def whole_way(seen: Seen, ratings_file: Path, folder: Path) -> Walk:
+    """Go the whole way, as the pages suggest it; `folder`: for the release."""
     page = seen.page
     seen.shoot("1-home-empty-1280")
     page.set_input_files("#upload-file", ratings_file)
@@ -102,7 +106,7 @@ def walk(look: Look, ratings_file: Path, tmp_path_factory: pytest.TempPathFactor
     assert "starshade anonymize" in page.locator("#command").inner_text()
     with page.expect_download() as download:
         page.locator("a[href$='/download']").click()
-    zipped = tmp_path_factory.mktemp("zip") / "release.zip"
+    zipped = folder / "release.zip"
     download.value.save_as(zipped)
     seen.expect_whole()
     return Walk(data, attack, compare, asked, release, zipped, clicked)
@@ -114,6 +118,18 @@ def test_the_release_in_the_zip_is_whole(walk: Walk, tmp_path: Path) -> None:
     release = ss.read_release(next(tmp_path.rglob("release.json")).parent)
     assert np.bincount(release.class_of_record).min() >= int(walk.clicked)
     assert len(release.cells().items) == 10
+
+
+def test_the_whole_way_leads_through_a_plain_host_too(
+    chromium: Any, ratings_file: Path, tmp_path: Path
+) -> None:
+    with started(tmp_path / "work", "--plain-host") as address:
+        window = chromium.new_context(viewport={"width": 1280, "height": 900})
+        window.set_default_timeout(60_000)
+        way = whole_way(watched(window.new_page(), address), ratings_file, tmp_path)
+        assert zipfile.is_zipfile(way.zipped)
+        assert window.cookies() == []
+        window.close()
 
 
 def test_a_clicked_point_and_its_button_lead_to_the_same_form(walk: Walk, look: Look) -> None:
@@ -155,9 +171,9 @@ def test_every_page_is_accessible_and_fits(
     }
     found: list[str] = []
     for name, path in pages.items():
-        seen.go(path)
+        answer = seen.go(path)
         if "report" in path:  # no script runs in one, so none can look at it there
-            shown = page.context.request.get(seen.at + path).text()
+            shown = answer.text()
             page.goto("about:blank")
             page.set_content(shown)
         if page.locator("[data-chart]").count():

@@ -11,11 +11,14 @@ from typing import Any
 import httpx
 
 from starshade.server.app import create_app
+from starshade.server.entrance import Entrance
+from starshade.server.guard import COOKIE
 from starshade.server.jobs.store import DataRow, JobRow, Store
 
 PORT = 8321
 TOKEN = "a-token"
-AT = f"http://127.0.0.1:{PORT}"
+NAME = "0123456789abcdef.localhost"
+AT = f"http://{NAME}:{PORT}"
 
 
 class IdleEngine:
@@ -36,22 +39,23 @@ class IdleEngine:
 class Desk:
     """A store, an app over it, and a browser that has been let in."""
 
-    def __init__(self, work: Path, most_upload: int = 10**6) -> None:
+    def __init__(self, work: Path, most_upload: int = 10**6, name: str = NAME) -> None:
+        self.entrance = Entrance(PORT, name, TOKEN)
         self.store = Store(work)
         self.engine = IdleEngine(self.store)
         self.app = create_app(
             self.store,
             self.engine,  # type: ignore[arg-type]
-            token=TOKEN,
-            port=PORT,
+            entrance=self.entrance,
             most_upload=most_upload,
         )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        self._client = httpx.AsyncClient(transport=transport, base_url=AT, timeout=60)
-        self.get("/", params={"token": TOKEN})
+        at = f"http://{self.entrance.host}"
+        self._client = httpx.AsyncClient(transport=transport, base_url=at, timeout=60)
+        self.get(self.entrance.address(""))
 
     def close(self) -> None:
         self.wait(self._client.aclose())
@@ -76,7 +80,7 @@ class Desk:
 
     def remember(self, value: str = TOKEN) -> None:
         """Have a cookie that says this."""
-        self._client.cookies.set(f"starshade-{PORT}", value, domain="127.0.0.1")
+        self._client.cookies.set(COOKIE, value, domain=NAME)
 
     def end(self, job: JobRow, state: Any = "done", **told: Any) -> JobRow:
         """Have a job ended."""

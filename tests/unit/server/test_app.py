@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from starshade.errors import OutputError
+from starshade.server.guard import COOKIE
 from starshade.server.jobs.store import Store
 from tests.unit.server.desk import ATTACK, COMPARE, FACTS, PORT, RELEASE, TOKEN, Desk
 
@@ -215,8 +216,8 @@ def test_no_address_leads_out(still: Desk, path: str) -> None:
 def test_who_goes_away_while_sending_a_form_is_no_mistake_of_ours(desk: Desk) -> None:
     sent: list[dict[str, Any]] = []
     kind = b"application/x-www-form-urlencoded"
-    headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"content-type", kind)]
-    headers += [(b"cookie", f"starshade-{PORT}={TOKEN}".encode())]
+    headers = [(b"host", desk.entrance.host.encode()), (b"content-type", kind)]
+    headers += [(b"cookie", f"{COOKIE}={TOKEN}".encode())]
     scope = {"type": "http", "method": "POST", "path": "/data/path", "headers": headers,
              "query_string": b"", "scheme": "http", "http_version": "1.1", "root_path": "",
              "server": ("127.0.0.1", PORT)}  # fmt: skip

@@ -175,6 +175,28 @@ def test_a_page_says_all_that_its_context_says(
     assert not left, "\n".join(left)
 
 
+class Addresses(HTMLParser):
+    """The addresses of a page on its own host."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.places: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            place = (value or "").removeprefix("2;url=")
+            if place.startswith("/") and name != "value":  # which is the path of a file
+                self.places.append(place)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_address_begins_at_the_root(pages: dict[str, tuple[str, Any]], name: str) -> None:
+    places = Addresses(rendered(*pages[name])).places
+    assert len(places) > 6
+    assert Addresses(rendered(*pages[name], "/a-token")).places == [f"/a-token{p}" for p in places]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_of_a_stranger_becomes_markup(pages: dict[str, tuple[str, Any]], name: str) -> None:
     words = Words(rendered(*pages[name]))

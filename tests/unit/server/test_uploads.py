@@ -13,6 +13,7 @@ import pytest
 
 from starshade.errors import InputError
 from starshade.server import uploads
+from starshade.server.guard import COOKIE
 from starshade.server.page.job import files_of, job_view
 from starshade.server.parts import without_paths
 from starshade.server.uploads import file_name, shown_name
@@ -197,8 +198,8 @@ def call(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Send a request by hand: what httpx would not."""
     headers = [
-        (b"host", f"127.0.0.1:{PORT}".encode()),
-        (b"cookie", f"starshade-{PORT}={TOKEN}".encode()),
+        (b"host", desk.entrance.host.encode()),
+        (b"cookie", f"{COOKIE}={TOKEN}".encode()),
         (b"accept", b"application/json"),
     ]
     headers += [] if length is None else [(b"content-length", str(length).encode())]

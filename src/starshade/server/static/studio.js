@@ -3,6 +3,9 @@
 (function () {
   "use strict";
 
+  // where the studio's addresses begin: at the host, or behind a token in the path
+  const ROOT = new URL("..", document.currentScript.src).pathname;
+
   // ---- forms: a field that means something only for some choices is there only then
 
   function choose(form) {
@@ -198,7 +201,7 @@
   function library(name) {
     return new Promise((done, failed) => {
       const script = document.createElement("script");
-      script.src = `/static/vendor/${name}.min.js`;
+      script.src = `${ROOT}static/vendor/${name}.min.js`;
       script.async = false; // in their order
       script.onload = done;
       script.onerror = () => failed(new Error(`${name} did not load`));
@@ -289,7 +292,7 @@
     made.view.addEventListener("click", (event, item) => {
       const point = item && ["symbol", "rule"].includes(item.mark.marktype);
       const href = point && item.datum && item.datum.href;
-      if (typeof href === "string" && /^\/(?!\/)/.test(href)) location.assign(href);
+      if (typeof href === "string" && /^\/(?!\/)/.test(href)) location.assign(ROOT + href.slice(1));
     });
     for (const mark of box.querySelectorAll(".mark-symbol path")) {
       const datum = mark.__data__ && mark.__data__.datum;
