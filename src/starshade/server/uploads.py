@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from starshade.errors import InputError, OutputError
+from starshade.ratings.places.atomic import make_file
 from starshade.ratings.places.place import output_error
 from starshade.report.page import size
 
@@ -73,7 +74,7 @@ async def receive(
         if declared is not None:
             _ensure_taken(declared, most)
             _ensure_space(place.parent, declared)
-        with place.open("xb") as file:
+        with os.fdopen(make_file(place), "wb") as file:  # for the owner alone, from the start
             written = await _write(chunks, file, place.parent, most)
             if declared is not None and written != declared:
                 raise _half(written, declared)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import stat
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -49,6 +51,32 @@ def test_a_file_that_is_sent_lies_there_whole_and_is_to_be_read(desk: Desk) -> N
     (job,) = desk.store.jobs(data.id)
     assert (job.kind, job.state) == ("read", "queued")
     assert desk.engine.woken == 1
+
+
+def test_uploads_are_for_the_owner_alone_also_while_they_are_written(desk: Desk) -> None:
+    folder, parts = desk.store.work / "uploads", []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield BODY[:9]
+        parts.extend(folder.iterdir())
+        modes.extend(stat.S_IMODE(part.stat().st_mode) for part in parts)
+        yield BODY[9:]
+
+    modes: list[int] = []
+    before = os.umask(0)
+    try:
+        upload(desk, body=pieces())  # type: ignore[arg-type]
+        made_up = desk.store.add_data("synthetic", "made up", "survey")
+        at = f"/data/{made_up.id}/beside?role=users&name=p.csv"
+        assert desk.post(at, content=BODY).status_code == 303
+    finally:
+        os.umask(before)
+    assert modes == [0o600]
+    written = list(folder.rglob("*"))
+    assert len(written) == 5  # two files, the folders of two data sets, one of a role
+    for place in written:
+        mode = stat.S_IMODE(place.stat().st_mode)
+        assert mode == (0o700 if place.is_dir() else 0o600), place
 
 
 @pytest.mark.parametrize("size", [1, 7, len(BODY), len(BODY) + 1])

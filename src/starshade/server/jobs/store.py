@@ -124,7 +124,8 @@ class Store:
         with self._database.write():
             self.data(data_id)
             shutil.rmtree(place, ignore_errors=True)
-            place.mkdir(mode=0o700, parents=True)
+            place.parent.mkdir(mode=0o700, exist_ok=True)  # `parents` would leave it open
+            place.mkdir(mode=0o700)
             part.rename(place / file)
         return place / file
 
