@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ORACLES := .venv-oracles
 SPARK := .venv-spark
+LOCK := .venv-lock
 # the first interpreter on the path that is new enough
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -14,7 +15,7 @@ TESTS ?=
 # a file's tests stay together, and files that take long come first (tests/conftest.py)
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo quick test test-slow test-spark check wheel docs bench reproduce kernels oracles mutants names format clean
+.PHONY: help demo quick test test-slow test-spark check wheel docs bench reproduce kernels oracles mutants lock names format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -83,6 +84,11 @@ kernels: $(VENV)/.dev  ## list anew what the first commands compile, to be compi
 mutants: $(VENV)/.dev  ## small changes that make the code wrong: which do the tests not notice? (long; SEED=1 N=60 ARGS='--nearest --json')
 	@$(BIN)/python -m tests.mutants --seed $(or $(SEED),1) -n $(or $(N),60) $(ARGS)
 
+lock:  ## resolve the versions in constraints.txt anew, for every platform; run the suite before they are committed
+	@$(PYTHON) -m venv $(LOCK) && $(LOCK)/bin/python $(INSTALL) 'uv>=0.5,<1'
+	@printf 'hatchling>=1.27\neditables\n' | $(LOCK)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --custom-compile-command 'make lock' --extra dev --output-file constraints.txt pyproject.toml -
+
 names: $(VENV)/.dev  ## write the public names down for type checkers, after something was registered
 	@$(BIN)/python -m tests.public_names
 
@@ -91,7 +97,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house format
 	$(BIN)/ruff format src tests benchmarks
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(ORACLES) $(SPARK) dist site reproduction test-out demo-out* bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ORACLES) $(SPARK) $(LOCK) dist site reproduction test-out demo-out* bench-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "starshade needs Python 3.11 or later on the path"; exit 1; }
@@ -102,9 +108,11 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python $(INSTALL) --editable '.[report]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+# the versions that the suite passes on, by their hashes (`make lock`); what users get stands in pyproject.toml
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "setting up $(VENV) with the developers' tools (once)"
-	@$(BIN)/python $(INSTALL) --editable '.[dev]'
+	@$(BIN)/python $(INSTALL) --no-deps --require-hashes --requirement constraints.txt
+	@$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.core $(VENV)/.docs
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

@@ -70,6 +70,10 @@ class OutputError(UserError, OSError):
     """A place cannot be written to."""
 
 
+class TakenError(OutputError):
+    """Something is there already: the same request cannot be met later either."""
+
+
 class EngineError(UserError):
     """Whoever works on shards cannot: the request may be asked again once that is mended."""
 

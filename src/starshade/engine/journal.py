@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.engine.seal import SEAL, digest_of_folder, is_sealed, key_for, read_sealed, seal
-from starshade.errors import ConfigError, InputError, OutputError, UnmetError
+from starshade.errors import ConfigError, InputError, OutputError, TakenError, UnmetError
 from starshade.naming import named
 from starshade.progress import note
 from starshade.scratch import FULL, LAST, PART, make_folder, orphans, own, remove, sweep
@@ -148,7 +148,7 @@ def journal_in(place: Path, *, resume: bool) -> Iterator[Journal]:
             note(_take_over(place, journal))
         try:
             yield journal
-        except (ConfigError, InputError, UnmetError):
+        except (ConfigError, InputError, TakenError, UnmetError):
             with suppress(OSError):
                 remove(folder, handle)
             raise

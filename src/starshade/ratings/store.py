@@ -10,9 +10,9 @@
     names.*                 item names, likewise
     attributes.parquet      personal attributes
 
-It holds what no release may hold, so only its owner may read it (0700). Writing is atomic;
-opening checks every file, which costs about a second for a hundred million ratings that are in
-the page cache, and keeps damaged indices away from kernels that trust them.
+It holds what no release may hold, so only its owner may read it (0700). Writing is atomic.
+Opening checks every file, and that the columns are those of a table: kernels trust indices, and a
+store may come from anybody.
 
 A *shard* (`starshade.ratings.shards`) is such a folder without items and names: it holds some of
 the users of a larger store, whose items stand beside it once for all.
@@ -25,6 +25,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -35,6 +36,7 @@ from pydantic import Field
 from starshade._version import __version__
 from starshade.errors import InputError
 from starshade.progress import announced
+from starshade.ratings.levels import code_type
 from starshade.ratings.places.atomic import atomic_folder
 from starshade.ratings.places.checked import (
     AGAIN,
@@ -54,7 +56,7 @@ from starshade.ratings.places.checked import (
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import ByItem, Ratings, ReadReport
-from starshade.ratings.vocabulary import Vocabulary
+from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
 MANIFEST = "store.json"
 _ATTRIBUTES = "attributes.parquet"
 _PARTS = ("indptr", "columns", "codes")
+_CHECKED = 1 << 22  # cells that are checked together
 Kind = Literal["starshade ratings", "starshade shard"]
 
 
@@ -108,7 +111,10 @@ def open_store(path: Path) -> Ratings:
                 advice="Name the folder that it lies in.",
             )
         check_files(path, manifest.files)
-        return table_of(path, manifest, *load_items(path, manifest.files), named=str(path))
+        table = table_of(path, manifest, *load_items(path, manifest.files), named=str(path))
+        refuse_unlike(table.items)
+        refuse_no_table(table)
+        return table
 
 
 @contextmanager
@@ -165,6 +171,59 @@ def table_of(
     if len(table.users) != manifest.users or len(table.items) != manifest.items:
         raise ValueError("ids of another table")
     return table
+
+
+def refuse_no_table(table: Ratings) -> None:
+    """Raise ValueError where columns are not those of a table, whatever their checksums say."""
+    levels, cells = table.levels, table.by_item
+    if levels.dtype != np.float64 or levels.ndim != 1 or not table.scale.contains(levels).all():
+        raise ValueError("levels of another scale")
+    if not (np.diff(levels) > 0).all():
+        raise ValueError("levels out of order")
+    refuse_unlike(table.users)
+    by_user = table.indptr, table.columns, table.codes, table.days
+    by_item = cells.indptr, cells.users, cells.codes, cells.days
+    for axis, n in ((by_user, table.n_items), (by_item, len(table.users))):
+        _refuse_axis(*axis, n, len(levels))
+    names = table.item_names
+    if names is not None and len(names) != table.n_items:
+        raise ValueError("names of other items")
+    if table.attributes is not None and table.attributes.num_rows != len(table.users):
+        raise ValueError("attributes of other users")
+
+
+def refuse_unlike(ids: Vocabulary) -> None:
+    """Raise ValueError where ids are not in canonical order."""
+    known = ids.integers
+    if known.ndim != 1 or (len(known) and known[0] < 0) or not (np.diff(known) > 0).all():
+        raise ValueError("ids out of order")
+    if any(a >= b for a, b in pairwise(ids.texts)) or any(map(is_canonical_integer, ids.texts)):
+        raise ValueError("ids out of order")
+
+
+def _refuse_axis(
+    indptr: NDArray[Any],
+    columns: NDArray[Any],
+    codes: NDArray[Any],
+    days: NDArray[Any] | None,
+    n: int,
+    n_levels: int,
+) -> None:
+    if indptr.dtype != np.int64 or indptr[0] != 0 or indptr[-1] != len(columns):
+        raise ValueError("rows of other cells")
+    if (np.diff(indptr) < 0).any():
+        raise ValueError("rows out of order")
+    if columns.dtype != np.int32 or codes.dtype != code_type(n_levels):
+        raise ValueError("cells of another kind")
+    if days is not None and days.dtype != np.uint16:
+        raise ValueError("days of another kind")
+    for start in range(0, len(columns), _CHECKED):
+        part = columns[start : start + _CHECKED + 1]
+        if part.min() < 0 or part.max() >= n or codes[start : start + _CHECKED].max() >= n_levels:
+            raise ValueError("cells outside of the table")
+        falls = start + 1 + np.flatnonzero(np.diff(part) <= 0)  # allowed where a row begins
+        if not (indptr[np.searchsorted(indptr, falls)] == falls).all():
+            raise ValueError("cells out of order")
 
 
 def stored_report(fields: dict[str, Any], named: str) -> ReadReport:

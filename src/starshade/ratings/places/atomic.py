@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from starshade.errors import OutputError, StarshadeError
+from starshade.errors import StarshadeError, TakenError
 from starshade.ratings.places.place import Place, Where, output_error, refuse_in_release
 from starshade.scratch import is_temporary, make_folder, orphan, orphans, own, remove, sweep
 
@@ -197,7 +197,7 @@ def sweep_beside(where: Where) -> None:
 def _refuse_taken(place: Place) -> None:
     if os.path.lexists(place):
         sweep_beside(place)
-        raise OutputError(
+        raise TakenError(
             f"{place}: exists already",
             advice="Choose another name, or move it away first: nothing is overwritten.",
         )

@@ -31,7 +31,15 @@ from starshade.ratings.shards.manifest import (
     checksum_of,
 )
 from starshade.ratings.store import MANIFEST as OF_SHARD
-from starshade.ratings.store import Manifest, in_words, load_items, stored_report, table_of
+from starshade.ratings.store import (
+    Manifest,
+    in_words,
+    load_items,
+    refuse_no_table,
+    refuse_unlike,
+    stored_report,
+    table_of,
+)
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 
@@ -153,8 +161,20 @@ class Shards:
             mark = mark_of(str(folder))
             if self._checked.get(entry.folder) != mark:
                 check_files(folder, manifest.files)
+            table = table_of(folder, manifest, self.items, self.item_names, named=str(folder))
+            if self._checked.get(entry.folder) != mark:
+                self._refuse_other(entry, table)
                 self._checked[entry.folder] = mark
-            return table_of(folder, manifest, self.items, self.item_names, named=str(folder))
+            return table
+
+    def _refuse_other(self, entry: ShardEntry, table: Ratings) -> None:
+        """Raise ValueError where a shard is no table, or not one of this store."""
+        refuse_no_table(table)
+        held = table.n_users, table.n_ratings, table.scale, table.first_day
+        if held != (entry.users, entry.ratings, self.scale, self.first_day):
+            raise ValueError("a shard of another store")
+        if not np.array_equal(table.levels, self.levels):
+            raise ValueError("levels of another store")
 
     def attributes(self) -> Any:
         """Return the personal attributes of all users, as `Ratings` has them, or None."""
@@ -210,7 +230,8 @@ def open_shards(path: str | Path) -> Shards:
         _refuse_gaps(path, manifest)
         check_files(path, manifest.files)
         items, names = load_items(path, manifest.files)
-        if len(items) != manifest.items:
+        refuse_unlike(items)
+        if len(items) != manifest.items or len(names or items) != len(items):
             raise ValueError("items of another store")
         return Shards(path, manifest, items, names, load(path, "levels"))
 
