@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 #: a list is of texts; ``top:N`` stands for the N most rated items, ``KEY=VALUE`` for an entry of a
-#: mapping, capital letters for whatever fits there
+#: mapping, and a placeholder for whatever fits there
 Value = str | int | float | Sequence[str] | None
 
 #: setting, value → how it is written; empty where this door has no such setting
@@ -23,7 +23,8 @@ _IN_PYTHON = {
     "memory": "budget.limits(memory=…)",
     "original.items": "original=top_items(n).apply(ratings)",
 }
-_BARE = re.compile(r"[A-Z]+|-?[0-9][0-9.]*")
+_PLACEHOLDERS = {"FILE", "HIGH", "LOW", "NAME", "RATINGS", "RECIPE", "TABLE"}
+_NUMBER = re.compile(r"-?[0-9][0-9.]*")
 
 
 def named(setting: str, value: Value = None, *, otherwise: str = _ELSEWHERE) -> str:
@@ -95,7 +96,7 @@ def _in_python(setting: str, value: Value) -> str:
 
 def _literal(value: object) -> str:
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_literal, value))}]"
+        return f"[{', '.join(map(_number_or_text, value))}]"
     if not isinstance(value, str):
         return f"{value:g}" if isinstance(value, float) else str(value)
     if value.startswith("top:"):
@@ -103,10 +104,17 @@ def _literal(value: object) -> str:
     key, is_entry, rest = value.partition("=")
     if is_entry:
         low, is_range, high = rest.partition(":")
-        inside = f"({_literal(low)}, {_literal(high)})" if is_range else _literal(rest)
+        inside = (
+            f"({_number_or_text(low)}, {_number_or_text(high)})" if is_range else _literal(rest)
+        )
         return f"{{{_literal(key)}: {inside}}}"
-    quoted = value.startswith('"') or _BARE.fullmatch(value)
-    return value if quoted else f'"{value}"'
+    written = value in _PLACEHOLDERS or (value.startswith('"') and value.endswith('"'))
+    return value if written else f'"{value}"'
+
+
+def _number_or_text(value: object) -> str:
+    is_number = isinstance(value, str) and _NUMBER.fullmatch(value)
+    return str(value) if is_number else _literal(value)
 
 
 _speller: Speller = _in_python

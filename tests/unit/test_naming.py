@@ -24,8 +24,13 @@ from starshade.naming import Value, aside, named, speak, together
         ("dates", False, "dates=False"),
         ("rating_error", 1.0, "rating_error=1"),
         ("null_values", ["98", "NA x"], 'null_values=[98, "NA x"]'),
+        ("id_col", "CASEID", 'id_col="CASEID"'),
+        ("id_col", "2019", 'id_col="2019"'),
+        ("id_col", 1, "id_col=1"),
+        ("attribute_cols", ["AGE", "SEX"], 'attribute_cols=["AGE", "SEX"]'),
         ("attribute_hierarchies", "zip=FILE", 'attribute_hierarchies={"zip": FILE}'),
         ("bounds", "Age=0:120", 'bounds={"Age": (0, 120)}'),
+        ("bounds", "AGE=LOW:HIGH", 'bounds={"AGE": (LOW, HIGH)}'),
     ],
 )
 def test_in_python_a_setting_is_an_argument(setting: str, value: Value, said: str) -> None:

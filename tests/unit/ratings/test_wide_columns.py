@@ -191,7 +191,7 @@ def test_answers_that_are_no_numbers_are_never_attributes(tmp_path, cells, says:
     with pytest.raises(InputError) as caught:
         read_ratings(path, wide=True)
     assert caught.match(says)
-    assert "attribute_cols=" not in str(caught.value)
+    assert "attribute_cols" not in str(caught.value)
 
 
 def test_a_column_without_a_name_is_not_read(tmp_path) -> None:
@@ -318,7 +318,7 @@ def test_columns_found_by_their_values_alone_are_not_advised_with_those_found_by
     )
     assert caught.value.advice == (
         'If these describe the respondents: attribute_cols=["IPAddress", "Age"]. If \'Q2_1\' '
-        "describe them too, add them. If not, name all items: item_cols=[A, B]."
+        'describe them too, add them. If not, name all items: item_cols=["A", "B"].'
     )
 
 

@@ -369,7 +369,7 @@ class WideTable:
         if answers:
             advice.append(
                 "Ratings are numbers: export answers as numbers, or replace words (1 for yes, 0 "
-                f"for no); what describes the respondents belongs to {named('attribute_cols')}."
+                "for no)."
             )
         for names in (described, outside):
             if names and (names is described or not described):

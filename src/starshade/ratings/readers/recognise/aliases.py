@@ -304,8 +304,12 @@ def _refuse_unclear(
             "every row."
         )
     if "item" in missing and len(columns) >= _MANY and settings is _SETTING:
-        row = together(("wide", True), ("id_col", "NAME"), ("attribute_cols", ["NAME", "NAME"]))
-        advice += f" If every row is one user and every item has a column: {row}."
+        row = together(("wide", True), ("id_col", "NAME"))
+        more = named("attribute_cols", ["NAME", "NAME"])
+        advice += (
+            f" If every row is one user and every item has a column: {row}, with {more} only if "
+            "columns describe the users."
+        )
     if any("\ufffd" in name for name in columns):
         advice += " Save the file as UTF-8: some names are not."
     raise InputError(f"{where}: {'; '.join(parts)}", advice=advice)
