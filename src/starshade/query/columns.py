@@ -1,8 +1,10 @@
 """Personal attributes as queries need them: sorted once, added up by class once.
 
-An attribute of one record may be half known: a generalized one is a range, perhaps with a null
-among its members. So each record has a low and a high end, and two answers to "has it a value":
-surely (`known`) and perhaps (`maybe`). An exact attribute has equal ends and answers.
+An attribute of one record may be half known: a generalized one is a range or a set, perhaps with a
+null among its members. So each record has a low and a high end, and two answers to "has it a
+value": surely (`known`) and perhaps (`maybe`). All that a record may have is equally likely, null
+being one member of a set, and as likely as a value beside a range. An exact attribute has equal
+ends and answers.
 """
 
 from __future__ import annotations
@@ -50,9 +52,9 @@ class Column:
     `kind` ({"number", "text", "set"}): a set is a generalized category: it can be counted, and
     nothing else. `exact`: whether values are those of single people rather than what a class has in
     common. `known`, `maybe` (bool (n_records,)). `low`, `high`, `middle`: the ends and the middle
-    of what each record may have; the same object where exact. `counts` (int64 (n_classes,)):
-    records that may have a value. `totals` (float64 (n_classes,)): sum of their middles; zeros for
-    text. `open_ended`: whether some range has no low or no high end: it can be counted, and nothing
+    of what each record may have; the same object where exact. `counts` (n_classes,): expected
+    number of records with a value, int64 where exact. `totals` (float64 (n_classes,)): expected sum
+    of their middles; zeros for text. `open_ended`: whether some range has no low or no high end: it can be counted, and nothing
     else.
     """
 
@@ -64,7 +66,7 @@ class Column:
     low: Ranked | None
     high: Ranked | None
     middle: Ranked | None
-    counts: Ints
+    counts: Any
     totals: Floats
     open_ended: bool = False
 
@@ -175,6 +177,7 @@ def _numeric(
     lows = _ranked(low)
     highs = lows if exact else _ranked(high)
     middle = low if exact else (low + high) / 2
+    chance = maybe.astype(np.int64) if exact else (known.astype(np.float64) + maybe) / 2
     return Column(
         name=name,
         kind="number",
@@ -184,8 +187,8 @@ def _numeric(
         low=lows,
         high=highs,
         middle=lows if exact else _ranked(middle),
-        counts=_per_class(maybe.astype(np.int64), starts),
-        totals=_per_class(np.where(maybe, middle, 0.0), starts),
+        counts=_per_class(chance, starts),
+        totals=_per_class(np.where(maybe, chance * middle, 0.0), starts),
     )
 
 
@@ -215,7 +218,8 @@ def _sets(name: str, data: pa.ListArray, starts: Ints) -> Column:
     members = data.to_pylist()
     known = np.array([bool(m) and m[0] is not None for m in members], dtype=np.bool_)
     maybe = np.array([bool(m) and m[-1] is not None for m in members], dtype=np.bool_)
-    counts = _per_class(maybe.astype(np.int64), starts)
+    chance = [(len(m) - (m[0] is None)) / len(m) if m else 0.0 for m in members]
+    counts = _per_class(np.array(chance, dtype=np.float64), starts)
     totals = np.zeros(len(starts))
     return Column(name, "set", False, known, maybe, None, None, None, counts, totals)
 

@@ -110,8 +110,8 @@ class QueryResult(Shown):
         return f"is {end}, or null, as nobody is sure to satisfy the conditions"
 
     def _rests(self) -> str:
-        n = self.records or 0
-        return f"resting on {n:,} record{'s' * (n != 1)}"
+        n, most = self.records or 0, "" if self.mode == "original" else "at most "
+        return f"resting on {most}{n:,} record{'s' * (n != 1)}"
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -30,31 +30,30 @@ Ints = NDArray[np.int64]
 def strict_count(blocks: Blocks, chosen: Chosen) -> Answer:
     """COUNT(attribute)."""
     parts = _Parts.of(blocks, chosen)
-    low = parts.count + int(parts.least_odd.sum())
-    high = parts.count + int(parts.loose_count.sum() + parts.most_odd.sum())
+    low, high = parts.count + int(parts.least_odd.sum()), parts.most
     value = low if low == high else _expected(blocks, chosen)[0]
-    return Answer(value, low, high, chosen.n_possible)
+    return Answer(value, low, high, high)
 
 
 def strict_total(blocks: Blocks, chosen: Chosen, bounds: tuple[float, float]) -> Answer:
     """SUM(attribute)."""
     parts = _Parts.of(blocks, chosen)
-    if not parts.possible:
-        return Answer(None, None, None, chosen.n_possible)
+    if not parts.most:
+        return Answer(None, None, None, 0)
     low = _least_total(parts, *bounds)
     high = -_least_total(parts.mirrored(), -bounds[1], -bounds[0])
-    return Answer(_expected(blocks, chosen)[1], low, high, chosen.n_possible)
+    return Answer(_expected(blocks, chosen)[1], low, high, parts.most)
 
 
 def strict_mean(blocks: Blocks, chosen: Chosen, bounds: tuple[float, float]) -> Answer:
     """AVG(attribute)."""
     parts = _Parts.of(blocks, chosen)
-    if not parts.possible:
-        return Answer(None, None, None, chosen.n_possible)
+    if not parts.most:
+        return Answer(None, None, None, 0)
     number, total = _expected(blocks, chosen)
     low = _least_mean(parts, *bounds)
     high = -_least_mean(parts.mirrored(), -bounds[1], -bounds[0])
-    return Answer(total / number if number > 0 else None, low, high, chosen.n_possible)
+    return Answer(total / number if number > 0 else None, low, high, parts.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +93,9 @@ class _Parts:
         )
 
     @property
-    def possible(self) -> bool:
-        """Whether any value may count."""
-        return bool(self.count or self.loose_count.any() or self.most_odd.any())
+    def most(self) -> int:
+        """How many values may count at most: none, or at least k."""
+        return self.count + int(self.loose_count.sum() + self.most_odd.sum())
 
     def mirrored(self) -> _Parts:
         """Turn the greatest into the least."""
