@@ -753,6 +753,16 @@ def test_files_lie_where_the_page_says(whole: Whole, pages: dict[str, tuple[str,
     assert (folder(whole.release.id) / "release").is_dir()
 
 
+@pytest.mark.slow
+def test_a_release_that_does_not_pass_has_no_public_report(whole: Whole) -> None:
+    failed = whole.do("release", {**whole.release.settings, "limit": ["disclosed=0%"]})
+    page = release_page(whole.desk.store, failed)
+    assert (page.passed, page.public_report) == (False, None)
+    assert "no report to publish" in page.publish[0]
+    folder = whole.desk.store.places.release(failed.id)
+    assert [each.name for each in folder.glob("report*.html")] == ["report.html"]
+
+
 def test_what_is_found_has_the_range_of_the_first_question(whole: Whole) -> None:
     made = whole.release.result or {}
     record = made["questions"][0]["measured"][0]

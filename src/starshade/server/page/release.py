@@ -147,7 +147,10 @@ def _publish(passed: bool, answered: bool, whole: bool) -> tuple[str, ...]:
     if not whole:
         return ("The files of this release are gone from the work folder; make it again.",)
     if not passed:
-        return ("Nothing yet: this release did not pass. You may download it to look at it.",)
+        return (
+            "Nothing yet: this release did not pass, so it has no report to publish. You may "
+            "download it to look at it.",
+        )
     decide = "Whether they may be published is not decided: that is for you."
     return (
         *(() if answered else (decide,)),

@@ -1,4 +1,4 @@
-"""Make a release, judge it, report on it in both editions, pack it.
+"""Make a release, judge it, report on it, pack it; a public report only where it passes.
 
 Result::
 
@@ -110,7 +110,8 @@ def perform(order: Order) -> Done:
         )
     with task("writing the report"):
         save_report(dossier, folder / "report.html", public=False)
-        save_report(dossier, folder / "report-public.html", public=True)
+        if dossier.passed:
+            save_report(dossier, folder / "report-public.html", public=True)
     size = _pack(release, folder / "release.zip")
     flush(folder.parent)
     judged = dossier.internal()
