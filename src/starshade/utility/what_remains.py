@@ -35,7 +35,7 @@ class WhatRemains(Measure[UtilityResult]):
     - *perhaps rated*: the cell leaves null possible beside a rating;
     - *exact*: the cell is that one rating; of profiles *within half a step* of it;
     - *value open*: the cell says that there is a rating, and leaves the whole scale possible;
-    - *within one step*: every rating that the cell leaves possible is at most a step away;
+    - *neighbouring*: every rating that the cell leaves possible is at most a step away;
     - *farther*: the cell leaves a rating possible that is more than a step away, or is one.
 
     A step is the scale's; on one without steps a twentieth of its width (1 where it has none), the
@@ -83,10 +83,10 @@ class WhatRemains(Measure[UtilityResult]):
         ),
         Figure(
             "remains_near",
-            "Ratings told within one step, less closely",
+            "Ratings narrowed to neighbouring values",
             "share",
             False,
-            "All that the cell leaves possible is at most one step from the rating.",
+            "All that the cell leaves possible is the rating or at most one step from it.",
         ),
         Figure(
             "remains_farther",
@@ -127,7 +127,7 @@ class WhatRemains(Measure[UtilityResult]):
         ),
         Figure(
             "remains_within_step",
-            "Ratings read within one step",
+            "Ratings read within one step by the cell mean",
             "share",
             False,
             "Reading each cell as the mean of the ratings that it leaves possible, as for the "

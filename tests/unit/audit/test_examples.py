@@ -142,6 +142,18 @@ def test_a_bar_is_whole_and_its_figures_are_those_of_the_measure(case):
         assert "disclosed" in drawn
 
 
+def test_one_figure_alone_is_called_within_one_step():
+    titles = [figure.title for figure in WhatRemains.FIGURES]
+    assert [title for title in titles if "one step" in title] == [
+        "Ratings read within one step by the cell mean"
+    ]
+    original = table([{0: 3, 1: 1}, {0: 4, 1: 5}], STARS)
+    release = KLikeness(2).anonymize(original, rng=0)
+    section = remains_section(WhatRemains().measure(release, original).figures)
+    assert not [kind for kind in section["kinds"] if "one step" in kind["label"]]
+    assert "within one step, each cell as the mean" in section["text"]
+
+
 def _type(layer):
     return layer["mark"]["type"]
 

@@ -12,7 +12,7 @@ from starshade.utility.what_remains import WhatRemains
 _LABELS = {
     "exact": "exact: useful, and disclosed",
     "half": "within half a step",
-    "near": "within one step",
+    "near": "only neighbouring values",
     "farther": "wider than a step",
     "open": "rated, value open",
     "perhaps": "perhaps rated",
@@ -68,7 +68,8 @@ def _in_words(
 ) -> str:
     skill, filled = figures.get("skill"), figures.get("empty_filled")
     told = (
-        f"Of all ratings {percent(figures['remains_within_step'])} can be read within one step; "
+        f"Of all ratings {percent(figures['remains_within_step'])} can be read within one step, "
+        "each cell as the mean of what it leaves possible; "
         f"from a list of item averages {percent(figures['averages_within_step'])}."
     )
     if figures["remains_gone"]:
