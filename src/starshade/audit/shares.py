@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starshade.plain import percent
+from starshade.release.figures import EXACT_NAMED
 from starshade.release.figures import SHARES as FIGURES
 
 #: what a manifest tells of people's ratings
@@ -20,8 +21,7 @@ def rated_in_words(shares: Mapping[str, Any], *, fine: bool) -> str:
     listed, shown, exists, alone = (shares.get(name) for name in SHARES)
     parts = [f"{percent(shown)} {{}}in a class that shows one of their ratings"]
     if listed is not None:
-        of = f"{percent(listed)} {{}}in a class that lists exact ratings of its members"
-        parts.insert(0 if fine else 1, of)
+        parts.insert(0 if fine else 1, f"{percent(listed)} {{}}{EXACT_NAMED}")
     parts.append(f"{percent(exists)} in one that shows that they rated an item")
     first, *others = parts
     return (

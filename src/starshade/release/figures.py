@@ -115,14 +115,17 @@ INVENTED_RECORDS = Figure(
     "They fill up groups that an earlier release made and in which too few people are left; a band "
     "says how large a share of all records they are.",
 )
+#: of whom that is said; of a list it is its members, of a range its ends
+EXACT_NAMED = "in a class whose lists or ranges name exact ratings of its members"
 EXACT_LISTED = Figure(
     "users_exact_values_listed",
     "Exact values listed",
     "share",
     True,
-    "People in a class with a cell that lists exact ratings of its members. High means risk: on a "
-    "real scale, or one of more than 20 levels, a rating itself may identify; on any scale a list "
-    "of as many values as the class has members says what each gave, if not who.",
+    "People in a class with a cell that lists exact ratings of its members, or with a range that "
+    "ends at such. High means risk: on a real scale, or one of more than 20 levels, a rating "
+    "itself may identify; on any scale a list of as many values as the class has members says "
+    "what each gave, if not who.",
     short="exact values listed",
 )
 SHARES = (

@@ -197,15 +197,18 @@ def real(tmp_path: Any) -> dict[str, Any]:
     return {"made": made, "at": tmp_path}
 
 
+NAMED = "in a class whose lists or ranges name exact ratings of its members"
+
+
 def test_the_share_leads_on_a_fine_scale(real: dict[str, Any]) -> None:
     text, card = str(real["made"]["ndgh"]), (real["at"] / "ndgh" / "README.md").read_text()
-    lead = "100.0% of the people are in a class that lists exact ratings of its members, "
+    lead = f"100.0% of the people are {NAMED}, "
     assert f"{lead}0.0% in a class that shows one of their ratings" in text
     assert card.index("Exact values listed: 100.0%") < card.index("a rating is disclosed: 0.0%")
     stars = str(
         make_release(some(Scale(1, 5, 1)), ss.KExchange(5), out=real["at"] / "stars", rng=1)
     )
-    assert stars.index("shows one of their ratings") < stars.index("lists exact ratings")
+    assert stars.index("shows one of their ratings") < stars.index("name exact ratings")
 
 
 def test_lists_and_ranges_by_name_warn() -> None:
@@ -226,7 +229,7 @@ def test_an_audit_leads_with_it_and_limits_it(real: dict[str, Any]) -> None:
         folder = real["at"] / name
         receipt = real["at"] / f"{name}.json"
         found = audit.run(some(Scale(-10, 10)), folder, private=receipt, rng=1)
-        told = f"{share} of the people are in a class that lists exact ratings of its members"
+        told = f"{share} of the people are {NAMED}"
         assert told in found.still_tells
         (row,) = (m for q in found.questions for m in q.measured if m.name == "disclosed")
         assert row.text.startswith(told)
@@ -238,7 +241,7 @@ def test_an_audit_leads_with_it_and_limits_it(real: dict[str, Any]) -> None:
 def test_the_public_report_leads_with_it(real: dict[str, Any]) -> None:
     folder = real["at"] / "ndgh"
     edition = public_edition(ss.read_release(folder), folder, Judgement(()))
-    told = "100.0% of the people are in a class that lists exact ratings of its members, 0.0% in"
+    told = f"100.0% of the people are {NAMED}, 0.0% in"
     assert told in edition["verdict"]["paragraph"]
     first, second, *_ = edition["holds"]["disclosure"]["rows"]
     assert (first["title"], first["value"]) == ("Exact values listed", 1)

@@ -13,7 +13,7 @@ from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate
 from starshade.plain import percent
-from starshade.release.figures import EXACT_LISTED
+from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
 
 KNOWN = 8  # ratings of each person, where so many can be known
 _ENOUGH = 100  # people who gave so many and one more
@@ -170,7 +170,7 @@ def _with_listed(disclosed: Measured, listed: float, *, fine: bool) -> Measured:
     """Add exact values listed; on a fine scale they lead, and hold every rating that is shown."""
     assert disclosed.rate is not None
     rate = Rate(listed, listed, listed)
-    text = f"{percent(listed)} of the people are in a class that lists exact ratings of its members"
+    text = f"{percent(listed)} of the people are {EXACT_NAMED}"
     if not fine:
         both = f"{disclosed.text} {text}."
         return replace(disclosed, text=both, beside=((EXACT_LISTED.title, rate),))
