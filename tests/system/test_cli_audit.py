@@ -225,8 +225,11 @@ def test_being_in_it_is_measured_by_making_it_again(made: Made, ratings_csv: Pat
     base = ("audit", ratings_csv, made.folder, "--known", 4, "--rounds", 1, "--seed", 1)
     found = told(*base, "--private", made.receipt)
     every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
-    auc = every["membership"]["rate"]
+    assert every["membership"]["rate"] is None  # too few outsiders for what the limit is on
+    auc, _ = every["membership"]["beside"].values()
     assert 0 <= auc["low"] <= auc["rate"] <= auc["high"] <= 1
+    (row,) = (each for each in found["checks"] if each["name"] == "membership")
+    assert (row["value"], row["status"]) == (None, "not measured")
     assert every["membership"]["title"] == LIMITED["membership"].title
     # of few people no more is known than enough of them gave
     assert every["halves"]["knew"] == "twice 1 rating"

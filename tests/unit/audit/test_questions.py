@@ -104,10 +104,9 @@ def test_what_was_set_and_what_was_measured_is_counted() -> None:
         == "2 of 4 limits are set (1 by the model), and both hold; 2 are not set"
     )
     assert measured_of_all(some) == "All 4 were measured."
-    pair = replace(unset, instead="people found")
-    some.append(Question("inferred", (pair, unmeasured("halves", "It", "so few", None))))
+    some.append(Question("inferred", (unset, unmeasured("membership", "It", "so few", None))))
     assert measured_of_all(some) == (
-        "4 of 6 were measured; not measured: people found; two sources find one class."
+        "5 of 6 were measured; not measured: people in it found at 1% false alarms."
     )
 
 
@@ -374,8 +373,8 @@ HALF, MORE = Rate(0.5, 0.45, 0.5), Rate(0.9, 0.8, 0.95)
         (MORE, Rate(0.02, 0.0, 0.05), None, "not judged"),
         (MORE, Rate(0.02, 0.0, 0.05), 0.05, "within limits"),
         (MORE, Rate(0.02, 0.0, 0.06), 0.05, "above a limit"),
-        # too few outsiders for one in a hundred: the AUC is told, no limit is on it
-        (MORE, None, None, "not judged"),
+        # too few outsiders for one in a hundred: the AUC stands beside, and is not the figure
+        (MORE, None, None, "not measured"),
         (MORE, None, 0.05, "not measured"),
         (None, None, None, "not measured"),
         (None, None, 0.05, "not measured"),
@@ -389,9 +388,13 @@ def test_members_found_at_few_false_alarms(
     question = inferred(being, None, limits)
     assert question.measured[0].answer == answer
     assert question.measured[0].title == LIMITED["membership"].title  # with and without a limit
-    pair = auc is MORE and found is None and limit is None  # no limit is on what is shown
-    assert question.measured[0].instead == "people found at 1% false alarms" * pair
-    assert ("Of a pair, one in it and one not" in question.measured[0].note) == pair
+    assert question.measured[0].rate == found
+    if auc:
+        assert f"One in it told from one not: {auc} (AUC" in question.measured[0].note
+        assert question.measured[0].guessing == 0.01
+    if auc and found is None:
+        assert question.measured[0].found == "–"
+        assert "was not measured: so few outsiders" in question.measured[0].text
     findings = judge_limits([question])
     assert [each.passed for each in findings] == (
         [] if limit is None else [answer == "within limits"]

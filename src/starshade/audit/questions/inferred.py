@@ -94,30 +94,21 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
         text = f"{missing}{', so no limit on it is shown to hold' * bool(limit)}. {text}"
     else:
         text += f" At 1% false alarms {alarm.found} of the people in it are found."
-    told = alarm.found is None and limit is None  # no limit is on the figure that there is
     return Measured(
         "membership",
         text,
         attack=found.attack,
         knew=at.title.removesuffix(" known"),
-        rate=at.auc if told else alarm.found,
-        guessing=0.5 if told else ALARMS,
+        rate=alarm.found,
+        guessing=ALARMS,
         limit=limit,
         beside=(
             ("One in it told from one not (50% is not at all)", at.auc),
             ("The same with all ratings known", found.auc),
         ),
         by_itself=at.auc.high <= 0.5,
-        note=_PAIR if told else _ALARM,
-        instead="people found at 1% false alarms" if told else "",
+        note=f"One in it told from one not: {at.auc} (AUC; 50% is not at all).",
     )
-
-
-_PAIR = (
-    "Of a pair, one in it and one not, the one in it is picked. A limit is on people found at 1% "
-    "false alarms, which was not measured."
-)
-_ALARM = "People in it who are found at 1% false alarms."
 
 
 def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:

@@ -34,7 +34,7 @@ LIMITED: Mapping[str, Limited] = {
         Limited("class", "linked", "The right class named"),
         Limited("halves", "linked", "Two sources find one class"),
         Limited("joint-class", "linked", "People in a joint class below k", "none"),
-        Limited("membership", "inferred", "Who is in it told from who is not"),
+        Limited("membership", "inferred", "People in it found at 1% false alarms"),
         Limited("inference", "inferred", "Answers right because somebody is in it"),
         Limited("disclosed", "inferred", "People of whom a rating is shown"),
     )

@@ -44,8 +44,6 @@ class Measured:
         Whether it is judged without a limit: it is no more than guessing.
     note : str
         What kind of figure it is, in a sentence or two; may be empty.
-    instead : str
-        What a limit is on, where that was not measured and the rate is of something else.
     of : str
         What the rate is of, where it is not what the limit's name says.
     """
@@ -60,7 +58,6 @@ class Measured:
     beside: tuple[tuple[str, Rate], ...] = ()
     by_itself: bool = False
     note: str = ""
-    instead: str = ""
     of: str = ""
 
     @property
@@ -275,7 +272,7 @@ def limits_of_all(questions: Sequence[Question]) -> str:
 def measured_of_all(questions: Sequence[Question]) -> str:
     """Say what was not measured, by name, or that all was."""
     rows = _rows(questions)
-    missing = [row.instead or row.title for row in rows if row.rate is None or row.instead]
+    missing = [row.title for row in rows if row.rate is None]
     if not missing:
         return f"All {len(rows)} were measured."
     names = "; ".join(f"{title[0].lower()}{title[1:]}" for title in missing)
