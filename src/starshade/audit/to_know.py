@@ -247,7 +247,24 @@ def judge_earlier(
         return Earlier(Finding("earlier", False, " ".join(sentences)), _STRANGERS)
     below = found.counts.people_below_k
     held = below is not None and below <= most * found.counts.people + 1e-9
-    return Earlier(Finding("earlier", held, " ".join([*sentences, _told(found)])), found)
+    sentences += [_told(found)] + [_to_stand_together(near, release)] * (not held)
+    return Earlier(Finding("earlier", held, " ".join(sentences)), found)
+
+
+def _to_stand_together(earlier: Sequence[Release], release: Release) -> str:
+    """Say what can change it: a release that continues the last one keeps its groups together."""
+    if any(each.manifest.attributes != "none" for each in earlier):
+        return (
+            "A release with personal attributes cannot be continued, so publish one of these "
+            "alone; for releases again and again leave personal attributes out from the first on."
+        )
+    without = "without personal attributes, " * (release.manifest.attributes != "none")
+    if any(each.manifest.layout == "record" for each in earlier):
+        return "Releases of single records cannot be continued: publish one of these alone."
+    return (
+        f"Make it again {without}as the continuation of the last release before it, by the same "
+        "method: who is together there then stays together here."
+    )
 
 
 def judge_alone(release: Release) -> Earlier | None:

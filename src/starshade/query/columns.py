@@ -54,8 +54,8 @@ class Column:
     common. `known`, `maybe` (bool (n_records,)). `low`, `high`, `middle`: the ends and the middle
     of what each record may have; the same object where exact. `counts` (n_classes,): expected
     number of records with a value, int64 where exact. `totals` (float64 (n_classes,)): expected sum
-    of their middles; zeros for text. `open_ended`: whether some range has no low or no high end: it can be counted, and nothing
-    else.
+    of their middles; zeros for text. `open_ended`: whether some range has no low or no high end: it
+    can be counted, and nothing else.
     """
 
     name: str

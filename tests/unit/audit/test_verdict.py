@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
@@ -186,6 +187,40 @@ def test_releases_of_the_same_classes_may_stand_beside_each_other(tmp_path: Path
     assert finding.passed
     assert "Together they leave everybody" in finding.text
     assert "among 4 or more of the same classes" in finding.text
+
+
+AGES = pa.table({"age": np.arange(RATINGS.n_users) % 7 * 10.0})
+
+
+@pytest.mark.parametrize("first", ["none", "generalized"])
+def test_the_advice_for_a_second_release_with_personal_attributes_works(
+    tmp_path: Path, first: str
+) -> None:
+    people = RATINGS.annotate(attributes=AGES)
+
+    def make(name: str, attributes: str, after: Release | None = None) -> dict[str, Any]:
+        release = KLikeness(k=4, attributes=attributes).anonymize(  # type: ignore[arg-type]
+            people, rng=len(name), after=after
+        )
+        release.save(tmp_path / name, private=tmp_path / f"{name}.json")
+        return {
+            "release": tmp_path / name,
+            "private": tmp_path / f"{name}.json",
+            "earlier": [tmp_path / "first"],
+            "earlier_private": [tmp_path / "first.json"],
+        }
+
+    before = make("first", first)
+    finding = QUICK.run(people, **make("second", "generalized"), rng=1).beside
+    assert finding is not None
+    if first != "none":
+        assert "cannot be continued, so publish one of these alone" in finding.text
+        return
+    assert "Make it again without personal attributes, as the continuation of" in finding.text
+    last = read_release(before["release"], private=before["private"])
+    with pytest.raises(ConfigError, match="personal attributes"):
+        make("third", "generalized", last)
+    assert QUICK.run(people, **make("fourth", "none", last), rng=1).beside is None
 
 
 def test_people_under_other_ids_are_not_measured(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
     path = write(tmp_path / "x.csv", "ID;Q1;Q2;Q3;Q4\n1;5;4;3;2\n")
     with pytest.raises(
         InputError,
-        match=r"wide=True, id_col=NAME, with attribute_cols=\[NAME, NAME\] only if columns describe",
+        match=r"wide=True, id_col=NAME, with attribute_cols=\[NAME, NAME\] only if",
     ) as caught:
         read_ratings(path)
     assert "known as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
