@@ -136,7 +136,12 @@ TABLE = [
         users=str(CASES / "08-bookcrossing-zero" / "BX-Users.csv"),
     ),
     refused("09-lastfm360k-plays/usersha1-artmbid-artname-plays.tsv", "which is user, item and"),
-    read("09-lastfm360k-plays/user_artists.dat", (60, 20, 646, "1:9286"), rating_col="weight"),
+    read(
+        "09-lastfm360k-plays/user_artists.dat",
+        (60, 20, 646, "1:9286"),
+        "these look like counts, not ratings on a scale: whole numbers up to 9286",
+        rating_col="weight",
+    ),
     read("10-unary-no-rating/purchases_ones.csv", (60, 20, 646, "1:1:1"), rating_col="bought"),
     read("10-unary-no-rating/ones_rating.tsv", (60, 20, 646, "1:1:1"), "no header"),
     refused("10-unary-no-rating/purchases.csv", "column that is 1 in every row", tables=True),

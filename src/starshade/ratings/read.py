@@ -25,7 +25,7 @@ from starshade.ratings.readers.addresses.databases import (
     open_database,
 )
 from starshade.ratings.readers.beside import attach, attach_names, read_attributes, read_names
-from starshade.ratings.readers.faults import rare_zero, suspect_codes
+from starshade.ratings.readers.faults import remark, suspect_codes
 from starshade.ratings.readers.formats.plain import NotPlain
 from starshade.ratings.readers.formats.tables import FrameSource, is_frame
 from starshade.ratings.readers.formats.wide import WideTable
@@ -140,7 +140,7 @@ def read_ratings(
     suspects = suspect_codes(ratings)
     if report.scale_inferred and not suspects:
         counts = np.bincount(ratings.codes, minlength=len(ratings.levels))
-        suspects = tuple(filter(None, [rare_zero(ratings.levels, counts, ratings.scale)]))
+        suspects = tuple(filter(None, [remark(ratings.levels, counts, ratings.scale)]))
     # of a store they are noted already
     if suspects := tuple(each for each in suspects if each not in report.notes):
         ratings = ratings.annotate(report=replace(report, notes=(*report.notes, *suspects)))

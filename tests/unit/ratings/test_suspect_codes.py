@@ -119,7 +119,8 @@ def test_counts_raise_no_question() -> None:
     for plays in (*map(counts_of, (50, 300, 5000)), *(each[each < 1e6] for each in heavy)):
         n = len(plays)
         frame = pa.table({"user": np.arange(n), "item": np.zeros(n, int), "plays": plays})
-        assert read_ratings(frame, rating_col="plays").report.notes == ()
+        notes = read_ratings(frame, rating_col="plays").report.notes
+        assert all(said.startswith("these look like counts") for said in notes)
 
 
 def test_movielens_raises_no_question() -> None:
@@ -203,6 +204,46 @@ def test_a_rare_zero_is_noted_as_an_end_of_the_scale(top: Any, tmp_path: Path) -
     assert read_ratings(tmp_path / "shards").report.notes == (said,)
     assert open_questions(read_ratings(frame)) == ()  # a project asks nothing
     assert read_ratings(frame, scale=f"0:5:{step}").report.notes == ()
+
+
+def counted_plays(n: int = 400) -> Any:
+    plays = np.floor(np.random.default_rng(3).lognormal(3.5, 1.8, n)) + 1
+    return pa.table({"user": np.arange(n) // 10, "item": np.arange(n) % 10, "rating": plays})
+
+
+def test_counts_are_noted(tmp_path: Path) -> None:
+    frame = counted_plays()
+    plays = frame.column("rating").to_numpy()
+    half = np.sort(plays)[len(plays) // 2 - 1]
+    (said,) = read_ratings(frame).report.notes
+    assert said.startswith(
+        f"these look like counts, not ratings on a scale: whole numbers up to {plays.max():.0f}, "
+        f"half of them at most {half:.0f};"
+    )
+    convert_to_shards(_pq(frame, tmp_path), tmp_path / "shards", 2)
+    assert read_ratings(tmp_path / "shards").report.notes == (said,)
+    assert open_questions(read_ratings(frame)) == ()
+    assert read_ratings(frame, scale=f"1:{plays.max():.0f}").report.notes == ()
+
+
+RNG = np.random.default_rng(4)
+SCALES = {
+    "stars": RNG.integers(1, 6, 400),
+    "one to ten": RNG.integers(1, 11, 400),
+    "slider": RNG.integers(0, 101, 400),
+    "slider, mostly low": np.minimum(RNG.geometric(0.08, 400) - 1, 99).tolist() + [100] * 9,
+    "jester": np.round(RNG.uniform(-10, 10, 400), 2),
+    "few large levels": RNG.choice([1, 10, 100, 1000], 400),
+    "exam points": RNG.integers(0, 801, 400),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_scales_are_not_called_counts(name: str) -> None:
+    values = np.asarray(SCALES[name], dtype=float)
+    n = len(values)
+    frame = pa.table({"user": np.arange(n) // 10, "item": np.arange(n) % 10, "rating": values})
+    assert not [said for said in read_ratings(frame).report.notes if "counts" in said]
 
 
 def test_a_row_that_sums_up_others_holds_no_codes() -> None:

@@ -87,6 +87,8 @@ _TOP = 3  # a scale below that may have a negative end
 _RARE = 0.02  # share of 0, which may be an end of the scale by mistake
 _DIGIT = (6.0, 7.0, 8.0, 9.0)  # codes of one digit, above a shorter scale
 _LAST_DIGITS = 8  # a scale that ends here or at 9 is rare
+_LONGEST_SCALE = 100  # of whole numbers; beyond it they are counts, if they are skewed
+_SKEWED = 10  # times what half of the values reach
 _OFTEN = 10  # ratings of a level beside one that is unused by no chance
 
 
@@ -171,8 +173,33 @@ def _share_of_zero(
     return share if few and far and not _is_tail(present[1:]) else 0.0
 
 
-def rare_zero(levels: NDArray[np.float64], counts: NDArray[np.int64], scale: Scale) -> str:
-    """Say in a note that 0 is the rare end of the scale found; nothing where it is not.
+def remark(levels: NDArray[np.float64], counts: NDArray[np.int64], scale: Scale) -> str:
+    """Say in a note what is odd about the scale found, but may well be right; else nothing.
+
+    `counts`: how often each level stands.
+    """
+    return _rare_zero(levels, counts, scale) or _counts_of_something(levels, counts)
+
+
+def _counts_of_something(levels: NDArray[np.float64], counts: NDArray[np.int64]) -> str:
+    """Say that the values look like counts: whole, many, and far beyond what half of them reach."""
+    places = np.flatnonzero(counts)
+    present, often = levels[places], counts[places]
+    if len(places) <= _MOST_LEVELS or present[0] < 0 or (present != np.floor(present)).any():
+        return ""
+    half = present[int(np.searchsorted(np.cumsum(often), often.sum() / 2))]
+    top = present[-1]
+    if top <= _LONGEST_SCALE or top < _SKEWED * max(half, 1):
+        return ""
+    return (
+        f"these look like counts, not ratings on a scale: whole numbers up to {top:.12g}, half of "
+        f"them at most {half:.12g}; bands of them, their logarithm, or 1 in every row are easier "
+        "to release"
+    )
+
+
+def _rare_zero(levels: NDArray[np.float64], counts: NDArray[np.int64], scale: Scale) -> str:
+    """Say that 0 is the rare end of the scale found; nothing where it is not.
 
     It may well be a rating: so this is no question.
     """

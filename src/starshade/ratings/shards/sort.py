@@ -20,7 +20,7 @@ from starshade.engine.journal import Journal
 from starshade.engine.seal import digest_of_folder
 from starshade.kernels.csr import transpose
 from starshade.ratings.levels import level_table, places_of
-from starshade.ratings.readers.faults import rare_zero, suspected
+from starshade.ratings.readers.faults import remark, suspected
 from starshade.ratings.readers.formats.shapes import LongTable
 from starshade.ratings.readers.open import Opened
 from starshade.ratings.rows.duplicates import (
@@ -154,7 +154,7 @@ class Sorted:
             np.add.at(counts, places_of(held, coding.levels, coding.scale), times)
             suspects = suspected(coding.levels, [counts])
             if not suspects:
-                noted = rare_zero(coding.levels, counts, coding.scale)
+                noted = remark(coding.levels, counts, coding.scale)
                 suspects = (noted,) if noted else ()
         return replace(
             report,
