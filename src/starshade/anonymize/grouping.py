@@ -27,19 +27,18 @@ from starshade.anonymize.personal.settings import (
     spelled,
 )
 from starshade.anonymize.points import Points
-from starshade.anonymize.prepare import check_items, prepare
+from starshade.anonymize.prepare import check_items, note_exact, prepare
 from starshade.anonymize.settings import GroupingSettings
 from starshade.arguments import typed
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import Ints
 from starshade.naming import aside
-from starshade.progress import announced, note
+from starshade.progress import announced
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release import FIXED_INTERVALS
 from starshade.release.build import generalized_release
 from starshade.release.cells import Cells
-from starshade.release.figures import exact_values_warning
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
@@ -217,7 +216,7 @@ class Grouping(GroupingSettings, ABC):
             sensitive_attributes=sensitive,
         )
         refuse_named(release)
-        _note_exact(release)
+        note_exact(release, aside("hierarchy", FIXED_INTERVALS))
         return release
 
     def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
@@ -251,7 +250,7 @@ class Grouping(GroupingSettings, ABC):
             ),
             chain=chain,
         )
-        _note_exact(release)
+        note_exact(release, aside("hierarchy", FIXED_INTERVALS))
         return release
 
     def _spelled(self, ratings: Ratings) -> Self:
@@ -296,8 +295,3 @@ def _generalized_by(named: str | Dgh) -> dict[str, Any]:
     if isinstance(named, Dgh):
         return {"hierarchy": named.name, "levels": named.to_text()}
     return {"hierarchy": named}
-
-
-def _note_exact(release: Release) -> None:
-    if listed := exact_values_warning(release.manifest):
-        note(f"{listed[:-1]}{aside('hierarchy', FIXED_INTERVALS)}.")

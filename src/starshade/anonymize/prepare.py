@@ -19,7 +19,9 @@ from starshade.ratings.scale import SLACK, Scale
 from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release.build import Provenance
+from starshade.release.figures import exact_values_warning
 from starshade.release.manifest import Claim, config_of, private_config_of
+from starshade.release.table import Release
 
 Table = TypeVar("Table")
 
@@ -207,3 +209,9 @@ def _note_rare_bounds(scale: Scale, shared: Floats, k: int) -> None:
             f"its scale, which was found in the data: declare it{aside('scale')} to tell nobody's "
             "rating"
         )
+
+
+def note_exact(release: Release, instead: str) -> None:
+    """Warn of exact ratings in a release on a fine scale; `instead`: the setting, in brackets."""
+    if warning := exact_values_warning(release.manifest):
+        note(f"{warning[:-1]}{instead}.")

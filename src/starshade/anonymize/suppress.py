@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from starshade.anonymize.order import by_content, exact_names, seeded_order
-from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
+from starshade.anonymize.prepare import note_exact, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import SuppressAnonymizerSettings
 from starshade.anonymize.suppress_core import Deletion, Round, largest_core, spread_out
 from starshade.arguments import typed
 from starshade.errors import UnmetError
+from starshade.naming import aside
 from starshade.progress import announced, note, task
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.sensitive import moments, refuse_above_bound, split_items
@@ -134,7 +135,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         seed = resolve_seed(rng)
         suppressed = self.suppress(ratings, seed)
         note(str(suppressed))
-        return record_release(
+        release = record_release(
             suppressed.ratings,
             replace(suppressed.ratings, days=None, first_day=0),
             Provenance(
@@ -150,6 +151,8 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
             ),
             attributes=self.attributes,
         )
+        note_exact(release, aside("method", "k-exchange"))
+        return release
 
     @typed
     def suppress(self, ratings: Ratings, rng: Rng = None) -> Suppressed:

@@ -19,7 +19,7 @@ from starshade.audit.questions.question import (
     first_words,
     question_rows,
 )
-from starshade.audit.shares import rated_in_words
+from starshade.audit.shares import rated_in_words, read_from_records
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
 from starshade.markup import block, paragraph, table
@@ -285,7 +285,7 @@ class AuditResult:
     def still_tells(self) -> str:
         """What the release tells of people, however many they hide among."""
         if self._proximate:
-            return "whoever finds a record reads its ratings."
+            return read_from_records(self.disclosure, fine=self.fine)
         if self._claims_near:
             return "whoever finds a class of equal records reads its ratings."
         shown, exists = (

@@ -6,11 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from starshade.plain import percent
-from starshade.release.figures import EXACT_NAMED
+from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
 from starshade.release.figures import SHARES as FIGURES
 
 #: what a manifest tells of people's ratings
 SHARES = tuple(figure.key for figure in FIGURES)
+
+
+def read_from_records(shares: Mapping[str, Any], *, fine: bool) -> str:
+    """Say what is read from a record; on a `fine` scale of how many people single ratings are."""
+    listed = shares.get(EXACT_LISTED.key)
+    text = "whoever finds a record reads its ratings"
+    if not fine or listed is None:
+        return f"{text}."
+    return f"of {percent(listed)} of the people single ratings are shown, and {text}."
 
 
 def rated_in_words(shares: Mapping[str, Any], *, fine: bool) -> str:

@@ -183,7 +183,8 @@ def exact_values_warning(manifest: Manifest) -> str:
     if manifest.layout == "record":
         return (
             f"Exact values: {percent(share)} of the people have a record that states single "
-            f"ratings, and on the scale {scale} a rating may identify."
+            f"ratings, and on the scale {scale} a rating may identify. Methods that release groups "
+            "show fixed intervals there."
         )
     ends = "ranges end at" if manifest.config.get("hierarchy") == "range" else "cells list"
     return (

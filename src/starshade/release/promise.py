@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from starshade.plain import counted
-from starshade.release.figures import counted_of, shares
+from starshade.release.figures import counted_of, exact_values_warning, shares
 from starshade.release.manifest import Claim, Manifest
 
 QuestionName: TypeAlias = Literal["singled-out", "linked", "inferred"]
@@ -120,7 +120,8 @@ def _proximity(manifest: Manifest, smallest_class: int) -> list[str]:
         "\nRatings of the sensitive items are not counted as known and were not changed: they are "
         "what such a reader would learn."
     )
-    return [text, learned] if manifest.sensitive_items else [text]
+    exact = exact_values_warning(manifest).replace("Exact values:", "\n**Exact values:**", 1)
+    return [*filter(None, [exact]), text, *[learned] * bool(manifest.sensitive_items)]
 
 
 def _claim(claim: Claim, beside: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,6 +222,27 @@ def test_lists_and_ranges_by_name_warn() -> None:
     assert "100.0% of the people are in a class whose cells list exact ratings" in heard[0]
     assert "100.0% of the people are in a class whose ranges end at exact ratings" in heard[1]
     assert "Exact values" not in heard[2]
+
+
+@pytest.mark.parametrize("method", [ss.SuppressAnonymizer, ss.IntervalAnonymizer])
+def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -> None:
+    stars, heard = Notes(), Notes()
+    with watch(stars):
+        method(3, 4.0).anonymize(some(Scale(1, 5, 1)), rng=1)
+    assert "Exact values" not in " ".join(stars.notes)
+    ratings = some(Scale(-10, 10))
+    with watch(heard):
+        make_release(ratings, method(3, 20.0, nulls="zero"), out=tmp_path / "x", rng=1)
+    said = "Exact values: 100.0% of the people have a record that states single ratings"
+    assert said in " ".join(heard.notes)
+    assert "release groups show fixed intervals there (method=" in " ".join(heard.notes)
+    card = (tmp_path / "x" / "README.md").read_text()
+    assert said.replace("values:", "values:**") in card
+    found = ss.Audit(known=(2,), targets=20, rounds=0).run(ratings, tmp_path / "x", rng=1)
+    lead = "of 100.0% of the people single ratings are shown"
+    assert found.still_tells.startswith(lead)
+    edition = public_edition(ss.read_release(tmp_path / "x"), tmp_path / "x", Judgement(()))
+    assert f"O{lead[1:]}" in edition["verdict"]["paragraph"]
 
 
 def test_an_audit_leads_with_it_and_limits_it(real: dict[str, Any]) -> None:

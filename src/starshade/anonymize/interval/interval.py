@@ -17,13 +17,13 @@ from starshade.anonymize.interval.groups import (
 )
 from starshade.anonymize.interval.table import Coarse, IntervalTable, moved_ratings
 from starshade.anonymize.order import by_content, exact_names, seeded_numbers
-from starshade.anonymize.prepare import prepare, publishable_scale, refuse_rare
+from starshade.anonymize.prepare import note_exact, prepare, publishable_scale, refuse_rare
 from starshade.anonymize.requirement import check_requirement, claims_of
 from starshade.anonymize.settings import IntervalAnonymizerSettings
 from starshade.arguments import typed
 from starshade.errors import UnmetError
 from starshade.kernels.arrays import Ints
-from starshade.naming import named
+from starshade.naming import aside, named
 from starshade.progress import announced, note
 from starshade.ratings.levels import on_scale
 from starshade.ratings.proximity.sensitive import refuse_above_bound, split_items
@@ -122,13 +122,15 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         refuse_rare(ratings, table, self.sensitive, self.k)
         records = by_content(table, seed, exact_names(table, self.attributes))
         moved, groups = self._moved(records.ratings, seed)
-        return record_release(
+        release = record_release(
             table,
             records.table_by_user(self._on_published_scale(ratings, moved), table.users),
             ready.provenance(self, seed, claims_of(self, self.sensitive)),
             attributes=self.attributes,
             groups=None if groups is None else records.by_user(groups),
         )
+        note_exact(release, aside("method", "k-exchange"))
+        return release
 
     def _on_published_scale(self, ratings: Ratings, released: Ratings) -> Ratings:
         """Return the released ratings on a scale that tells none of those that were moved away.

@@ -12,7 +12,7 @@ from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.question import Question, first_words, limits_of_all
 from starshade.audit.result import AuditResult, Finding
-from starshade.audit.shares import rated_in_words
+from starshade.audit.shares import rated_in_words, read_from_records
 from starshade.plain import counted, percent
 from starshade.release.promise import QUESTIONS, crowd
 from starshade.release.table import Release
@@ -263,7 +263,8 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool, fine: bool)
     """Say of how many people a rating is shown, or that there is one."""
     shown, exists = (shares[f"users_rating_{what}"] for what in ("disclosed", "exists"))
     if proximate:
-        yield "Whoever finds a record reads its ratings."
+        text = read_from_records(shares, fine=fine)
+        yield text[0].upper() + text[1:]
     elif shown is None or exists is None:
         yield "Whoever finds a person's class reads its profile."
     else:
