@@ -33,6 +33,14 @@ class Rate:
         """Return ``{"rate", "low", "high"}``."""
         return {"rate": self.rate, "low": self.low, "high": self.high}
 
+    def up_to(self, most: float) -> Rate:
+        """Return the rate with an interval that does not cross what is at most possible.
+
+        >>> print(Rate(0.1, 0.05, 0.3).up_to(0.2), Rate(0.1, 0.05, 0.15).up_to(0.2))
+        10.0% [5.0%, 20.0%] 10.0% [5.0%, 15.0%]
+        """
+        return Rate(self.rate, self.low, max(self.rate, min(self.high, most)))
+
     def __str__(self) -> str:
         return f"{self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
 

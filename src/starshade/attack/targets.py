@@ -24,7 +24,7 @@ from starshade.release.folder.digest import digest_of
 from starshade.release.table import Link, Release
 from starshade.rng import Rng, resolve_seed
 from starshade.setting import check
-from starshade.stats import share
+from starshade.stats import bootstrap, share
 
 Result = TypeVar("Result", bound=Found, covariant=True)
 
@@ -51,10 +51,12 @@ class Attacked:
         credit: str,
         known_released: float,
         digest: str,
+        most: float = 1.0,
     ) -> dict[str, Any]:
         """Return the fields of a result that are found alike whatever the attack and the data.
 
-        `looked_at`: cells, from the moment `since` on. The others: as in the result.
+        `looked_at`: cells, from the moment `since` on. `most`: how often the right record can be
+        named at most. The others: as in the result.
         """
         ended = perf_counter()
         return {
@@ -62,6 +64,7 @@ class Attacked:
             "targets": len(outcomes.users),
             "ineligible": self.ineligible,
             "credit": credit,
+            "expected_top1": bootstrap(credit_of(outcomes), seed=self.seed).up_to(most),
             "disclosed": share(outcomes.disclosed),
             "false_match": share(outcomes.false_match),
             "entropy_bits": Bits.of(outcomes.entropy_bits),
@@ -100,7 +103,16 @@ class Drawn(Attacked):
             credit=view.credit,
             known_released=float((view.item_of[self.known.items] >= 0).mean()),
             digest=digest_of(view.original),
+            most=view.most,
         )
+
+
+def credit_of(outcomes: Any) -> NDArray[np.float64]:
+    """Return how much each target's answer counts: 1/t where the right record is one of t."""
+    credit: NDArray[np.float64] = (
+        outcomes.credit if hasattr(outcomes, "credit") else outcomes.expected_top1
+    )
+    return credit
 
 
 @dataclass(frozen=True)

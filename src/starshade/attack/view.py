@@ -66,6 +66,13 @@ class View:
         return records[self._first]
 
     @property
+    def most(self) -> float:
+        """How often the right record of a release can be named: 1 in the fewest that are equal."""
+        if self.ungeneralized or self.credit != "linked":
+            return 1.0
+        return 1 / max(1, int(self.copies.min(initial=self.cells.n_records)))
+
+    @property
     def _first(self) -> NDArray[np.int64]:
         return self.cells.first_equal if self.first is None else self.first
 

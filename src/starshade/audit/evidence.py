@@ -19,7 +19,6 @@ from math import floor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES
@@ -143,13 +142,6 @@ def attack_both(
             step(1)
             evidence.append(Evidence(knowledge, before, after))
     return evidence
-
-
-def credit_of(result: AttackResult) -> NDArray[np.float64]:
-    """Return how much each target's answer counts: 1/t where the right record is one of t."""
-    found: Any = result.per_target
-    credit: NDArray[np.float64] = found.credit if hasattr(found, "credit") else found.expected_top1
-    return credit
 
 
 def best_of(evidence: Sequence[Evidence]) -> Evidence:

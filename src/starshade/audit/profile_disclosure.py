@@ -22,7 +22,8 @@ from starshade.attack.link_existence.link_existence import LinkExistence
 from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
-from starshade.audit.evidence import Evidence, credit_of
+from starshade.attack.targets import credit_of
+from starshade.audit.evidence import Evidence
 from starshade.audit.original.original import Original
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
@@ -237,7 +238,7 @@ def _group_found(original: Original, evidence: Sequence[Evidence], seed: int) ->
         row = original.rows_of(tried.after.per_target.users)
         if row is None:
             return None
-        found = credit_of(tried.after) * original.release.classes.sizes[row]
+        found = credit_of(tried.after.per_target) * original.release.classes.sizes[row]
         if isinstance(tried.after, LikelihoodResult):
             found = tried.after.per_target.class_found
         shares = np.where(row < 0, 0.0, found)

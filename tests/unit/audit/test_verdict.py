@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.audit import verdict
 from starshade.audit.make import _refuse_empty, make_release
 from starshade.audit.measure import measure_all
@@ -19,11 +20,14 @@ from starshade.audit.original.original import Knowable
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
+from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from starshade.registry import find
 from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from tests.contract.cast import CAST
+from tests.strategies import table
 from tests.unit.release.damage import say
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
@@ -187,6 +191,22 @@ def test_releases_of_the_same_classes_may_stand_beside_each_other(tmp_path: Path
     assert finding.passed
     assert "Together they leave everybody" in finding.text
     assert "among 4 or more of the same classes" in finding.text
+
+
+def test_an_attack_and_an_audit_cut_the_interval_at_the_same_bound(tmp_path: Path) -> None:
+    ratings = table([{g: 3, g + 1: 4} for g in (0, 2, 4, 6) for _ in range(3)], Scale(1, 5, 1))
+    private = tmp_path / "receipt"
+    KLikeness(k=3).anonymize(ratings, rng=0).save(tmp_path / "out", private=private)
+    release = read_release(tmp_path / "out", private=private)
+    found = QUICK.run(ratings, tmp_path / "out", private=private, rng=1)
+    exact = [each for each in found.evidence if not each.knowledge.rating_error]
+    for each in exact:
+        attack = find(ATTACKS, each.after.attack, "attack").load()
+        tried = attack.audited(each.knowledge, release, release)
+        alone = tried.run(release, each.knowledge, original=ratings, targets=10, rng=1)
+        for rate in (alone.expected_top1, each.after.expected_top1):  # three equal ones, always
+            assert (rate.rate, rate.high) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert len(exact) > 1
 
 
 AGES = pa.table({"age": np.arange(RATINGS.n_users) % 7 * 10.0})

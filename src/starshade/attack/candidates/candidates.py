@@ -23,13 +23,14 @@ from starshade.attack.settings import (
 from starshade.attack.targets import Attack, Request, draw
 from starshade.attack.view import View, averaged, postings_of, rows_of, tolerance_of
 from starshade.errors import ConfigError
+from starshade.figure import Rate
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.candidates import Clues, Seen, Thresholds, count_candidates
 from starshade.kernels.attack.scoreboard import Goal
 from starshade.progress import task
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.stats import bootstrap, share
+from starshade.stats import share
 
 Result = TypeVar("Result", bound=CandidateResult, covariant=True)
 
@@ -114,7 +115,7 @@ class CandidateAttack(Attack[Result]):
         since = perf_counter()
         outcomes, looked_at = judge(hunt)
         facts = drawn.facts(outcomes, self.config | plan.used, looked_at, since)
-        found: Result = self.result(self.figures(outcomes, drawn.seed, facts, hunt), hunt, data)
+        found: Result = self.result(self.figures(outcomes, facts, hunt), hunt, data)
         return found
 
     def plan(self, knowledge: Knowledge, tolerance: float) -> Plan:
@@ -122,10 +123,10 @@ class CandidateAttack(Attack[Result]):
         raise NotImplementedError
 
     def figures(
-        self, outcomes: CandidateOutcomes, seed: int, facts: dict[str, Any], hunt: Hunt
+        self, outcomes: CandidateOutcomes, facts: dict[str, Any], hunt: Hunt
     ) -> dict[str, Any]:
         """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
-        return facts | self.counted(outcomes, seed, int(hunt.view.copies.min()))
+        return facts | self.counted(outcomes, facts["expected_top1"], int(hunt.view.copies.min()))
 
     def result(self, figures: dict[str, Any], hunt: Hunt, data: Ratings | Release) -> Any:
         """Return what `figures` came to, and what this attack finds beside."""
@@ -137,14 +138,12 @@ class CandidateAttack(Attack[Result]):
         settings: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
         return settings
 
-    def counted(self, outcomes: CandidateOutcomes, seed: int, fewest: int) -> dict[str, Any]:
-        """Sum up what came of each target; `fewest`: records that are alike."""
-        best = bootstrap(outcomes.credit, seed=seed)
+    def counted(self, outcomes: CandidateOutcomes, best: Rate, fewest: int) -> dict[str, Any]:
+        """Sum up what came of each target; `best`: who is named; `fewest`: records alike."""
         records, absent = outcomes.candidates, outcomes.some_absent
         return {
             "attack": self.name,
             "success": best,
-            "expected_top1": best,
             "false_match_absent": None if absent is None else share(absent),
             "no_answer": float(1 - (records > 0).mean()),
             "candidates": Bits.of(records.astype(np.float64)),

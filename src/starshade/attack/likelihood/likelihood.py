@@ -106,7 +106,6 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         return LikelihoodResult(
             attack=self.name,
             success=share(outcomes.success),
-            expected_top1=bootstrap(outcomes.expected_top1, seed=seed),
             false_match_absent=None if absent is None else share(absent),
             no_answer=float(1 - (outcomes.success | outcomes.false_match).mean()),
             class_found=bootstrap(outcomes.class_found, seed=seed),

@@ -20,7 +20,7 @@ from starshade.attack.view import View
 from starshade.kernels.attack.summary import mass_unit, sigmas
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
-from starshade.stats import bootstrap, share
+from starshade.stats import share
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,14 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
         since = perf_counter()
         outcomes, postings = self.judge(drawn.view, drawn.known)
         facts = drawn.facts(outcomes, self.settings(drawn.view), postings, since)
-        return self.result(outcomes, drawn.seed, facts)
+        return self.result(outcomes, facts)
 
-    def result(self, outcomes: Outcomes, seed: int, facts: dict[str, Any]) -> AttackResult:
+    def result(self, outcomes: Outcomes, facts: dict[str, Any]) -> AttackResult:
         """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
         absent = outcomes.matched_absent
         return AttackResult(
             attack=self.name,
             success=share(outcomes.success),
-            expected_top1=bootstrap(outcomes.expected_top1, seed=seed),
             false_match_absent=None if absent is None else share(absent),
             tradeoff=_trade_off(outcomes, self.phi),
             no_answer=float(1 - outcomes.matched.mean()),

@@ -84,7 +84,7 @@ def count_over(
     )
     everybody_has_a_copy = len(alike["alike"]) == shards.n_users
     fewest = int(alike["copies"].min()) if everybody_has_a_copy else 1
-    figures = facts | attack.counted(outcomes, seed, fewest)
+    figures = facts | attack.counted(outcomes, facts["expected_top1"], fewest)
     return Counted(drawn, plan.within, settings, tables, figures)
 
 

@@ -43,9 +43,7 @@ def by_score_on_release(
     seen = _Seen.of(store, engine, knowledge, targets, seed)
     outcomes, looked_at = attack.judge(seen.view, seen.known)
     outcomes = replace(outcomes, users=seen.drawn.known.users)
-    return attack.result(
-        outcomes, seed, seen.facts(outcomes, attack.settings(seen.view), looked_at)
-    )
+    return attack.result(outcomes, seen.facts(outcomes, attack.settings(seen.view), looked_at))
 
 
 def by_candidates_on_release(
@@ -63,7 +61,7 @@ def by_candidates_on_release(
     outcomes, looked_at = judge(hunt)
     outcomes = replace(outcomes, users=seen.drawn.known.users)
     facts = seen.facts(outcomes, attack.config | plan.used, looked_at)
-    found: Result = attack.result(attack.figures(outcomes, seed, facts, hunt), hunt, store.release)
+    found: Result = attack.result(attack.figures(outcomes, facts, hunt), hunt, store.release)
     return found
 
 
@@ -146,4 +144,5 @@ class _Seen:
             credit="linked",
             known_released=float((self.view.item_of[self.known.items] >= 0).mean()),
             digest=digest_of_shards(self.store.shards),
+            most=self.view.most,
         )

@@ -69,7 +69,7 @@ def by_score(
         known_released=1.0,
         digest=digest_of_shards(shards),
     )
-    return attack.result(outcomes, seed, facts)
+    return attack.result(outcomes, facts)
 
 
 class _Scores:

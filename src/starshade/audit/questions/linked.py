@@ -12,7 +12,8 @@ from starshade.attack.composition.composed import Composed
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.result import AttackResult
 from starshade.attack.shadows.halves import Halves
-from starshade.audit.evidence import Evidence, credit_of
+from starshade.attack.targets import credit_of
+from starshade.audit.evidence import Evidence
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.figure import Rate
@@ -87,7 +88,7 @@ def _found(result: AttackResult) -> NDArray[np.float64]:
     """Return how often each target's class was named; who names the record names its class."""
     if isinstance(result, LikelihoodResult):
         return result.per_target.class_found
-    return credit_of(result)
+    return credit_of(result.per_target)
 
 
 def _halves(found: Halves | str, limit: Limit | None) -> Measured:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.predicate.result import PredicateResult
 from starshade.attack.shadows.predicates import Weighed
-from starshade.audit.evidence import Evidence, credit_of
+from starshade.attack.targets import credit_of
+from starshade.audit.evidence import Evidence
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import SLACK, Measured, Question, unmeasured
@@ -69,8 +70,11 @@ def _rates(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Ra
     """Return how often each named the right record, with intervals that hold together."""
     sizes = class_sizes(release)
     most = 1 / int(sizes[-1]) if len(sizes) else 1.0
-    rates = [bootstrap(credit_of(each.after), seed=seed, tries=len(evidence)) for each in evidence]
-    return [replace(rate, high=max(rate.rate, min(rate.high, most))) for rate in rates]
+    rates = [
+        bootstrap(credit_of(each.after.per_target), seed=seed, tries=len(evidence))
+        for each in evidence
+    ]
+    return [rate.up_to(most) for rate in rates]
 
 
 def with_intervals(evidence: Sequence[Evidence], release: Release, seed: int) -> list[Evidence]:
