@@ -155,8 +155,10 @@ def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, pr
 def test_of_several_shards_they_are_made_again_shard_by_shard(tmp_path: Path) -> None:
     method = PredictiveAnonymizer(k=4, factors=2)
     cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, rounds=2), cut=True)
-    found = {each["name"]: each["rate"] for q in cut["questions"] for each in q["measured"]}
-    assert all(found[name] for name in ("halves", "membership", "inference"))
+    found = {each["name"]: each for q in cut["questions"] for each in q["measured"]}
+    assert found["halves"]["rate"]
+    assert found["inference"]["rate"]
+    assert found["membership"]["beside"]  # the AUC; too few outsiders for more
     # all else is that of one table; three shards are three buckets, in whatever is made again
     assert cut["questions"].pop()["name"] == whole["questions"].pop()["name"] == "inferred"
     for said in (cut, whole):
