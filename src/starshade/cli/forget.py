@@ -14,6 +14,7 @@ from starshade.cli.options.help import Explained
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, page, words
 from starshade.errors import ConfigError
+from starshade.files.side import USER_LIST, read_side, read_stream
 from starshade.plain import counted
 
 if TYPE_CHECKING:
@@ -89,17 +90,14 @@ def _reports_naming(ids: Collection[str]) -> list[str]:
 
 def _lines(users: str) -> dict[int, str]:
     """Return the ids by their lines; blank lines are none, all else on a line is the id."""
+    if users == "-":
+        raw = read_stream(sys.stdin.buffer, USER_LIST, "standard input")
+    else:
+        raw = read_side(users, USER_LIST)
     try:
-        raw = sys.stdin.buffer.read() if users == "-" else Path(users).read_bytes()
         content = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{users}: not UTF-8 (byte {error.start})") from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{users}: cannot be read ({getattr(error, 'strerror', None) or error})",
-            advice="Give a file with one id a line, as they stand in the ratings, or - for "
-            "standard input.",
-        ) from None
     lines = content.replace("\r\n", "\n").split("\n")
     return {number: line for number, line in enumerate(lines, 1) if line.strip()}
 

@@ -14,6 +14,7 @@ from typing import Any
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
+from starshade.files.side import PROJECT_FILE, read_side_text
 from starshade.progress import note
 from starshade.project.check import secrets_in, what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
@@ -192,20 +193,12 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 (byte {error.start})") from None
-    except IsADirectoryError:
+    if path.is_dir():
         raise ConfigError(
             f"{path}: is a folder, and the project file is to lie there",
             advice="Give the folder another name; `starshade init RATINGS` writes the file.",
-        ) from None
-    except OSError as error:
-        raise ConfigError(
-            f"{path}: {os.strerror(error.errno or 0)}",
-            advice="`starshade init RATINGS` writes one.",
-        ) from None
+        )
+    return read_side_text(path, PROJECT_FILE)
 
 
 def _by_key(settings: tuple[Setting, ...]) -> dict[str, Setting]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from starshade._version import __version__
 from starshade.errors import StarshadeError
+from starshade.files.side import irregular
 from starshade.project.check import texts_in
 from starshade.project.file import Project
 from starshade.ratings.readers.addresses.address import is_address, path_of
@@ -62,5 +63,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _file(path: Path) -> str:
+    if irregular(path.stat()):
+        raise ValueError("no regular file")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,6 +8,7 @@ from pathlib import Path
 from starshade.anonymize.prepare import rare_ends, shared_levels
 from starshade.audit.questions.limits import limits_of
 from starshade.errors import ConfigError, OutputError, ReleaseError
+from starshade.files.side import RELEASE_MANIFEST, read_side
 from starshade.project.file import NAME, Project
 from starshade.project.state import Published, State
 from starshade.project.write import open_questions, outwards
@@ -57,8 +58,8 @@ def refuse_changed(out: Published, receipt: Path) -> None:
 def identity(folder: Path) -> str:
     """Return what receipts call a release; empty where there is none."""
     try:
-        return hashlib.sha256((folder / "release.json").read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(read_side(folder / "release.json", RELEASE_MANIFEST)).hexdigest()
+    except ReleaseError:
         return ""
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from starshade.checksum import parse, with_checksum, without_checksum
 from starshade.errors import ConfigError, OutputError
+from starshade.files.side import PROJECT_STATE, read_side
 from starshade.progress import note
 from starshade.project.file import FOLDER
 from starshade.ratings.places.atomic import flush
@@ -117,8 +118,11 @@ class Keep:
             It is damaged, or of another version.
         """
         place = self.folder / _STATE
+        if not os.path.lexists(place):
+            return State()
+        raw = read_side(place, PROJECT_STATE)
         try:
-            facts = without_checksum(parse(place.read_bytes()))
+            facts = without_checksum(parse(raw))
             if facts.pop("format") != _FORMAT:
                 raise ConfigError(
                     f"{place}: of another version of starshade", advice="Use that version here."
@@ -129,8 +133,6 @@ class Keep:
                 leaving=None if facts["leaving"] is None else Published(**facts["leaving"]),
                 seeds=facts["seeds"],
             )
-        except FileNotFoundError:
-            return State()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, ConfigError):
                 raise

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from starshade.arguments import typed
 from starshade.errors import ConfigError
+from starshade.files.side import ITEM_LIST, read_side_text
 from starshade.plain import counted
 from starshade.progress import announced, note
 from starshade.ratings.table import Ratings
@@ -150,16 +150,7 @@ def parse_items(text: str, *, show_values: bool = False) -> ItemSelection:
         raise ConfigError(
             "items: an empty path", advice="Give top:N, or the path of a file.", setting="items"
         )
-    try:
-        content = Path(text).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"items file {text}: not UTF-8 (byte {error.start})") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"items {text!r}: cannot be read ({reason})",
-            advice="Give top:N, or the path of a file with one item id per line.",
-        ) from None
+    content = read_side_text(text, ITEM_LIST)
     # universal newlines made every line end a single \n; other separators belong to the id
     lines = [(i, line) for i, line in enumerate(content.split("\n"), 1) if line.strip()]
     keys = tuple(line for _, line in lines)

@@ -35,6 +35,7 @@ from pydantic import Field
 
 from starshade._version import __version__
 from starshade.errors import InputError
+from starshade.files.side import STORE_COLUMN, STORE_MANIFEST, open_side, read_side
 from starshade.progress import announced
 from starshade.ratings.levels import code_type
 from starshade.ratings.places.atomic import atomic_folder
@@ -104,7 +105,7 @@ def open_store(path: Path) -> Ratings:
     Returns: with `by_item` as stored. Its arrays are private copies-on-write of the files.
     """
     with in_words(path):
-        manifest = Manifest.from_json((path / MANIFEST).read_bytes(), str(path))
+        manifest = Manifest.from_json(read_side(path / MANIFEST, STORE_MANIFEST), str(path))
         if manifest.kind == "starshade shard":
             raise InputError(
                 f"{path}: is one shard of a larger store",
@@ -287,7 +288,7 @@ def _cells(
 def _attributes(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
-    with (path / _ATTRIBUTES).open("rb") as file:  # Python's: a name need not be UTF-8
+    with open_side(path / _ATTRIBUTES, STORE_COLUMN) as file:  # Python's: a name need not be UTF-8
         return pq.ParquetFile(file).read()
 
 

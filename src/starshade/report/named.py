@@ -6,6 +6,8 @@ from collections.abc import Collection
 from html.parser import HTMLParser
 from pathlib import Path
 
+from starshade.files.side import REPORT, read_side_text
+
 
 def names_any(report: Path, users: Collection[str]) -> bool:
     """Tell whether a report that `save_report` wrote names any of these people.
@@ -13,7 +15,7 @@ def names_any(report: Path, users: Collection[str]) -> bool:
     Only its table of people at risk holds ids.
     """
     reader = _People()
-    reader.feed(report.read_text(encoding="utf-8"))
+    reader.feed(read_side_text(report, REPORT))
     return not reader.users.isdisjoint(users)
 
 

@@ -284,7 +284,7 @@ def test_bad_requests() -> None:
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Is a directory"):
+    with pytest.raises(InputError, match="it is a folder"):
         read_auxiliary(tmp_path)
 
 

@@ -15,12 +15,13 @@ there is one in a group is said beside its values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from starshade.arguments import typed
 from starshade.errors import ConfigError
+from starshade.files.side import ATTRIBUTE_HIERARCHY, read_side_text
 from starshade.release.personal.recipe import KINDS
 
 
@@ -93,17 +94,10 @@ class AttributeHierarchy:
 @typed
 def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
     """Read a file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"hierarchy file {path}: not UTF-8 (byte {error.start})") from None
-    except (OSError, TypeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"hierarchy file {str(path)!r}: cannot be read ({reason})",
-            advice=f"A recipe is one of {KINDS}; anything else is a file's path.",
-        ) from None
-    return parse_attribute_hierarchy(text, f"hierarchy file {path}")
+    kind = replace(
+        ATTRIBUTE_HIERARCHY, advice=f"A recipe is one of {KINDS}; anything else is a file's path."
+    )
+    return parse_attribute_hierarchy(read_side_text(path, kind), f"hierarchy file {path}")
 
 
 def parse_attribute_hierarchy(text: str, place: str = "hierarchy") -> AttributeHierarchy:

@@ -33,6 +33,7 @@ from pathlib import Path
 
 from starshade.anonymize.hierarchy.hierarchy import Dgh, Interval
 from starshade.errors import ConfigError
+from starshade.files.side import HIERARCHY, read_side_text
 
 _NULL = -math.inf  # `Dgh.on` puts the level of null in its place
 _NAME = "file"  # a path has no place in a manifest
@@ -42,18 +43,7 @@ _INTERVAL = re.compile(rf"([\[(]){_END},{_END}([\])])", re.IGNORECASE)
 
 def read_hierarchy(path: str | Path) -> Dgh:
     """Read a hierarchy file of either format."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"hierarchy file {path}: not UTF-8 (byte {error.start})") from None
-    except (OSError, TypeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"hierarchy {str(path)!r}: neither a known name nor a file ({reason})",
-            advice="Known: ndgh, range, fixed-intervals, dgh, dgh-a, dgh-b, dgh-c; "
-            "or give the path of a hierarchy file.",
-        ) from None
-    return parse_hierarchy(text, str(path))
+    return parse_hierarchy(read_side_text(path, HIERARCHY), str(path))
 
 
 def parse_hierarchy(text: str, place: str = "hierarchy") -> Dgh:

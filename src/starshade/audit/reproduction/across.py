@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,6 +16,7 @@ from starshade.audit.reproduction.estimates import Estimate
 from starshade.audit.reproduction.everything import COLUMNS, PAPERS_OWN
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.errors import ConfigError, InputError
+from starshade.files.side import REPRODUCTION, read_side_text
 from starshade.figure import Table
 from starshade.ratings.places.place import Where
 
@@ -157,14 +159,15 @@ def _by_data(rows: Sequence[Row], place: Path) -> dict[str, dict[str, Row]]:
 
 def _read(path: Path) -> list[Row]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            found = [_typed(row) for row in csv.DictReader(file)]
+        text = read_side_text(path, REPRODUCTION)
+        found = [_typed(row) for row in csv.DictReader(StringIO(text))]
         if not found:
             raise ValueError("the file is empty")
-    except (OSError, ValueError, csv.Error) as error:
-        why = error.strerror if isinstance(error, OSError) else error
+    except (ValueError, csv.Error) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
-            f"{path}: no claims can be read there: {why}",
+            f"{path}: no claims can be read there: {error}",
             advice="Name folders that `starshade reproduce … --out` wrote.",
         ) from error
     return found

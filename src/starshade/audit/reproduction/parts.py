@@ -21,8 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.checksum import parse
 from starshade.engine.seal import key_for, read_sealed, seal
 from starshade.errors import ConfigError, OutputError
+from starshade.files.side import REPRODUCTION, open_side, read_side
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file
 
@@ -122,7 +124,7 @@ def _timed(make: Callable[[], Part]) -> Part:
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keep other runs from the parts in a folder; refuse where one is at work there."""
-    with (folder / _REQUEST).open("rb") as file:
+    with open_side(folder / _REQUEST, REPRODUCTION) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -135,10 +137,11 @@ def alone(folder: Path) -> Iterator[None]:
 
 def request_of(folder: Path) -> dict[str, Any] | None:
     """Return what the parts in a folder rest on; None: there are none."""
-    try:
-        kept = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(folder / _REQUEST):
         return None
+    raw = read_side(folder / _REQUEST, REPRODUCTION)
+    try:
+        kept = parse(raw)
     except ValueError:
         kept = None
     if not isinstance(kept, dict):

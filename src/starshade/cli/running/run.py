@@ -31,6 +31,7 @@ from starshade.cli.running.errors import (
 )
 from starshade.cli.running.watch import Log, Terminal
 from starshade.errors import ConfigError, OutputError
+from starshade.files.side import open_appending
 from starshade.kernels.ahead import compiled_ahead
 from starshade.plain import plain
 from starshade.ratings.places.place import Place, refuse_in_release
@@ -222,12 +223,13 @@ def _appending(log_file: str) -> TextIO:
     try:
         place = Place.of(log_file).path
         refuse_in_release(Path(os.path.realpath(place)).parent, log_file)
-        return place.open("a", encoding="utf-8", errors="backslashreplace")
+        handle = open_appending(place)
+        return os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
     except OutputError as error:
         raise OutputError(f"--log-file {error.message}", advice=error.advice) from error
     except OSError as error:
         raise OutputError(
-            f"--log-file {log_file}: {os.strerror(error.errno or 0)}",
+            f"--log-file {log_file}: {error.strerror}",
             advice="Name a file in a folder that you may write to.",
         ) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from starshade import budget
 from starshade.checksum import parse
 from starshade.engine.journal import HEADERS
 from starshade.errors import InputError
+from starshade.files.side import STORE_COLUMN, check_side, open_side
 from starshade.ratings.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
@@ -108,6 +110,7 @@ def load(folder: Path, name: str) -> NDArray[Any]:
     """Map a column: a private copy-on-write of the file."""
     # copy-on-write rather than read-only: the type of arrays in memory, so that Numba compiles
     # a kernel once for both
+    check_side(folder / f"{name}.npy", STORE_COLUMN)
     with HEADERS:
         return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
@@ -167,12 +170,14 @@ def _write_array(path: Path, array: NDArray[Any]) -> StoredFile:
 
 
 def _check(path: Path, expected: StoredFile) -> None:
-    checksum = size = 0
     buffer = bytearray(_CHUNK)
-    with open(path, "rb", buffering=0) as file:
-        while n := file.readinto(buffer):
+    with open_side(path, STORE_COLUMN) as file:
+        size = os.fstat(file.fileno()).st_size
+        checksum = read = 0
+        while size == expected.bytes >= read and (n := file.readinto(buffer)):  # type: ignore[attr-defined]
             checksum = zlib.crc32(memoryview(buffer)[:n], checksum)
-            size += n
+            read += n
+        size = max(size, read)
     if size != expected.bytes:
         raise InputError(
             f"{path}: {size:,} bytes instead of {expected.bytes:,}: the store is damaged",

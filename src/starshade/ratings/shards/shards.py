@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from starshade import budget
 from starshade.arguments import typed
 from starshade.errors import ConfigError, InputError, OutputError
+from starshade.files.side import STORE_MANIFEST, read_side
 from starshade.naming import aside
 from starshade.progress import announced, task
 from starshade.ratings.levels import code_type
@@ -154,7 +155,7 @@ class Shards:
             part = f", but for its {OF_SHARD}" if folder.is_dir() else ""
             raise InputError(f"{folder}: this shard is missing{part}", advice=_AS_IT_WAS)
         with in_words(folder):
-            text = (folder / OF_SHARD).read_bytes()
+            text = read_side(folder / OF_SHARD, STORE_MANIFEST)
             if checksum_of(text) != entry.checksum:
                 raise self._stranger(folder, text)
             manifest = Manifest.from_json(text, str(folder))
@@ -226,7 +227,7 @@ def open_shards(path: str | Path) -> Shards:
     with suppress(OSError, OutputError):  # as by a conversion that was killed at its very end
         sweep_beside(path)
     with in_words(path):
-        manifest = ShardsManifest.from_json((path / MANIFEST).read_bytes(), str(path))
+        manifest = ShardsManifest.from_json(read_side(path / MANIFEST, STORE_MANIFEST), str(path))
         _refuse_gaps(path, manifest)
         check_files(path, manifest.files)
         items, names = load_items(path, manifest.files)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.errors import ConfigError, ReleaseError
+from starshade.files.side import RELEASE_MANIFEST, read_side
 from starshade.progress import announced
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.attributes import check_plain
@@ -117,8 +118,8 @@ def read_releases(
 def _hash(path: Path) -> str:
     """Return the SHA-256 of ``release.json``; nothing where there is none, which reading says."""
     try:
-        return hashlib.sha256((path / "release.json").read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(read_side(path / "release.json", RELEASE_MANIFEST)).hexdigest()
+    except ReleaseError:
         return ""
 
 
@@ -162,7 +163,7 @@ def read_manifest(path: Path) -> Manifest:
     """Read what a release says of itself, and nothing else."""
     try:
         _refuse_irregular(path / "release.json")
-        raw = (path / "release.json").read_bytes()
+        raw = read_side(path / "release.json", RELEASE_MANIFEST)
     except OSError:
         raise ReleaseError(
             f"{path}: is no release (no readable release.json there)",

@@ -21,6 +21,7 @@ import numpy as np
 
 from starshade.checksum import Listed, parse, texts_with_checksum, without_checksum
 from starshade.errors import OutputError, ReleaseError
+from starshade.files.side import KEY_FILE, RELEASE_MANIFEST, open_side, read_side, read_stream
 from starshade.naming import named
 from starshade.progress import note
 from starshade.ratings.places.atomic import atomic_file
@@ -224,8 +225,8 @@ def _exact(facts: dict[str, Any]) -> Exact:
 
 def _refuse_of_another(path: Path, facts: dict[str, Any], release: Path) -> None:
     try:
-        raw = (release / "release.json").read_bytes()
-    except OSError:
+        raw = read_side(release / "release.json", RELEASE_MANIFEST)
+    except ReleaseError:
         raise ReleaseError(f"{release}: no release.json there") from None
     if hashlib.sha256(raw).hexdigest() != facts["release"]:
         raise ReleaseError(
@@ -265,12 +266,9 @@ def _same_setting(name: str, said: Any, own: Any) -> bool:
 
 def load(path: Path) -> dict[str, Any]:
     """Return what a receipt says, of its fields and their kinds; `read_receipt` checks the rest."""
-    try:
-        with path.open("rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            raw = file.read()
-    except OSError as error:
-        raise ReleaseError(f"{path}: cannot be read: {error.strerror}") from None
+    with open_side(path, KEY_FILE) as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        raw = read_stream(file, KEY_FILE, str(path))
     if mode & 0o077:
         note(f"{path}: other people may read this private receipt (mode {mode:04o}); chmod 600 it.")
     try:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, AnyStr, NamedTuple
 
 from starshade.errors import InputError, StarshadeError
+from starshade.files.side import SAVE, SIDE_TABLE, check_side, irregular
 from starshade.progress import task
 from starshade.ratings.readers.addresses.address import is_address, path_of
 from starshade.ratings.readers.addresses.buckets import Bucket, Remote, changed
@@ -113,10 +114,11 @@ def refuse_special(item: Input) -> None:
     if item.remote:
         return
     with reading(item):
-        if not item.path.exists() or item.path.is_file() or item.path.is_dir():
+        if not item.path.exists() or item.path.is_dir():
             return
-    what = "a pipe" if item.path.is_fifo() else "a socket" if item.path.is_socket() else "a device"
-    raise InputError(f"{item.shown}: is {what}", advice="Save it to a file first, and name that.")
+        what = irregular(item.path.stat())
+    if what:
+        raise InputError(f"{item.shown}: is {what}", advice=SAVE)
 
 
 def is_parquet(item: Input) -> bool:
@@ -271,6 +273,7 @@ def _as_they_are(items: Sequence[Input]) -> list[tuple[str, int, int, int]]:
 def only_file(source: str | Path, scratch: Path) -> Input:
     """Return the one file that a path or an address means, on this machine."""
     if not is_address(source):
+        check_side(path_of(source), SIDE_TABLE)
         return Input(Path(path_of(source)), str(source))
     bucket = Bucket(source)
     files, is_folder = bucket.files()

@@ -1,0 +1,207 @@
+"""Side files: what an option, a setting or a project file names beside the ratings.
+
+A side file must be regular, after links are followed, and no larger than its kind allows. Anything
+else is refused before a byte is read: a pipe or a socket would wait for its other end, and a device
+may never end.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from starshade.errors import ConfigError, InputError, ReleaseError, UserError
+
+_MIB, _GIB = 2**20, 2**30
+_BLOCK = 16 * _MIB
+_LONGEST = 200  # characters of a path in a message
+#: what to do about what is no regular file
+SAVE = "Save it to a file first, and name that."
+
+
+@dataclass(frozen=True)
+class SideFile:
+    """A kind of side file.
+
+    Attributes
+    ----------
+    most : int
+        The largest size that is read, in bytes.
+    name : str
+        What messages call it; empty: its path alone.
+    advice : str
+        What to do where it cannot be read.
+    error : type of UserError
+        What a refusal is.
+    unread : str
+        How a refusal begins where it cannot be opened.
+    """
+
+    most: int
+    name: str = ""
+    advice: str = "Check the path and that you may read it."
+    error: type[UserError] = ConfigError
+    unread: str = "cannot be read"
+
+
+PROJECT_FILE = SideFile(_MIB, advice="`starshade init RATINGS` writes one.")
+PROJECT_STATE = SideFile(64 * _MIB, advice="Put a backup of it back.")
+ITEM_LIST = SideFile(
+    256 * _MIB, "items", "Give top:N, or the path of a file with one item id per line."
+)
+USER_LIST = SideFile(
+    256 * _MIB,
+    advice="Give a file with one id a line, as they stand in the ratings, or - for standard "
+    "input.",
+)
+HIERARCHY = SideFile(
+    64 * _MIB,
+    "hierarchy",
+    "Known: ndgh, range, fixed-intervals, dgh, dgh-a, dgh-b, dgh-c; or give the path of a "
+    "hierarchy file.",
+    unread="neither a known name nor a file",
+)
+ATTRIBUTE_HIERARCHY = SideFile(64 * _MIB, "hierarchy file")
+#: attributes of users, item names, auxiliary ratings, mappings of items
+SIDE_TABLE = SideFile(8 * _GIB, error=InputError)
+KEY_FILE = SideFile(4 * _GIB, error=ReleaseError)
+RELEASE_MANIFEST = SideFile(256 * _MIB, error=ReleaseError)
+STORE_MANIFEST = SideFile(256 * _MIB, error=InputError, unread="cannot be read as a store")
+#: as large as its manifest says, and not more
+STORE_COLUMN = SideFile(2**62, error=InputError, unread="cannot be read as part of a store")
+REPRODUCTION = SideFile(
+    64 * _MIB, advice="Name folders that `starshade reproduce … --out` wrote.", error=InputError
+)
+REPORT = SideFile(256 * _MIB, error=InputError)
+
+
+def open_side(path: str | Path, kind: SideFile) -> BinaryIO:
+    """Open a side file.
+
+    Raises
+    ------
+    UserError
+        Of the kind's class: it cannot be opened, is not regular, or is too large.
+    """
+    shown = _called(path, kind)
+    try:
+        refuse_other(os.stat(path), shown, kind)  # a device may act when it is opened
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            refuse_other(os.fstat(handle), shown, kind)
+            return os.fdopen(handle, "rb")
+        except BaseException:
+            os.close(handle)
+            raise
+    except UserError:
+        raise
+    except (OSError, ValueError, TypeError) as error:
+        raise _unread(shown, kind, error) from None
+
+
+def check_side(path: str | Path, kind: SideFile) -> None:
+    """Refuse what `open_side` would not open, for readers that open a path themselves."""
+    open_side(path, kind).close()
+
+
+def read_side(path: str | Path, kind: SideFile) -> bytes:
+    """Return the bytes of a side file; errors as of `open_side`."""
+    with open_side(path, kind) as file:
+        return read_stream(file, kind, _called(path, kind))
+
+
+def read_side_text(path: str | Path, kind: SideFile) -> str:
+    r"""Return the text of a side file: UTF-8, every line end written ``\n``."""
+    raw = read_side(path, kind)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise kind.error(
+            f"{_called(path, kind)}: not UTF-8 (byte {error.start})", advice="Save it as UTF-8 text."
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_stream(file: IO[bytes], kind: SideFile, shown: str) -> bytes:
+    """Return all that a stream has; refuse more than the kind allows, however it grows."""
+    blocks, size = [], 0
+    try:
+        while block := file.read(_BLOCK):
+            blocks.append(block)
+            size += len(block)
+            if size > kind.most:
+                raise _too_large(shown, kind)
+    except OSError as error:
+        raise _unread(shown, kind, error) from None
+    return b"".join(blocks)
+
+
+def open_appending(path: Path) -> int:
+    """Return a handle that appends to a regular file, which is made where there is none; OSError.
+
+    Nothing of it is read, so it may be of any size.
+    """
+    with suppress(FileNotFoundError):
+        _refuse_appending(os.stat(path))
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+    try:
+        _refuse_appending(os.fstat(handle))
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def refuse_other(status: os.stat_result, shown: str, kind: SideFile) -> None:
+    """Refuse what is no regular file, or a larger one than the kind allows."""
+    if what := irregular(status):
+        raise kind.error(f"{shown}: {kind.unread} (it is {what}, no regular file)", advice=SAVE)
+    if status.st_size > kind.most:
+        raise _too_large(shown, kind, f"{status.st_size:,} bytes")
+
+
+def irregular(status: os.stat_result) -> str:
+    """Return what a place is, in words, if it is no regular file; else nothing."""
+    mode = status.st_mode
+    if stat.S_ISREG(mode):
+        return ""
+    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+    return next((what for is_kind, what in kinds if is_kind(mode)), "a device")
+
+
+def shown_path(path: object) -> str:
+    """Return a path for a message, shortened where it is overlong.
+
+    >>> shown_path("items.txt"), shown_path("a" * 10**6)[-28:]
+    ('items.txt', 'aa… (1,000,000 characters)')
+    """
+    text = str(path)
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}… ({len(text):,} characters)"
+
+
+def _refuse_appending(status: os.stat_result) -> None:
+    if what := irregular(status):
+        raise OSError(errno.EINVAL, f"is {what}, no regular file")
+
+
+def _called(path: object, kind: SideFile) -> str:
+    return f"{kind.name} {shown_path(path)!r}" if kind.name else shown_path(path)
+
+
+def _too_large(shown: str, kind: SideFile, size: str = "more") -> UserError:
+    return kind.error(
+        f"{shown}: {size}; at most {kind.most:,} bytes are read",
+        advice="Check that this is the file that is meant.",
+    )
+
+
+def _unread(shown: str, kind: SideFile, error: Exception) -> UserError:
+    reason = getattr(error, "strerror", None) or error
+    return kind.error(f"{shown}: {kind.unread} ({reason})", advice=kind.advice)
