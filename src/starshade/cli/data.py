@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from os.path import abspath
+from os.path import abspath, exists
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,7 +27,7 @@ from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe as shown
 from starshade.cli.show import figures, page, words
 from starshade.engine.settings import EngineSettings
-from starshade.errors import ConfigError, OutputError
+from starshade.errors import ConfigError, InputError, OutputError
 from starshade.plain import counted, percent
 from starshade.ratings.shape import bars_of
 from starshade.ratings.shards.settings import ShardSettings
@@ -164,6 +164,8 @@ def _convert_to_shards(
             "--items: a store of shards has all items",
             advice="Leave it out, or write the chosen items without --shards.",
         )
+    if sharding["append"] is not None and not exists(sharding["append"]):
+        raise InputError(f"{sharding['append']}: no such store", advice="Check the path.")
     with working_beside(place, sharding) as engine:
         if engine is not None and "://" not in source:
             source = abspath(source)  # executors stand elsewhere

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from starshade.release.table import Release
 
 
+_SHOWN = 100  # problems listed
+
+
 @click.command("init", cls=Explained, example="starshade init ratings.csv --yes")
 @click.argument("ratings", metavar="RATINGS")
 @click.option("--yes", is_flag=True, help="Ask nothing: take what is recognised, and say it.")
@@ -284,8 +287,9 @@ def check_config(context: click.Context, run: Run) -> None:
             page(
                 *(
                     words(f"{each}\n  {each.advice}" if each.advice else str(each))
-                    for each in problems
-                )
+                    for each in problems[:_SHOWN]
+                ),
+                *[words(f"… and {len(problems) - _SHOWN:,} more")] * (len(problems) > _SHOWN),
             )
             if problems
             else words(fine)

@@ -40,6 +40,8 @@ class SideFile:
         What a refusal is.
     unread : str
         How a refusal begins where it cannot be opened.
+    instead : str
+        What to do where it is no regular file.
     """
 
     most: int
@@ -47,6 +49,7 @@ class SideFile:
     advice: str = "Check the path and that you may read it."
     error: type[UserError] = ConfigError
     unread: str = "cannot be read"
+    instead: str = SAVE
 
 
 PROJECT_FILE = SideFile(_MIB, advice="`starshade init RATINGS` writes one.")
@@ -56,8 +59,7 @@ ITEM_LIST = SideFile(
 )
 USER_LIST = SideFile(
     256 * _MIB,
-    advice="Give a file with one id a line, as they stand in the ratings, or - for standard "
-    "input.",
+    advice="Give a file with one id a line, as they stand in the ratings, or - for standard input.",
 )
 HIERARCHY = SideFile(
     64 * _MIB,
@@ -73,7 +75,12 @@ KEY_FILE = SideFile(4 * _GIB, error=ReleaseError)
 RELEASE_MANIFEST = SideFile(256 * _MIB, error=ReleaseError)
 STORE_MANIFEST = SideFile(256 * _MIB, error=InputError, unread="cannot be read as a store")
 #: as large as its manifest says, and not more
-STORE_COLUMN = SideFile(2**62, error=InputError, unread="cannot be read as part of a store")
+STORE_COLUMN = SideFile(
+    2**62,
+    error=InputError,
+    unread="cannot be read as part of a store",
+    instead="Put the file back as it was, or read the original data again and save it anew.",
+)
 REPRODUCTION = SideFile(
     64 * _MIB, advice="Name folders that `starshade reproduce … --out` wrote.", error=InputError
 )
@@ -122,7 +129,8 @@ def read_side_text(path: str | Path, kind: SideFile) -> str:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise kind.error(
-            f"{_called(path, kind)}: not UTF-8 (byte {error.start})", advice="Save it as UTF-8 text."
+            f"{_called(path, kind)}: not UTF-8 (byte {error.start})",
+            advice="Save it as UTF-8 text.",
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -160,7 +168,9 @@ def open_appending(path: Path) -> int:
 def refuse_other(status: os.stat_result, shown: str, kind: SideFile) -> None:
     """Refuse what is no regular file, or a larger one than the kind allows."""
     if what := irregular(status):
-        raise kind.error(f"{shown}: {kind.unread} (it is {what}, no regular file)", advice=SAVE)
+        raise kind.error(
+            f"{shown}: {kind.unread} (it is {what}, no regular file)", advice=kind.instead
+        )
     if status.st_size > kind.most:
         raise _too_large(shown, kind, f"{status.st_size:,} bytes")
 
@@ -178,7 +188,7 @@ def shown_path(path: object) -> str:
     """Return a path for a message, shortened where it is overlong.
 
     >>> shown_path("items.txt"), shown_path("a" * 10**6)[-28:]
-    ('items.txt', 'aa… (1,000,000 characters)')
+    ('items.txt', 'aaaa… (1,000,000 characters)')
     """
     text = str(path)
     if len(text) <= _LONGEST:

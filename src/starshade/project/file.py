@@ -28,6 +28,12 @@ VERSION = 2  # from 2 on, a code for "no answer" is a question until null-values
 _READS = (1, VERSION)
 ENVIRONMENT = "STARSHADE_SET_"
 
+_BRACKET = re.compile(r"[\[\]{}]")
+_PART = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*"""
+_DOTTED = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}\.[ \t]*){{20}}", re.MULTILINE)
+_DIGITS = re.compile(r"[0-9][0-9_]{4000}")
+_PLAIN = "Give one value, as the file would have it."
+
 Values = Mapping[str, Any]
 
 
@@ -156,7 +162,7 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
     ({'ratings': 'u.csv'}, ['starshade.toml, line 4: k = 1: must be a whole number, 2 or more'])
     """
     try:
-        said: dict[str, Any] = tomllib.loads(text)
+        said = _loaded(text)
     except tomllib.TOMLDecodeError as error:
         return Project({}, {}, {}, {}), [_no_toml(error, text)]
     lines = _Lines(text)
@@ -199,6 +205,41 @@ def _text(path: Path) -> str:
             advice="Give the folder another name; `starshade init RATINGS` writes the file.",
         )
     return read_side_text(path, PROJECT_FILE)
+
+
+class _Unusable(tomllib.TOMLDecodeError):
+    """TOML that Python's reader fails on, or that no setting can need."""
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    """Read TOML; what its reader does not survive is a `TOMLDecodeError` of a line as well."""
+    if deep := _DOTTED.search(text):
+        raise _unusable("a name of too many parts", text, deep.end())
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # Python reads no number of so many digits
+        digits = _DIGITS.search(text)
+        raise _unusable(
+            "a number of too many digits", text, digits.end() if digits else 0
+        ) from None
+    except RecursionError:
+        raise _unusable("nested too deeply", text, _deepest(text)) from None
+
+
+def _unusable(what: str, text: str, at: int) -> _Unusable:
+    return _Unusable(f"{what} (at line {text.count(chr(10), 0, at) + 1}, column 1)")
+
+
+def _deepest(text: str) -> int:
+    """Return where brackets, those in texts too, are nested most deeply."""
+    depth = most = at = 0
+    for mark in _BRACKET.finditer(text):
+        depth = depth + 1 if mark[0] in "[{" else depth - 1
+        if depth > most:
+            most, at = depth, mark.start()
+    return at
 
 
 def _by_key(settings: tuple[Setting, ...]) -> dict[str, Setting]:
@@ -254,7 +295,12 @@ def _override(
             continue
         table = said.setdefault(section, {})
         if isinstance(table, dict):
-            table[key_of(key)] = _value(environment[variable])
+            try:
+                table[key_of(key)] = _value(environment[variable])
+            except _Unusable as error:
+                what = str(error).partition(" (at ")[0]
+                problems.append(Problem(0, f"{variable}: {what}", _PLAIN))
+                continue
             taken[section, key_of(key)] = variable
     return taken
 
@@ -262,7 +308,9 @@ def _override(
 def _value(text: str) -> Any:
     """Read what TOML reads; anything else is a text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return _loaded(f"value = {text}")["value"]
+    except _Unusable:
+        raise
     except tomllib.TOMLDecodeError:
         return text
 
@@ -339,7 +387,7 @@ def _lacking(known: Mapping[str, Setting], said: Any, lines: _Lines) -> Iterator
 class _Lines:
     """In which line of a text each key stands."""
 
-    _SECTION = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
+    _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
     _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
 
     def __init__(self, text: str) -> None:
@@ -347,7 +395,7 @@ class _Lines:
         section = ""
         for number, line in enumerate(text.split("\n"), 1):
             if found := self._SECTION.match(line):
-                section = found[1].strip("\"'")
+                section = found[1].strip().strip("\"'")
                 self.first.setdefault((section, ""), number)
             elif key := self.key_in(line):
                 self.first.setdefault((section, key), number)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starshade._version import __version__
 from starshade.errors import StarshadeError
-from starshade.files.side import irregular
+from starshade.files.side import SIDE_TABLE, check_side
 from starshade.project.check import texts_in
 from starshade.project.file import Project
 from starshade.ratings.readers.addresses.address import is_address, path_of
@@ -43,10 +43,12 @@ def inputs_of(project: Project) -> str:
 
 
 def content_of(text: str) -> str:
-    """Return a digest of the file or release that a text names; empty where it names none."""
+    """Return a digest of the side file or release that a text names; empty where it names none."""
     try:
         path = Path(path_of(text))
-        return _file(path / "release.json" if path.is_dir() else path)
+        path = path / "release.json" if path.is_dir() else path
+        check_side(path, SIDE_TABLE)
+        return _file(path)
     except (OSError, ValueError):
         return ""
 
@@ -63,7 +65,5 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _file(path: Path) -> str:
-    if irregular(path.stat()):
-        raise ValueError("no regular file")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -16,8 +16,8 @@ from starshade.audit.reproduction.estimates import Estimate
 from starshade.audit.reproduction.everything import COLUMNS, PAPERS_OWN
 from starshade.audit.reproduction.papers import PAPERS
 from starshade.errors import ConfigError, InputError
-from starshade.files.side import REPRODUCTION, read_side_text
 from starshade.figure import Table
+from starshade.files.side import REPRODUCTION, read_side_text
 from starshade.ratings.places.place import Where
 
 Row = dict[str, Any]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from starshade.errors import OutputError
 from starshade.plain import visible
 from starshade.progress.notebook import how_long, seconds_left, worth_showing
+from starshade.ratings.readers.addresses.address import hidden_in
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
@@ -44,7 +45,7 @@ class Log:
 
     def _append(self, kind: str, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        flat = visible(message).replace("\n", " | ")
+        flat = visible(hidden_in(message)).replace("\n", " | ")
         if self._file.closed:
             return
         try:
@@ -130,7 +131,7 @@ class Terminal:
             self._print(message)
 
     def _print(self, message: str) -> None:
-        message = visible(message)
+        message = visible(hidden_in(message))
         with self._lock:
             if self._bars is not None:
                 from rich.text import Text

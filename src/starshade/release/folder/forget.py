@@ -105,7 +105,7 @@ def forget(
         A receipt cannot be rewritten.
     """
     ids = list(dict.fromkeys(users))
-    places = [place.resolve() for place in _paths("receipts", receipts)]
+    places = [Path(os.path.realpath(place)) for place in _paths("receipts", receipts)]
     if not ids or not places or len(set(places)) < len(places):
         lacking = "nobody is named" if not ids else "no receipt, or one twice"
         raise ConfigError(

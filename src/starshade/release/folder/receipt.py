@@ -79,7 +79,9 @@ _BESIDE = ("method", "rare_items", "attributes")  # settings that it says beside
 def refuse_inside(private: Where, release: Place) -> None:
     """Refuse a receipt that would lie inside the release, or inside any other one."""
     given = Path(private)
-    place = given.parent.resolve() / given.name  # in a release that is not there yet, it may be
+    place = (
+        Path(os.path.realpath(given.parent)) / given.name
+    )  # in a release that is not there yet, it may be
     inside = place == release.path or release.path in place.parents
     if inside or any((folder / "release.json").is_file() for folder in place.parents):
         raise OutputError(

@@ -23,7 +23,7 @@ SECRETS_LIE = (
 )
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _WHOLE = re.compile(r"(?:([^@/?]*)@)?([^@?/]*)(/[^?]*)?(?:\?([^@]*))?", re.DOTALL)
-_HOST = re.compile(r"([^:]*|\[[0-9A-Fa-f:.]+\])(:\d*)?(,[^:]*(:\d*)?)*")
+_HOST = re.compile(r"([^:,]*|\[[0-9A-Fa-f:.]+\])(:\d*)?(,[^:,]*(:\d*)?)*")
 _HARMLESS = {"region", "scheme", "endpoint_override", "sslmode", "connect_timeout"}
 _HIDDEN = "***"
 # one slash too few, no scheme, a query that nothing reads: no addresses, yet with the same secrets
@@ -31,6 +31,14 @@ _MEANT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:/+)\S*@")
 _USER = re.compile(r"[^\s/:@'\"]*:(?!/)\S*@")
 _END = r"(?=['\":,]*(?:\s|$))"  # of an address in a sentence
 _QUERY = re.compile(rf"\?([^\s?]*=\S*?){_END}")
+_LONGEST = 1000  # characters of an address in a sentence
+_OVERLONG = re.compile(rf"\S{{{_LONGEST + 1},}}")
+# libpq's keyword strings: host=db password='pa 55'; its quotes may have been escaped
+_KEYWORD = re.compile(
+    r"((?<!\w)(?:ssl|pg)?(?:password|passwd|pwd)\s*=\s*)"
+    rf"(\\*'(?:[^'\\]|\\+.)*'?|[^\s'\\]\S*?{_END}|\\\S*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _TABLE = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)?")
 
 
@@ -63,23 +71,26 @@ def hidden(source: object) -> str:
     """Return a source as it may be shown: of an address neither user, password nor key.
 
     An address that can be read in more than one way may have its password anywhere: only its
-    beginning is shown. What is no address is shown as it is.
+    beginning is shown. Of what is no address only a password by keyword is hidden.
 
     >>> hidden("postgresql://eve:pa55@db.example/shop?sslmode=require&password=pa55")
     'postgresql://***@db.example/shop?sslmode=require&password=***'
     >>> hidden("postgresql://eve:p@55/@db.example/shop"), hidden("ratings@home.csv")
     ('postgresql://***', 'ratings@home.csv')
+    >>> hidden("host=db user=eve password=pa55"), hidden("sqlite://eve:pa55@/shop.db")
+    ('host=db user=eve password=***', 'sqlite://***@/shop.db')
     """
     if not is_address(source):
-        return str(source)
+        return _without_keywords(str(source))
     scheme, parts = scheme_of(source), _parts(source)
     if parts is None:
         return f"{scheme}://{_HIDDEN}"
     user, host, path, query = parts
+    path = _without_user(path) if scheme == "sqlite" and path else path
     shown = [f"{scheme}://", "" if user is None else f"{_HIDDEN}@", host, path or ""]
     if query is not None:
         shown.append(f"?{_pairs(query)}")
-    return "".join(shown)
+    return _without_keywords("".join(shown))
 
 
 def hidden_in(text: str) -> str:
@@ -90,8 +101,34 @@ def hidden_in(text: str) -> str:
     >>> hidden_in("s3:/key:pa55@bucket/x: no such file"), hidden_in("s.db?key=pa55: no such file")
     ('s3:/***@bucket/x: no such file', 's.db?key=***: no such file')
     """
+    text = _OVERLONG.sub(_cut, _without_keywords(text))
     parts = re.split(rf"([A-Za-z][A-Za-z0-9+.-]*://\S+?){_END}", text)
     return "".join(hidden(part) if is_address(part) else _mistyped(part) for part in parts)
+
+
+def _without_keywords(text: str) -> str:
+    return _KEYWORD.sub(lambda found: f"{found[1]}{_HIDDEN}", text)
+
+
+def _cut(found: re.Match[str]) -> str:
+    """Shorten what is overlong; it may hold a secret anywhere if it may be an address."""
+    word = found[0]
+    shown = _HIDDEN if re.search("[@?=]|:/", word) else word[: _LONGEST // 5]
+    return f"{shown}… ({len(word):,} characters)"
+
+
+def _user_in(path: str) -> tuple[int, int]:
+    """Return where a user, perhaps with a password, stands in the path of an SQLite address."""
+    end = path.rfind("@")
+    colon = path.find(":", 0, max(end, 0))
+    if colon >= 0:
+        return path.rfind("/", 0, colon) + 1, end
+    return (0, end) if end > 0 and "/" not in path[:end] else (0, 0)
+
+
+def _without_user(path: str) -> str:
+    start, end = _user_in(path)
+    return f"{path[:start]}{_HIDDEN}{path[end:]}" if end else path
 
 
 def _mistyped(text: str) -> str:
@@ -123,13 +160,19 @@ def has_secret(source: object) -> bool:
 
     >>> has_secret("postgresql://eve@db/shop"), has_secret("postgresql://eve:pa55@db/shop")
     (False, True)
+    >>> has_secret("host=db password=pa55")
+    True
     """
+    if isinstance(source, str) and _KEYWORD.search(source):
+        return True
     if not is_address(source):
         return False
     parts = _parts(source)
     if parts is None:
         return True
-    user, _, _, query = parts
+    user, _, path, query = parts
+    if scheme_of(source) == "sqlite":
+        user = path and path[slice(*_user_in(path))]
     return ":" in (user or "") or _HIDDEN in _pairs(query or "")
 
 
@@ -175,7 +218,9 @@ def _secrets(address: str) -> set[str]:
     found = _ADDRESS.match(address)
     if parts is None or found is None:
         return {found[2]} if found and found[2] else set()
-    user, _, _, query = parts
+    user, _, path, query = parts
+    if scheme_of(address) == "sqlite":
+        user = path and path[slice(*_user_in(path))]
     secrets = set((user or "").split(":", 1)[1:]) | ({user} if user and ":" in user else set())
     if scheme_of(address) not in DATABASES and user:
         secrets |= set(user.split(":", 1))

@@ -1,0 +1,1 @@
+"""Campaigns of hostile input, to be run by hand and in samples by the suite."""
