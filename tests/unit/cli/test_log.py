@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from starshade import progress
 from starshade.cli import Door
+from starshade.cli import main as starshade
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
 from starshade.errors import ConfigError
@@ -70,3 +71,14 @@ def test_names_that_are_no_text_are_kept_as_escapes(main: click.Group, tmp_path:
     main.get_command = lambda context, name: do  # type: ignore[method-assign]
     assert CliRunner().invoke(main, ["do", "--quiet", "--log-file", str(log)]).exit_code == 0
     assert "note b\\udcffd\n" in log.read_text()
+
+
+def test_no_password_is_logged(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    given = ("data", "describe", "host=db user=eve password='Kiwi Fig'", "--log-file", str(log))
+    said = CliRunner().invoke(starshade, given)
+    assert said.exit_code == 2
+    for text in (said.stderr, log.read_text()):
+        assert "host=db user=eve password=***" in text
+        assert "Kiwi" not in text
+        assert "Fig" not in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -275,3 +277,60 @@ def test_columns_of_items(said: str, says: list[str], tmp_path: Path) -> None:
 def test_a_key_is_found_in_its_line_however_it_is_quoted(key: str) -> None:
     text = WHOLE.replace('user-col = "email"', f'{key} = "email"')
     assert wrong(text) == [f"{NAME}, line 4: k-col: [data] has no such setting"]
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "says"),
+    [
+        ("\nx = " + "[" * 10**6, 18, "nested too deeply"),
+        ("\nx = 1\ny = [\n" + "{a = [\n" * 5000, 5019, "nested too deeply"),
+        ("x." * 10**5 + "y = 1", 17, "a name of too many parts"),
+        ("[" + "x." * 10**5 + "y]", 17, "a name of too many parts"),
+        ("x = { " + "x." * 10**5 + "y = 1 }", 17, "a name of too many parts"),
+        ("\n\nx = -1" + "0" * 10**5, 19, "a number of too many digits"),
+    ],
+)
+def test_what_a_reader_of_toml_does_not_survive_is_told_by_its_line(
+    more: str, line: int, says: str
+) -> None:
+    (found,) = wrong(WHOLE + more)
+    assert found == f"starshade.toml, line {line}: no TOML: {says}"
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [("[" * 10**6, "nested too deeply"), ("7" * 10**5, "a number of too many digits")],
+)
+def test_a_variable_that_no_reader_survives_is_told_by_its_name(value: str, says: str) -> None:
+    (found,) = wrong(WHOLE, STARSHADE_SET_RELEASE_K=value)
+    assert found == f"starshade.toml: STARSHADE_SET_RELEASE_K: {says}"
+
+
+def test_overlong_texts_of_a_variable_are_shortened() -> None:
+    (found,) = wrong(WHOLE, STARSHADE_SET_RELEASE_K="k" * 10**6)
+    assert len(found) < 500
+
+
+def test_a_line_of_blanks_takes_no_time() -> None:
+    started = time.process_time()
+    wrong(f"{WHOLE}[{' ' * 100_000}\n")
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("device", "says"), [("/dev/zero", "it is a device"), ("pipe", "it is a pipe")]
+)
+def test_a_device_in_the_place_of_the_file_is_refused(
+    tmp_path: Path, device: str, says: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / NAME).symlink_to(device)
+    with pytest.raises(ConfigError, match=says):
+        read_project(tmp_path)
+
+
+def test_a_huge_project_file_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / NAME).open("wb") as file:
+        file.truncate(10 * 2**30)
+    with pytest.raises(ConfigError, match=r"10,737,418,240 bytes; at most 1,048,576 bytes"):
+        problems_of(tmp_path)

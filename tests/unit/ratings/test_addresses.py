@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,6 +39,61 @@ def test_no_password_is_shown(scheme: str, password: str, written_well: bool) ->
         said = f"bad {address}, {secret}, {password}"
         assert "Kiwi" not in without_secrets(said, address)
     assert "Fig" not in hidden_in(f"x {address.replace(' ', '')}: y")
+
+
+@given(PASSWORDS, st.sampled_from(["", "/", "//srv/", "/data/"]), st.booleans())
+def test_no_password_of_a_database_file_is_shown(
+    password: str, before: str, written_well: bool
+) -> None:
+    secret = quote(password, safe="") if written_well else password
+    address = f"sqlite://{before}eve:{secret}@/shop.db"
+    for shown in (hidden(address), without_secrets(f"bad {address}", address)):
+        assert "Kiwi" not in shown
+        assert "Fig" not in shown
+    assert "Fig" not in hidden_in(f"x {address.replace(' ', '')}: y")
+    assert has_secret(address)
+
+
+@given(
+    st.text("aZ9@:/?#%&=+ü'\\ ", max_size=9),
+    st.sampled_from(["password", "PASSWORD", "sslpassword", "PGPASSWORD", "passwd"]),
+    st.sampled_from(["=", " = "]),
+    st.sampled_from([str, repr]),
+)
+def test_no_password_by_keyword_is_shown(inner: str, name: str, equals: str, said: type) -> None:
+    password = f"Kiwi{inner}Fig"
+    escaped = password.replace("\\", "\\\\").replace("'", "\\'")
+    quoted = f"host=db user=eve {name}{equals}'{escaped}'"
+    plain = f"{name}{equals}{password.replace(' ', '')}"
+    for text in (f"host=db {plain}", f"postgresql://host=db {plain}", quoted, f"{quoted} port=1"):
+        for shown in (hidden(text), hidden_in(f"{said(text)}: no such file")):
+            assert "Kiwi" not in shown
+            assert "Fig" not in shown
+        assert has_secret(text)
+        assert "host=db" in hidden(f"host=db {plain}")
+
+
+@pytest.mark.parametrize(
+    "text", ["/data/me@home.db", "the password is wrong", "password-list.csv", "x password:"]
+)
+def test_what_holds_no_password_is_shown_whole(text: str) -> None:
+    assert hidden(text) == hidden_in(text) == text
+    assert not has_secret(text)
+    assert hidden(f"sqlite:///{text}") == f"sqlite:///{text}"
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["a", ":", "a:@", "?a=b&", "password=", "password='\\'", "a:/", "sqlite:///a:", ",", "@/"],
+)
+def test_overlong_texts_are_hidden_at_once(part: str) -> None:
+    text = part * (200_000 // len(part))
+    address = f"postgresql://h{',' * 40}:a/{text}"
+    started = time.process_time()
+    assert len(hidden_in(f"{text}: no such file")) < 2_000
+    assert has_secret(address)
+    assert hidden(address).startswith("postgresql://***")
+    assert time.process_time() - started < 2
 
 
 @given(PASSWORDS)
@@ -86,6 +142,8 @@ def test_patterns_match_as_those_of_files(tmp_path: Path, pattern: str) -> None:
         ("sqlite:///s.db?key=Kiwi", "sqlite:///s.db?key=***"),
         ("sqlite:/s.db?region=x&key=Kiwi", "sqlite:/s.db?region=x&key=***"),
         ("file:///t/x?key=Kiwi", "/t/x?key=***"),
+        ("host=db password=Kiwi dbname=x", "host=db password=*** dbname=x"),
+        ("sqlite://eve:Kiwi@/shop.db", "sqlite://***@/shop.db"),
         ("home@work.csv", "home@work.csv"),
         ("r?.csv", "r?.csv"),
     ],

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from starshade.errors import InputError, OutputError
+from starshade.ratings.places.checked import load
 from starshade.ratings.scale import Scale
 from starshade.ratings.store import is_store, open_store, write_store
 from starshade.ratings.table import Ratings, ReadReport
@@ -287,3 +288,31 @@ def test_a_kill_at_any_moment_leaves_all_or_nothing(tmp_path):
         else:
             outcomes.add("none")
     assert outcomes == {"none", "whole"}
+
+
+@pytest.mark.parametrize("name", ["store.json", "by_user.codes.npy", "attributes.parquet"])
+@pytest.mark.parametrize("what", ["/dev/zero", "/dev/urandom", "pipe", "huge"])
+def test_a_device_or_another_size_in_the_place_of_a_file_is_refused_at_once(tmp_path, name, what):
+    stored(tmp_path / "s")
+    file = tmp_path / "s" / name
+    file.unlink()
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "huge", "wb") as huge:
+        huge.truncate(10 * 2**30)
+    file.symlink_to(tmp_path / what)
+    with pytest.raises(InputError, match=r"no regular file|10,737,418,240 bytes"):
+        open_store(tmp_path / "s")
+
+
+def test_a_link_to_the_column_itself_is_read(tmp_path):
+    stored(tmp_path / "s")
+    file = tmp_path / "s" / "by_user.codes.npy"
+    file.rename(tmp_path / "elsewhere.npy")
+    file.symlink_to(tmp_path / "elsewhere.npy")
+    assert open_store(tmp_path / "s").n_ratings == 4
+
+
+def test_a_pipe_in_the_place_of_a_column_that_no_manifest_names_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "column.npy")
+    with pytest.raises(InputError, match="it is a pipe"):
+        load(tmp_path, "column")

@@ -19,6 +19,7 @@ from starshade.audit.evidence import Evidence
 from starshade.audit.profile_disclosure import GROUP_FOUND, ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.figure import Figure, Rate, Shown
+from starshade.files.side import RELEASE_MANIFEST, read_side
 from starshade.plain import counted
 from starshade.progress import silence
 from starshade.ratings.table import Ratings
@@ -117,7 +118,7 @@ def _left_out(release: Release) -> str:
 
 def files_of(folder: Path, release: Release) -> list[dict[str, Any]]:
     """Return the files of the release; their hashes were checked when it was opened."""
-    own = hashlib.sha256((folder / "release.json").read_bytes()).hexdigest()
+    own = hashlib.sha256(read_side(folder / "release.json", RELEASE_MANIFEST)).hexdigest()
     hashes = {"release.json": own, **release.manifest.files}
     return [
         {"name": name, "sha256": digest, "bytes": (folder / name).stat().st_size}

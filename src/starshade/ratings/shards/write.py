@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from starshade import budget
+from starshade.files.side import STORE_MANIFEST, read_side
 from starshade.progress import announced
 from starshade.ratings.places.atomic import atomic_folder
 from starshade.ratings.places.checked import check_files, write_arrays
@@ -73,7 +74,7 @@ def add_shard(folder: Path, part: Ratings, number: int, first: int, lineage: str
 
 def written(entry: ShardEntry, folder: Path) -> Manifest:
     """Return the manifest of a shard in the folder of a store; ValueError if it is another now."""
-    text = (folder / entry.folder / OF_SHARD).read_bytes()
+    text = read_side(folder / entry.folder / OF_SHARD, STORE_MANIFEST)
     if checksum_of(text) != entry.checksum:
         raise ValueError("another shard")
     manifest = Manifest.from_json(text, entry.folder)

@@ -82,6 +82,8 @@ def hidden(source: object) -> str:
     """
     if not is_address(source):
         return _without_keywords(str(source))
+    before, marked, query_text = source.partition("?")
+    source = f"{_without_keywords(before)}{marked}{query_text}"
     scheme, parts = scheme_of(source), _parts(source)
     if parts is None:
         return f"{scheme}://{_HIDDEN}"
@@ -90,7 +92,7 @@ def hidden(source: object) -> str:
     shown = [f"{scheme}://", "" if user is None else f"{_HIDDEN}@", host, path or ""]
     if query is not None:
         shown.append(f"?{_pairs(query)}")
-    return _without_keywords("".join(shown))
+    return "".join(shown)
 
 
 def hidden_in(text: str) -> str:
@@ -191,6 +193,8 @@ def _parts(address: str) -> tuple[str | None, str, str | None, str | None] | Non
     scheme = scheme_of(address)
     if found and scheme == "sqlite":
         path, marked, query = found[2].partition("?")
+        if ":" in path and "@" in query:
+            return None
         return None, "", path, query if marked else None
     whole = _WHOLE.fullmatch(found[2]) if found else None
     if whole is None:
