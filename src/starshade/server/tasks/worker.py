@@ -29,6 +29,7 @@ from starshade.naming import speak
 from starshade.plain import plain
 from starshade.progress import watch
 from starshade.ratings.places.place import output_error
+from starshade.ratings.readers.addresses.address import hidden_in
 from starshade.server.ask.labels import as_field
 from starshade.server.jobs.store import DataRow
 from starshade.server.tasks.tasks import Order, perform
@@ -101,7 +102,7 @@ def _do(request: dict[str, Any], work: Path, connection: Connection) -> None:
             done = perform(order)
         message = {"result": plain(done.result), "facts": plain(done.facts)}
     except StarshadeError as error:
-        message = {"error": error.message, "advice": error.advice}
+        message = {"error": hidden_in(error.message), "advice": error.advice}
         if isinstance(error, UserError) and error.setting:
             message["setting"] = error.setting
     except MemoryError:
