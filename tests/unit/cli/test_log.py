@@ -11,7 +11,8 @@ from starshade.cli import Door
 from starshade.cli import main as starshade
 from starshade.cli.options.shared import Reading, reading
 from starshade.cli.running.run import Run, running
-from starshade.errors import ConfigError
+from starshade.cli.running.watch import Log
+from starshade.errors import ConfigError, OutputError
 
 
 @pytest.fixture
@@ -82,3 +83,11 @@ def test_no_password_is_logged(tmp_path: Path) -> None:
         assert "host=db user=eve password=***" in text
         assert "Kiwi" not in text
         assert "Fig" not in text
+
+
+def test_a_full_disk_is_an_error_of_the_log() -> None:
+    with open("/dev/full", "w") as full:
+        log = Log(full)
+        with pytest.raises(OutputError, match="--log-file /dev/full: No space left on device"):
+            log.write("note", "row 7")
+        log.write("error", "row 8")  # closed: it says nothing more
