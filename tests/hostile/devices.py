@@ -39,12 +39,13 @@ def _put(what: str, place: Path) -> None:
     elif what == "huge file":
         with place.open("wb") as file:
             file.truncate(HUGE)
-    else:
+    elif what != "overlong name":
         place.symlink_to({"dangling link": "nowhere", "link to itself": place.name}.get(what, what))
 
 
 DEVICES = ("/dev/zero", "/dev/urandom", "/dev/full", "/dev/null")
-WHATS = ("pipe", *DEVICES, "folder", "socket", "huge file", "dangling link", "link to itself")
+LINKS = ("dangling link", "link to itself")
+WHATS = ("pipe", *DEVICES, "folder", "socket", "huge file", *LINKS, "overlong name")
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def try_use(use: Use, what: str, furnished: Path) -> str:
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         for entry in furnished.iterdir():
             os.symlink(entry, entry.name)
-        place = Path("hostile")
+        place = Path("hostile" * 1000 if what == "overlong name" else "hostile")
         folder, inside = use.inside
         if folder:
             top = Path(folder if folder.startswith(".") else f"copy/{folder}")
@@ -201,11 +202,12 @@ def try_use(use: Use, what: str, furnished: Path) -> str:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             place.unlink(missing_ok=True)
         if use.project:
-            Path("starshade.toml").write_text(use.project.replace("FILE", "hostile"))
+            Path("starshade.toml").write_text(use.project.replace("FILE", str(place)))
         _put(what, place)
-        words = [word.replace("FILE", "hostile") for word in use.command.split()]
+        words = [word.replace("FILE", str(place)) for word in use.command.split()]
         words = [_SQL if word == "SELECT" else word for word in words]
-        names = (place.parts[0], what, "nowhere")  # a link may be followed
+        # a link may be followed, and of an overlong address only its beginning is shown
+        names = (place.parts[0][:60], what, "nowhere", "sqlite:/", "file:/")
         codes = (0, 1, 2) if what in use.harmless else (2,)
         return fault_of(words, seconds=SECONDS, codes=codes, names=names)
 
@@ -232,7 +234,11 @@ def try_uses(
 def every() -> list[tuple[Use, str]]:
     """Return each use with each hostile file."""
     return [
-        (use, what) for use in uses() for what in WHATS if not (use.whole and what == "huge file")
+        (use, what)
+        for use in uses()
+        for what in WHATS
+        if not (use.whole and what == "huge file")
+        and not (use.inside[0] and what == "overlong name")
     ]
 
 

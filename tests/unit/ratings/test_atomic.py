@@ -180,3 +180,9 @@ def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path) -> None:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     assert "no space" not in str(caught.value)
     assert "ulimit -f" in str(caught.value)
+
+
+def test_an_overlong_name_is_refused_before_the_long_work(tmp_path) -> None:
+    for place in (tmp_path / ("n" * 300), "n/" * 3000):
+        with pytest.raises(OutputError, match="too long"):
+            vacant(place)

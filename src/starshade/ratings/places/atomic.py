@@ -195,12 +195,15 @@ def sweep_beside(where: Where) -> None:
 
 
 def _refuse_taken(place: Place) -> None:
-    if os.path.lexists(place):
-        sweep_beside(place)
-        raise TakenError(
-            f"{place}: exists already",
-            advice="Choose another name, or move it away first: nothing is overwritten.",
-        )
+    try:
+        os.lstat(place)
+    except FileNotFoundError:  # an overlong name is no free one
+        return
+    sweep_beside(place)
+    raise TakenError(
+        f"{place}: exists already",
+        advice="Choose another name, or move it away first: nothing is overwritten.",
+    )
 
 
 def _flush_tree(folder: Path) -> None:

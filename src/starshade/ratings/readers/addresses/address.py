@@ -33,6 +33,7 @@ _END = r"(?=['\":,]*(?:\s|$))"  # of an address in a sentence
 _QUERY = re.compile(rf"\?([^\s?]*=\S*?){_END}")
 _LONGEST = 1000  # characters of an address in a sentence
 _OVERLONG = re.compile(rf"\S{{{_LONGEST + 1},}}")
+_SCHEME = re.compile("[a-z0-9]{1,12}:/+")
 # libpq's keyword strings: host=db password='pa 55'; its quotes may have been escaped
 _KEYWORD = re.compile(
     r"((?<!\w)(?:ssl|pg)?(?:password|passwd|pwd)\s*=\s*)"
@@ -115,7 +116,10 @@ def _without_keywords(text: str) -> str:
 def _cut(found: re.Match[str]) -> str:
     """Shorten what is overlong; it may hold a secret anywhere if it may be an address."""
     word = found[0]
-    shown = _HIDDEN if re.search("[@?=]|:/", word) else word[: _LONGEST // 5]
+    scheme = _SCHEME.match(word)
+    shown = f"{scheme[0] if scheme else ''}{_HIDDEN}"
+    if not re.search("[@?=]|:/", word):
+        shown = word[: _LONGEST // 5]
     return f"{shown}… ({len(word):,} characters)"
 
 
