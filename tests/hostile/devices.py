@@ -27,7 +27,7 @@ HUGE = 10 * 2**30
 _RELEASE, _KEY, _STORE, _SHARDS = "release", "key.json", "store", "shards"
 
 
-def _put(what: str, place: Path) -> None:
+def put(what: str, place: Path) -> None:
     """Make a hostile file."""
     if what == "pipe":
         os.mkfifo(place)
@@ -203,7 +203,7 @@ def try_use(use: Use, what: str, furnished: Path) -> str:
             place.unlink(missing_ok=True)
         if use.project:
             Path("starshade.toml").write_text(use.project.replace("FILE", str(place)))
-        _put(what, place)
+        put(what, place)
         words = [word.replace("FILE", str(place)) for word in use.command.split()]
         words = [_SQL if word == "SELECT" else word for word in words]
         # a link may be followed, and of an overlong address only its beginning is shown

@@ -210,6 +210,9 @@ def _refuse_axis(
     n: int,
     n_levels: int,
 ) -> None:
+    columns_of = [each for each in (indptr, columns, codes, days) if each is not None]
+    if any(each.ndim != 1 for each in columns_of):
+        raise ValueError("columns of more than one axis")
     if indptr.dtype != np.int64 or indptr[0] != 0 or indptr[-1] != len(columns):
         raise ValueError("rows of other cells")
     if (np.diff(indptr) < 0).any():

@@ -1,0 +1,280 @@
+"""Commands that write, in processes of their own: killed at random instants, or several at once.
+
+``python -m tests.hostile.commands kills [N]`` kills (``kill -9``), goes on, and compares with what
+nobody killed. ``python -m tests.hostile.commands races [N]`` starts two or three at once: one may
+win, the others must say so. Neither may leave anything beside the results.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.hostile.running import Fault, table
+
+SECONDS = 120.0
+#: what differs from run to run
+_MEASURED = ("seconds", "read_seconds", "postings_per_second", "peak_rss_mb", "out")
+_MANIFESTS = ("shards.json", "store.json")  # of ratings: their lineage is random
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command in a folder of its own.
+
+    Attributes
+    ----------
+    words : str
+    out : tuple of str
+        What it writes.
+    resumes : bool
+        Whether it is gone on with by ``--resume``.
+    exits : tuple of int
+        How it may end.
+    losers : tuple of int
+        How those may end that come second; 0: they have nothing to lose.
+    """
+
+    words: str
+    out: tuple[str, ...] = ()
+    resumes: bool = False
+    exits: tuple[int, ...] = (0,)
+    losers: tuple[int, ...] = (2,)
+
+
+COMMANDS = (
+    Command("data convert r.csv --shards 3 --out s", ("s",), resumes=True),
+    Command("data convert r.csv.gz --shards 3 --out s", ("s",), resumes=True),
+    Command("data convert r.csv --append shards --on-duplicate last --out s", ("s",), resumes=True),
+    Command("data convert r.csv.gz --out t", ("t",)),
+    Command(
+        "anonymize shards --method predictive --k 5 --seed 1 --out rel --private key",
+        ("rel", "key"),
+        resumes=True,
+    ),
+    Command("attack shards --known 4 --seed 1", resumes=True, losers=(0,)),
+    Command(
+        "anonymize r.csv --method k-exchange --items top:8 --k 5 --seed 1 --out rel --private key",
+        ("rel", "key"),
+    ),
+    Command("data split r.csv --share 0.2 --seed 1 --out a --probe b", ("a", "b")),
+    Command(
+        "data synth --n-users 50 --n-items 20 --n-ratings 500 --seed 1 --out y.csv", ("y.csv",)
+    ),
+    Command("init r.csv --yes", ("starshade.toml",)),
+    Command("report r.csv release --private key.json --out p.html --seed 1", ("p.html",)),
+    Command("forget ids.txt old.json", ("old.json",), losers=(0, 2)),
+)
+AUDIT = Command(
+    "audit shards srel --private skey.json --seed 1 --targets 20 --rounds 1 --known 4",
+    resumes=True,
+    exits=(0, 1),
+    losers=(0, 1),
+)
+
+
+def make(folder: Path) -> None:
+    """Write what the commands read."""
+    draw = random.Random(1)
+    lines = ["user,item,rating"]
+    lines += [
+        f"u{user},{item},{draw.randint(1, 5)}"
+        for user in range(600)
+        for item in draw.sample(range(40), 20)
+    ]
+    text = "\n".join(lines)
+    (folder / "r.csv").write_text(text)
+    (folder / "r.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "ids.txt").write_text("u1\nu2\n")
+    for words in (
+        "data convert r.csv --shards 2 --out shards",
+        "anonymize r.csv --method k-exchange --items top:8 --k 5 --out release --private key.json",
+        "anonymize shards --method predictive --k 5 --out srel --private skey.json",
+    ):
+        process = start(words, folder)
+        assert process.wait() == 0, words
+    shutil.copy(folder / "key.json", folder / "old.json")
+
+
+def start(words: str, folder: Path, *, resume: bool = False) -> subprocess.Popen[str]:
+    """Start a command in a folder, with a place for what is temporary of its own."""
+    temporary = folder / "temporary"
+    temporary.mkdir(exist_ok=True)
+    wanted = [sys.executable, "-m", "starshade", *words.split(), "--json"]
+    return subprocess.Popen(
+        wanted + ["--resume"] * resume,
+        cwd=folder,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait for a command; returns its exit code and what it said."""
+    out, err = process.communicate(timeout=SECONDS)
+    return process.returncode, out, err
+
+
+def result_of(command: Command, folder: Path, said: str) -> str:
+    """Return the digest of what a command wrote, or else said."""
+    digest = hashlib.sha256()
+    for name in command.out:
+        place = folder / name
+        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        for file in files:
+            if file.is_file() and file.name not in (
+                *_MANIFESTS,
+                "skey",
+                "p.html",
+                "starshade.toml",
+            ):
+                digest.update(str(file.relative_to(folder)).encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    if not command.out:
+        digest.update(json.dumps(_unmeasured(json.loads(said)), sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def _unmeasured(said: Any) -> Any:
+    if isinstance(said, dict):
+        return {key: _unmeasured(value) for key, value in said.items() if key not in _MEASURED}
+    return [_unmeasured(each) for each in said] if isinstance(said, list) else said
+
+
+def left_in(folder: Path) -> list[str]:
+    """List what is hidden in a folder, or temporary."""
+    hidden = [path for path in folder.rglob(".*") if path.name != ".starshade"]
+    return sorted(str(path.relative_to(folder)) for path in (*hidden, *folder.glob("temporary/*")))
+
+
+def kill_once(command: Command, folder: Path, before: float, wanted: str) -> str:
+    """Kill a command at an instant, and run it to its end; return what is wrong, or nothing."""
+    process = start(command.words, folder)
+    time.sleep(before)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    killed = process.returncode == -signal.SIGKILL
+    present = [name for name in command.out if (folder / name).exists()]
+    if killed and present and present != list(command.out):
+        # several places are put right by the next writer to any of them
+        present = []
+    code, out, err = ended(start(command.words, folder, resume=command.resumes))
+    complete = bool(present) and code == 2 and "already" in err
+    if code not in command.exits and not complete:
+        return f"exit code {code}: {err[-300:]}"
+    if "Traceback" in err or "internal error" in err:
+        return err[-300:]
+    if result_of(command, folder, out) != wanted:
+        return "another result"
+    if left := left_in(folder):
+        return f"left: {left}"
+    return ""
+
+
+def try_kills(
+    n: int, seed: int = 1, commands: tuple[Command, ...] = (*COMMANDS, AUDIT)
+) -> tuple[Counter[str], list[Fault]]:
+    """Kill so many times, command by command in turn."""
+    calls, faults, draw = Counter[str](), list[Fault](), random.Random(seed)
+    with tempfile.TemporaryDirectory() as top:
+        source = Path(top) / "source"
+        source.mkdir()
+        make(source)
+        known: dict[str, tuple[float, str]] = {}
+        for number in range(n):
+            command = commands[number % len(commands)]
+            if command.words not in known:
+                own = _copy(source, Path(top) / "whole")
+                began = time.perf_counter()
+                code, out, err = ended(start(command.words, own))
+                assert code in command.exits, err
+                known[command.words] = time.perf_counter() - began, result_of(command, own, out)
+                shutil.rmtree(own)
+            seconds, wanted = known[command.words]
+            own = _copy(source, Path(top) / "own")
+            calls[command.words[:42]] += 1
+            instant = draw.uniform(0.2, 1.05) * seconds
+            if fault := kill_once(command, own, instant, wanted):
+                faults.append(Fault(command.words[:42], f"after {instant:.2f} s", fault))
+            shutil.rmtree(own)
+    return calls, faults
+
+
+def race_once(command: Command, folder: Path, processes: int, wanted: str) -> str:
+    """Start a command several times at once; return what is wrong, or nothing."""
+    running = [start(command.words, folder) for _ in range(processes)]
+    codes, said = [], []
+    for process in running:
+        code, out, err = ended(process)
+        codes.append(code)
+        said.append(err)
+        if "Traceback" in err or "internal error" in err:
+            return err[-300:]
+        if code in command.exits and not command.out and result_of(command, folder, out) != wanted:
+            return "another answer"
+    winners = [code for code in codes if code in command.exits]
+    losers = [code for code in codes if code not in command.exits]
+    if not winners or not set(losers) <= set(command.losers):
+        return f"exit codes {codes}: {said}"
+    if command.out and 0 not in command.losers and len(winners) != 1:
+        return f"{len(winners)} say that they wrote"
+    if command.out and result_of(command, folder, "") != wanted:
+        return "another result"
+    if left := left_in(folder):
+        return f"left: {left}"
+    return ""
+
+
+def try_races(
+    n: int, seed: int = 1, commands: tuple[Command, ...] = (*COMMANDS, AUDIT)
+) -> tuple[Counter[str], list[Fault]]:
+    """Start two or three at once, so many times, command by command in turn."""
+    calls, faults, draw = Counter[str](), list[Fault](), random.Random(seed)
+    with tempfile.TemporaryDirectory() as top:
+        source = Path(top) / "source"
+        source.mkdir()
+        make(source)
+        known: dict[str, str] = {}
+        for number in range(n):
+            command = commands[number % len(commands)]
+            if command.words not in known:
+                own = _copy(source, Path(top) / "whole")
+                code, out, err = ended(start(command.words, own))
+                assert code in command.exits, err
+                known[command.words] = result_of(command, own, out)
+                shutil.rmtree(own)
+            own = _copy(source, Path(top) / "own")
+            calls[command.words[:42]] += 1
+            processes = draw.choice((2, 3))
+            if fault := race_once(command, own, processes, known[command.words]):
+                faults.append(Fault(command.words[:42], f"{processes} at once", fault))
+            shutil.rmtree(own)
+    return calls, faults
+
+
+def _copy(source: Path, place: Path) -> Path:
+    shutil.copytree(source, place)
+    return place
+
+
+if __name__ == "__main__":
+    tries = {"kills": try_kills, "races": try_races}[sys.argv[1]]
+    found = tries(int(sys.argv[2]) if sys.argv[2:] else {"kills": 156, "races": 39}[sys.argv[1]])
+    print(table(*found))
+    sys.exit(bool(found[1]))
