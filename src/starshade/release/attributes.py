@@ -18,6 +18,8 @@ from starshade.release.cells import Cells
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from starshade.release.table import Release
+
 
 def check_attributes(original: Ratings, attributes: str) -> None:
     """Refuse personal attributes that are not there or would hide a column of the release."""
@@ -142,6 +144,30 @@ def ranks(table: pa.Table | None) -> list[NDArray[np.int64]]:
         rank[sorted(range(len(values)), key=values.__getitem__)] = 1 + np.arange(len(values))
         out.append(rank[coded.indices.fill_null(len(values)).to_numpy()])
     return out
+
+
+def disclosure_shares(release: Release) -> dict[str, float | None]:
+    """Count of how many people the cells and attributes of a release show what.
+
+    Returns: ``users_rating_disclosed``, ``users_exact_values_listed``, ``users_rating_exists``, all
+    None on layout "profile", and ``records_alone_with_sensitive``, None without such attributes.
+    """
+    cells, manifest = release.classes, release.manifest
+    disclosed = listed = exists = alone = None
+    if isinstance(cells, Cells):
+        of = release.groups  # of records: which are equal
+        sizes = None if of is None else np.bincount(of)[of]
+        disclosed, exists = users_rating_disclosed(cells), users_rating_exists(cells)
+        listed = users_exact_values_listed(cells, manifest.config.get("hierarchy"), sizes)
+    if release.attributes is not None:
+        sensitive = release.attributes.select(list(manifest.sensitive_attributes))
+        alone = records_alone_with_sensitive(release.class_of_record, sensitive)
+    return {
+        "users_rating_disclosed": disclosed,
+        "users_exact_values_listed": listed,
+        "users_rating_exists": exists,
+        "records_alone_with_sensitive": alone,
+    }
 
 
 def users_rating_disclosed(classes: Cells) -> float:

@@ -27,6 +27,7 @@ FORMAT_VERSION = 3
 Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes", "records_alone_with_sensitive"}
 _PROFILE = {"profile", "single_rater_cells"}
+_DEEPEST = 16  # lists and objects within one another in settings
 
 
 class _Closed(BaseModel):
@@ -65,9 +66,14 @@ class Claim(_Closed):
         k = parameters.get("k", 1)
         if type(k) is not int or k < 1:
             raise ValueError("k must be a whole number, 1 or more")
-        if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in parameters.values()):
-            raise ValueError("a parameter is no number that data can have")
         return parameters
+
+    @field_validator("parameters", "verified")
+    @classmethod
+    def _of_data(cls, figures: dict[str, Any]) -> dict[str, Any]:
+        if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in figures.values()):
+            raise ValueError("a number that data cannot have")
+        return figures
 
 
 def sensitive_of(claims: Iterable[Claim]) -> tuple[str, ...]:
@@ -123,6 +129,19 @@ class Manifest(_Closed):
     #: file name -> sha256; filled by the store
     files: dict[str, str] = Field(default_factory=dict)
 
+    @field_validator("config")
+    @classmethod
+    def _settings(cls, config: dict[str, Any]) -> dict[str, Any]:
+        if _depth(config) > _DEEPEST:
+            raise ValueError("settings that are nested too deeply")
+        named = config.get("attribute_hierarchies", [])
+        if not isinstance(named, list) or any(type(name) is not str for name in named):
+            raise ValueError("attribute_hierarchies: a list of names of attributes is needed")
+        least = config.get("min_raters", 1)
+        if type(least) is not int or not 1 <= least < 2**31:
+            raise ValueError("min_raters: a number of people is needed")
+        return config
+
     @model_validator(mode="after")
     def _of_its_layout(self) -> Manifest:
         of_profiles = self.profile, self.profile_step, self.single_rater_cells
@@ -170,7 +189,8 @@ class Manifest(_Closed):
         """Read the text of the ``release.json`` of a folder `where`."""
         try:
             facts = parse(raw)
-        except ValueError:
+            json.dumps(facts, ensure_ascii=False).encode()  # half a character is no text
+        except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict):
             raise ReleaseError("release.json: it is no JSON object that can be read in one way")
@@ -191,6 +211,16 @@ class Manifest(_Closed):
         except ValueError as error:
             raise ReleaseError(f"release.json: {error}") from None
         return manifest
+
+
+def _depth(value: Any) -> int:
+    """Return how deeply lists and objects are nested, as far as may be allowed."""
+    depth, inner = 0, [value]
+    while inner and depth <= _DEEPEST:
+        held = (each.values() if isinstance(each, dict) else each for each in inner)
+        inner = [part for each in held for part in each if isinstance(part, dict | list)]
+        depth += 1
+    return depth
 
 
 #: what an older format lacks (an impossible one is taken for the oldest)

@@ -16,13 +16,7 @@ from starshade.figure import Figure
 from starshade.kernels.arrays import cut
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
-from starshade.release.attributes import (
-    records_alone_with_sensitive,
-    users_exact_values_listed,
-    users_rating_disclosed,
-    users_rating_exists,
-)
-from starshade.release.cells import Cells
+from starshade.release.attributes import disclosure_shares
 from starshade.release.content import canonical, class_numbers
 from starshade.release.figures import SHARES
 from starshade.release.match.match import Changes, Match, not_made_of
@@ -246,21 +240,7 @@ class DisclosureShares(Measure[UtilityResult]):
         anybody's rating, or that there is one. ``records_alone_with_sensitive`` is the share of
         records that are alone in their class with their sensitive attributes, None without any.
         """
-        cells, figures = release.classes, dict[str, float | int | None]()
-        if isinstance(cells, Cells):
-            figures["users_rating_disclosed"] = users_rating_disclosed(cells)
-            of = release.groups  # of records: which are equal
-            figures["users_exact_values_listed"] = users_exact_values_listed(
-                cells,
-                release.manifest.config.get("hierarchy"),
-                None if of is None else np.bincount(of)[of],
-            )
-            figures["users_rating_exists"] = users_rating_exists(cells)
-        if release.attributes is not None:
-            sensitive = release.attributes.select(list(release.manifest.sensitive_attributes))
-            alone = records_alone_with_sensitive(release.class_of_record, sensitive)
-            figures["records_alone_with_sensitive"] = alone
-        return self._result(figures)
+        return self._result({**disclosure_shares(release)})
 
 
 def class_sizes(release: Release) -> NDArray[np.int64]:

@@ -43,10 +43,16 @@ def write(folder: Path, tables: dict[str, pa.Table], **facts) -> Path:
     return folder
 
 
+SHOWN = {"generalized": (1 / 3, 1.0), "record": (1.0, 1.0), "profile": (None, None)}
+
+
 def facts_of(layout: str, **more) -> dict:
     scale = {"minimum": 1, "maximum": 5, "step": 1}
     counts = {"records": 3, "items": 2, "classes": 2}
-    return {"method": "by-hand", "layout": layout, "scale": scale} | counts | more
+    shares = dict(
+        zip(("users_rating_disclosed", "users_rating_exists"), SHOWN[layout], strict=True)
+    )
+    return {"method": "by-hand", "layout": layout, "scale": scale} | counts | shares | more
 
 
 RECORDS = pa.table({"record": [0, 1, 2], "group": [0, 0, 1]})
@@ -172,8 +178,29 @@ def test_profiles_of_any_width_or_order_of_columns_are_not_guessed(tmp_path):
     loose = {"profiles": pa.table(tables["profiles"].to_pydict())}  # strings of any length
     assert read_release(write(tmp_path / "b", tables | loose, **facts)).n_records == 3
     more = {"profiles": pa.concat_tables([tables["profiles"]] * 2)}
-    with pytest.raises(ReleaseError, match="groups are not 0, 1"):
+    with pytest.raises(ReleaseError, match="not a row for each class"):
         read_release(write(tmp_path / "c", tables | more, **facts))
+
+
+@pytest.mark.parametrize("layout", SHOWN)
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_share_that_the_files_do_not_show(tmp_path, layout, place):
+    name = ("users_rating_disclosed", "users_rating_exists")[place]
+    step = {"profile_step": 0.5} if layout == "profile" else {}
+    tables = profiles() if layout == "profile" else by_record(RECORD_CELLS)
+    if layout == "generalized":
+        tables["cells"] = CLASS_CELLS
+    read_release(write(tmp_path / "true", tables, **facts_of(layout, **step)))
+    folder = write(tmp_path / "false", tables, **facts_of(layout, **step, **{name: 0.5}))
+    with pytest.raises(ReleaseError, match=f"{name} is not what the files show"):
+        read_release(folder)
+
+
+def test_a_claim_with_another_least_class(saved):
+    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_group": 3}}
+    say(saved, claims=[claim])
+    with pytest.raises(ReleaseError, match="k-anonymity states another class size"):
+        read_release(saved)
 
 
 def test_profiles_that_do_not_fit_are_refused_with_the_figure(tmp_path):
@@ -184,21 +211,23 @@ def test_profiles_that_do_not_fit_are_refused_with_the_figure(tmp_path):
         read_release(folder)
 
 
+CLASS_CELLS = pa.table(
+    {
+        "group": pa.array([0, 0, 1], pa.int64()),
+        "item": pa.array(["10", "x", "10"], pa.large_string()).dictionary_encode(),
+        "members": pa.array([b"\x06", b"\x09", b"\x20"], pa.binary(1)),
+    }
+)
+
+
 def test_a_folder_written_by_other_tools_is_read(tmp_path):
     """Large strings, 64-bit numbers, several row groups, a dictionary: all the same."""
-    cells = pa.table(
-        {
-            "group": pa.array([0, 0, 1], pa.int64()),
-            "item": pa.array(["10", "x", "10"], pa.large_string()).dictionary_encode(),
-            "members": pa.array([b"\x06", b"\x09", b"\x20"], pa.binary(1)),
-        }
-    )
     folder = write(
         tmp_path / "g",
-        {"records": RECORDS, "items": ITEMS, "cells": cells},
+        {"records": RECORDS, "items": ITEMS, "cells": CLASS_CELLS},
         **facts_of("generalized"),
     )
-    pq.write_table(cells, folder / "cells.parquet", row_group_size=1)
+    pq.write_table(CLASS_CELLS, folder / "cells.parquet", row_group_size=1)
     mend(folder)
     assert plain_rows(read_release(folder).classes) == [
         [("set", (1.0, 2.0)), ("set", (NULL, 3.0))],
@@ -236,6 +265,17 @@ def test_content_that_contradicts_itself(saved, name, how, message):
         read_release(saved)
     assert str(saved) in caught.value.message
     assert caught.value.advice
+
+
+def test_a_small_file_of_very_many_rows_is_not_read(saved, monkeypatch):
+    """Its end says how many: 10 MB may hold a thousand million equal rows."""
+    zeros = pa.array([0] * 100_000, pa.int32())
+    change(saved, "records.parquet", lambda _: pa.table({"record": zeros, "group": zeros}))
+    read, files = pq.ParquetFile.read, []
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda file: files.append(file) or read(file))
+    with pytest.raises(ReleaseError, match="says 5 records, the files hold 100,000"):
+        read_release(saved)
+    assert len(files) == 1  # items.parquet
 
 
 def test_an_item_more_than_said(saved):

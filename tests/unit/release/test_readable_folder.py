@@ -111,9 +111,9 @@ def tampered(saved: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Pat
 def refused(place: Path, lines: list[list[Any]]) -> None:
     write(place, lines)
     mend(place.parent)
-    with pytest.raises(ReleaseError, match=rf"{place.name} does not say what the exact files say"):
-        verify_folder(place.parent)
-    read_release(place.parent)  # which looks at hashes
+    for read in (verify_folder, read_release):
+        with pytest.raises(ReleaseError, match=rf"{place.name} does not say what the exact files"):
+            read(place.parent)
 
 
 def another(value: Any) -> Any:
@@ -237,7 +237,9 @@ def test_an_apostrophe_in_front_is_always_ours(text: str) -> None:
     assert written == _harmless(text)
     assert written.removeprefix("'") == text  # and so no two are written alike
     assert text not in FORMULAS or written != text
-    first = "".join(c for c in text if c.isprintable() and not c.isspace())[:1]
+    # a character that Unicode has not assigned is shown as a box
+    seen = (c for c in text if (c.isprintable() or category(c) == "Cn") and not c.isspace())
+    first = next(seen, "")
     assert written != text or first not in {*"=+-@\uff1d\uff0b\uff0d\uff20\u2212"}
 
 

@@ -1,10 +1,11 @@
-"""Open a release folder: hashes, format, counts and order are checked before anything is used."""
+"""Open a release folder: all that it says is checked by its files before anything is used."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 from starshade.arguments import typed
 from starshade.errors import ConfigError, ReleaseError
 from starshade.files.side import RELEASE_MANIFEST, read_side
-from starshade.progress import announced
+from starshade.plain import counted
+from starshade.progress import announced, task
 from starshade.ratings.vocabulary import Vocabulary
-from starshade.release.attributes import check_plain
+from starshade.release.attributes import check_plain, disclosure_shares
 from starshade.release.cells import Cells
 from starshade.release.content import canonical, class_numbers
 from starshade.release.folder.columns import content_fields, decode_content, decode_profiles
@@ -27,6 +29,7 @@ from starshade.release.manifest import Manifest
 from starshade.release.profiles import Profiles, refuse_large, released_levels
 from starshade.release.quasi import read_quasi
 from starshade.release.table import Release
+from starshade.release.verify.verify import check_tables
 from starshade.scratch import scratch_bytes
 
 if TYPE_CHECKING:
@@ -41,6 +44,12 @@ _TABLES = {
 }
 #: may lie beside, as they do up to a number of rows (`starshade.release.readable.write`)
 _READABLE = frozenset({"table.parquet", "table.csv", "records.csv"})
+_NOT_OF_BEFORE = ("users_exact_values_listed",)  # which an earlier version does not state
+_BY_CLASS = ("k-anonymity", "review-graph")  # whose claims state the least class
+_SLACK = 1e-12
+_BUFFER = 2**20  # bytes read at a time
+_LARGE = 2**28  # bytes from which on a file is looked at before it is read
+_ENDS = {".parquet": b"PAR1"}  # all others are texts, of which the last line ends
 
 
 def is_release(path: str | Path) -> bool:
@@ -52,6 +61,9 @@ def is_release(path: str | Path) -> bool:
 @announced("opening the release")
 def read_release(path: str | Path, *, private: str | Path | None = None) -> Release:
     """Read a release folder of any layout.
+
+    Hashes, counts, shares and the sizes of classes that are claimed are checked, and every cell of
+    the readable tables. `starshade.verify` checks the other claims as well.
 
     Parameters
     ----------
@@ -138,7 +150,27 @@ def check_whole(path: Path) -> Manifest:
 
 def _read(path: Path) -> Release:
     manifest = check_whole(path)
-    items, names = _read_items(path)
+    release = read_contents(path, manifest)
+    _check_figures(release)
+    check_tables(path, facts_of(manifest))
+    return release
+
+
+def facts_of(manifest: Manifest) -> dict[str, Any]:
+    """Return what ``release.json`` says, for the verifier; what it leaves out is left out."""
+    left_out = set(_NOT_OF_BEFORE) - manifest.model_fields_set
+    return manifest.model_dump(mode="json", exclude=left_out)
+
+
+def read_contents(path: Path, manifest: Manifest) -> Release:
+    """Read the files of a release, and check that they go together and are as many as is said.
+
+    Raises
+    ------
+    ReleaseError
+        They contradict each other, or the counts of ``release.json``.
+    """
+    items, names = _read_items(path, manifest)
     group, attributes = _read_records(path, manifest)
     read = read_profiles if manifest.layout == "profile" else read_cells
     classes = read(path, manifest, items, group)
@@ -147,9 +179,9 @@ def _read(path: Path) -> Release:
         "items": (manifest.items, len(items)),
         "classes": (manifest.classes, int(group[-1]) + 1 if len(group) else 0),
     }
-    for name, (stated, counted) in counts.items():
-        if stated != counted:
-            raise ReleaseError(f"release.json says {stated:,} {name}, the files hold {counted:,}")
+    for name, (stated, here) in counts.items():
+        if stated != here:
+            raise ReleaseError(f"release.json says {stated:,} {name}, the files hold {here:,}")
     return Release(
         manifest=manifest,
         classes=classes,
@@ -157,6 +189,25 @@ def _read(path: Path) -> Release:
         item_names=names,
         groups=group if manifest.layout == "record" else None,
     )
+
+
+def _check_figures(release: Release) -> None:
+    """Check the shares that ``release.json`` states, and the least class that claims state."""
+    manifest, sizes = release.manifest, release.classes.sizes
+    if release.groups is not None:
+        sizes = np.bincount(release.groups)
+    for name, share in disclosure_shares(release).items():
+        stated = getattr(manifest, name)
+        if name in _NOT_OF_BEFORE and name not in manifest.model_fields_set:
+            continue
+        if (stated is None) != (share is None) or abs((stated or 0) - (share or 0)) > _SLACK:
+            raise ReleaseError(f"release.json: {name} is not what the files show")
+    smallest = int(sizes.min()) if len(sizes) else 0
+    for claim in manifest.claims:
+        if claim.model in _BY_CLASS and claim.verified != {"smallest_group": smallest}:
+            raise ReleaseError(
+                f"release.json: the claim of {claim.model} states another class size"
+            )
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -173,6 +224,12 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _check_files(path: Path, manifest: Manifest) -> None:
+    for name, what in file_faults(path, manifest):
+        raise ReleaseError(f"{name}: {what}")
+
+
+def file_faults(path: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield which files are not those that ``release.json`` was written for, and why."""
     expected = set(_TABLES[manifest.layout]) | set(_TEXTS) | _READABLE & set(manifest.files)
     present = {entry.name for entry in path.iterdir()} - {"release.json"}
     for what, names in (
@@ -182,16 +239,35 @@ def _check_files(path: Path, manifest: Manifest) -> None:
         ("listed in release.json but not of this layout", set(manifest.files) - expected),
     ):
         if names:
-            raise ReleaseError(f"{', '.join(sorted(names))}: {what}")
-    for name in sorted(expected):
+            yield ", ".join(sorted(names)), what
+    whole = sorted(expected & present & set(manifest.files))
+    for name in whole:
         try:
             _refuse_irregular(path / name)
-            with (path / name).open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = _digest(path / name)
+        except ReleaseError as error:
+            yield name, error.message.removeprefix(f"{name}: ")
         except OSError as error:
-            raise ReleaseError(f"{name}: cannot be read: {error.strerror}") from None
-        if digest != manifest.files[name]:
-            raise ReleaseError(f"{name}: not the file that release.json was written for (SHA-256)")
+            yield name, f"cannot be read: {error.strerror}"
+        else:
+            if digest != manifest.files[name]:
+                yield name, "not the file that release.json was written for (SHA-256)"
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file; of a large one that was cut or stretched nothing."""
+    digest, size = hashlib.sha256(), path.stat().st_size
+    end = _ENDS.get(path.suffix, b"\n")
+    with path.open("rb") as file, task(f"hashing {path.name}", size) as advance:
+        if size > _LARGE:
+            file.seek(-len(end), os.SEEK_END)
+            if file.read() != end:
+                return ""
+            file.seek(0)
+        while block := file.read(_BUFFER):
+            digest.update(block)
+            advance(len(block))
+    return digest.hexdigest()
 
 
 def _refuse_irregular(path: Path) -> None:
@@ -200,10 +276,11 @@ def _refuse_irregular(path: Path) -> None:
         raise ReleaseError(f"{path.name}: a link, or otherwise no regular file")
 
 
-def _read_items(path: Path) -> tuple[Vocabulary, tuple[str, ...] | None]:
+def _read_items(path: Path, manifest: Manifest) -> tuple[Vocabulary, tuple[str, ...] | None]:
     import pyarrow as pa
 
-    table = read_table(path / "items.parquet", [("item", pa.string()), ("name", pa.string())])
+    fields = [("item", pa.string()), ("name", pa.string())]
+    table = read_table(path / "items.parquet", fields, rows=manifest.items)
     keys = table.column("item").to_pylist()
     items = Vocabulary.of(keys)
     if list(items) != keys:
@@ -219,7 +296,7 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
     import pyarrow as pa
 
     fields = [("record", pa.int64()), ("group", pa.int64())]
-    table = read_table(path / "records.parquet", fields, more=True)
+    table = read_table(path / "records.parquet", fields, rows=manifest.records, more=True)
     attributes = table.drop_columns(["record", "group"])
     if tuple(attributes.column_names) != manifest.attribute_columns:
         raise ReleaseError("records.parquet: personal attributes other than release.json names")
@@ -238,31 +315,47 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
     return group, attributes if attributes.num_columns else None
 
 
-_BUFFER = 2**20  # bytes read at a time
 _TOGETHER = 2**22  # bytes of profiles taken over together
 
 
-def read_table(path: Path, fields: list[tuple[str, Any]], *, more: bool = False) -> pa.Table:
-    """Read a Parquet file that must have these columns (and, if `more`, others behind)."""
+def read_table(
+    path: Path, fields: list[tuple[str, Any]], *, rows: int | None = None, more: bool = False
+) -> pa.Table:
+    """Read a Parquet file that must have these columns (and, if `more`, others behind).
+
+    `rows`: how many it must have, which its end says: a small file may hold very many.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     names = [name for name, _ in fields]
     try:
         with path.open("rb") as file:  # Python's: a name need not be UTF-8
-            table = pq.ParquetFile(file).read()
+            stored = pq.ParquetFile(file)
+            _refuse_rows(path, stored.metadata, rows)
+            table = stored.read()
+        table.validate(full=True)
         if table.column_names[: len(names)] != names or (
             not more and len(table.column_names) > len(names)
         ):
             raise ReleaseError(f"{path.name}: its columns are not {', '.join(names)}")
         for i, (name, kind) in enumerate(fields):
             table = table.set_column(i, name, table.column(name).cast(kind))
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
     for name in ("record", "group", "item", "size", "profile"):
         if name in names and table.column(name).null_count:
             raise ReleaseError(f"{path.name}: a null in the column {name}")
     return table
+
+
+def _refuse_rows(path: Path, stored: Any, rows: int | None) -> None:
+    """Refuse another number of rows than is said, and more than memory holds."""
+    n, columns = stored.num_rows, stored.num_columns
+    if rows is not None and n != rows:
+        raise ReleaseError(f"release.json says {rows:,} {path.stem}, the files hold {n:,}")
+    if (needed := 8 * n * columns) > _LARGE:
+        refuse_large(f"{path.name} of {counted(n, 'row')}", needed, held=0)
 
 
 def read_cells(
@@ -340,6 +433,8 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
             file = pq.ParquetFile(raw, buffer_size=_BUFFER)
             if file.schema_arrow.names != ["group", "size", "profile"]:
                 raise ReleaseError(f"{path.name}: its columns are not group, size, profile")
+            if file.metadata.num_rows != len(sizes):
+                raise ReleaseError(f"{path.name}: not a row for each class of records.parquet")
             keys = file.read(columns=["group", "size"])
             if any(keys.column(name).null_count for name in ("group", "size")):
                 raise ReleaseError(f"{path.name}: a null in a key")
@@ -357,6 +452,6 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
                 for batch in file.iter_batches(rows, row_groups=[part], columns=["profile"]):
                     levels[row : row + len(batch)] = decode_profiles(batch.column(0), n_items)
                     row += len(batch)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ReleaseError(f"{path.name}: no Parquet file as a release has it") from None
     return levels

@@ -294,7 +294,25 @@ def load(path: Path) -> dict[str, Any]:
     if set(facts) - set(_FIELDS) or set(facts.get("chain") or {}) - set(_CHAIN):
         raise _damaged(path, "it has fields that a receipt does not have")
     _check_lists(path, facts)
+    _check_config(path, facts["config"])
     return facts
+
+
+def _check_config(path: Path, config: dict[str, Any]) -> None:
+    """Check the settings that hold what stood in files: lists of lines, by attribute or alone."""
+    files = config.get("attribute_hierarchies", {})
+    if not isinstance(files, dict):
+        raise _damaged(path, "attribute_hierarchies in its config is no object")
+    for name, lines in files.items():
+        if not isinstance(lines, str) and not _are_texts(lines):
+            raise _damaged(path, f"attribute_hierarchies of {name} in its config are no lines")
+    for name in ("levels", "item_keys"):
+        if not _are_texts(config.get(name) or []):
+            raise _damaged(path, f"{name} in its config is no list of texts")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) is str for each in value)
 
 
 def _check_lists(path: Path, facts: dict[str, Any]) -> None:

@@ -48,6 +48,16 @@ class Judged:
     verified: dict[str, float | int]
     holds: bool
 
+    def agrees(self, stated: dict[str, Any]) -> bool:
+        """Tell whether figures that a claim states are these, no more and no fewer.
+
+        How far sets were counted depends on whether the original is at hand, and is left aside.
+        """
+        own, others = dict(self.verified), dict(stated)
+        for each in (own, others):
+            each.pop("sizes_counted", None)
+        return own == others and not any(type(value) is bool for value in others.values())
+
 
 def name_of(claim: dict[str, Any]) -> str:
     """Return a text by which equal claims are found again."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.progress import task
 from starshade.release.verify.rows import Failed, Written, require_columns
 from starshade.release.verify.truth import (
     People,
@@ -142,8 +143,11 @@ def _batches(file: Any, rows: int) -> Iterator[Any]:
     import pyarrow as pa
 
     try:
-        for part in range(file.num_row_groups):
-            yield from file.iter_batches(rows, row_groups=[part], use_threads=False)
+        with task("counting profiles.parquet", file.metadata.num_rows) as advance:
+            for part in range(file.num_row_groups):
+                for batch in file.iter_batches(rows, row_groups=[part], use_threads=False):
+                    yield batch
+                    advance(batch.num_rows)
     except (OSError, pa.ArrowException):
         raise Failed("files", "profiles.parquet cannot be read as Parquet") from None
 

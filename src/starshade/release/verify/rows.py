@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.progress import task
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -229,7 +231,11 @@ def batches_of(path: Path) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with path.open("rb") as file:
-        yield from pq.ParquetFile(file).iter_batches(_BATCH)
+        stored = pq.ParquetFile(file)
+        with task(f"counting {path.name}", stored.metadata.num_rows) as advance:
+            for batch in stored.iter_batches(_BATCH):
+                yield batch
+                advance(batch.num_rows)
 
 
 def read_mask(written: Written) -> Callable[..., Cell]:

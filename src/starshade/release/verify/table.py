@@ -68,18 +68,21 @@ class _Said:
     may: list[_May]
 
 
-def check_readable(written: Written, facts: dict[str, Any]) -> None:
+def check_readable(written: Written, facts: dict[str, Any]) -> dict[str, int]:
     """Check that the readable tables that are there say what the exact files say, in their order.
 
-    CSV has one spelling: a file is compared byte by byte with what must stand in it.
+    CSV has one spelling: a file is compared byte by byte with what must stand in it. Returns: name
+    of each table → rows.
     """
-    names = _names_of(written)
-    if (written.folder / "table.parquet").exists():
-        _check_rows(written.folder / "table.parquet", written, facts, names)
-    if (written.folder / "table.csv").exists():
-        _check_lines(written.folder / "table.csv", _lines(written, facts, names))
-    if (written.folder / "records.csv").exists():
-        _check_lines(written.folder / "records.csv", _people(written))
+    names, folder, rows = _names_of(written), written.folder, dict[str, int]()
+    if (folder / "table.parquet").exists():
+        rows["table.parquet"] = _check_rows(folder / "table.parquet", written, facts, names)
+    if (folder / "table.csv").exists():
+        lines = _lines(written, facts, names)
+        rows["table.csv"] = _check_lines(folder / "table.csv", lines)
+    if (folder / "records.csv").exists():
+        rows["records.csv"] = _check_lines(folder / "records.csv", _people(written))
+    return rows
 
 
 def _columns_of(facts: dict[str, Any], names: list[str | None]) -> list[str]:
@@ -92,12 +95,12 @@ def _columns_of(facts: dict[str, Any], names: list[str | None]) -> list[str]:
 
 def _check_rows(
     place: Path, written: Written, facts: dict[str, Any], names: list[str | None]
-) -> None:
-    """Check ``table.parquet``, value by value."""
-    columns = _columns_of(facts, names)
+) -> int:
+    """Check ``table.parquet``, value by value; return how many rows it has."""
+    columns, n = _columns_of(facts, names), 0
     rows = _Rows(_read(place, columns, written))
     for said in _exact(written, facts):
-        table = rows.take(len(said.item))
+        table, n = rows.take(len(said.item)), n + len(said.item)
         if table.num_rows < len(said.item):
             raise _wrong(place, "rows are missing")
         for key, values in said.keys.items():
@@ -114,6 +117,7 @@ def _check_rows(
                 raise _wrong(place, f"{other} ({column})")
     if rows.take(1).num_rows:
         raise _wrong(place, "more rows")
+    return n
 
 
 def _value(column: str, may: _May) -> Any:
@@ -152,10 +156,13 @@ def _numbers(values: list[float]) -> list[str]:
     return list(pa.array(values, pa.float64()).cast(pa.string()).to_pylist())
 
 
-def _check_lines(place: Path, lines: Iterator[bytes]) -> None:
+def _check_lines(place: Path, lines: Iterator[bytes]) -> int:
+    """Check a file line by line; return how many rows stand under its head."""
+    rows = -1
     try:
         with place.open("rb") as file:
             for line in lines:
+                rows += 1
                 found = file.read(len(line))
                 if found != line:
                     what = "other rows, another value, or one in another spelling"
@@ -164,6 +171,7 @@ def _check_lines(place: Path, lines: Iterator[bytes]) -> None:
                 raise _wrong(place, "more rows")
     except OSError:
         raise _wrong(place, "it cannot be read") from None
+    return rows
 
 
 def _differs(column: pa.ChunkedArray, of: NDArray[np.int64], wanted: Sequence[Any]) -> bool:

@@ -10,6 +10,9 @@ damage (`ReleaseError`). Messages name checks and counts, never ids.
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -138,6 +141,52 @@ def check_folder(folder: Path, counted: Counted) -> None:
         raise InternalError(f"the release does not pass its check: {failure}") from None
 
 
+def check_tables(folder: Path, facts: dict[str, Any]) -> dict[str, int]:
+    """Check that the readable tables of a folder say what its exact files say.
+
+    `facts`: as ``release.json`` says them. Returns: name of each table → rows.
+
+    Raises
+    ------
+    ReleaseError
+        A table says something else, or cannot be read.
+    """
+    if not any((folder / name).exists() for name in READABLE):
+        return {}
+    with _refused():
+        return check_readable(read_written(folder, facts["scale"], declared(facts)[0]), facts)
+
+
+def count_folder(folder: Path, facts: dict[str, Any]) -> Counted:
+    """Count the exact files of a folder again, and compare the figures of ``release.json``.
+
+    `facts`: what it says. Claims are counted and not compared.
+
+    Raises
+    ------
+    ReleaseError
+        The files contradict each other or a figure, or cannot be read.
+    """
+    with _refused():
+        _check_config(facts["config"])
+        counted = _count(folder, facts, None)[0]
+        _check_figures(facts, counted)
+    return counted
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Turn what a stranger's folder may lead to into an error with the name of the check."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except Failed as failure:
+        raise ReleaseError(str(failure)) from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError):
+        raise ReleaseError("files: a table cannot be read as it was written") from None
+
+
 def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     """Verify a release found on disk.
 
@@ -148,13 +197,14 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        facts = _read_facts(path)
-        counted = _recount(path, facts, private)
-        _check_facts(path, facts, counted)
-        _check_counts(facts, counted)
-    except Failed as failure:
+        with _refused():
+            facts = _read_facts(path)
+            counted = _recount(path, facts, private)
+            _check_facts(path, facts, counted)
+            _check_counts(facts, counted)
+    except ReleaseError as error:
         raise ReleaseError(
-            f"{path}: not the release that starshade wrote: {failure}",
+            f"{path}: not the release that starshade wrote: {error.message}",
             advice="Ask its owner for a whole copy.",
         ) from None
     claims = [{**claim, **vars(counted.judge(claim))} for claim in facts["claims"]]
@@ -163,6 +213,12 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
 
 
 def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Counted:
+    counted, written = _count(folder, facts, private)
+    check_readable(written, facts)
+    return counted
+
+
+def _count(folder: Path, facts: dict[str, Any], private: Private | None) -> tuple[Counted, Written]:
     for claim in facts["claims"]:
         check_claim(claim)
     if facts["layout"] not in ("generalized", "record", "profile"):
@@ -220,8 +276,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
             if claim["model"] in PROXIMITY_MODELS
         }
     _check_bands(facts, private, written)
-    check_readable(written, facts)
-    return Counted(
+    counted = Counted(
         records=len(written.group_of_record),
         classes=len(sizes),
         items=len(written.items),
@@ -234,6 +289,7 @@ def _recount(folder: Path, facts: dict[str, Any], private: Private | None) -> Co
         few_have=rare,
         judged=judged,
     )
+    return counted, written
 
 
 def _check_bands(facts: dict[str, Any], private: Private | None, written: Written) -> None:
@@ -284,6 +340,11 @@ def _check_facts(folder: Path, facts: dict[str, Any], counted: Counted) -> None:
         with (folder / name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
                 raise Failed("hash", name)
+    _check_figures(facts, counted)
+
+
+def _check_figures(facts: dict[str, Any], counted: Counted) -> None:
+    """Check that counts, shares, settings and attributes are those that were counted."""
     for name in ("records", "classes", "items"):
         if facts[name] != getattr(counted, name):
             raise Failed("count", f"{name}: {facts[name]} said, {getattr(counted, name)} found")
@@ -328,13 +389,7 @@ def _check_counts(facts: dict[str, Any], counted: Counted) -> None:
     """Check that what a claim says was counted is what is counted now, if it still holds."""
     for claim in facts["claims"]:
         judged = counted.judge(claim)
-        # how far sets were counted depends on whether the truth is at hand
-        stated = [each for each in claim["verified"].items() if each[0] != "sizes_counted"]
-        if judged.holds and not all(
-            _same(value, judged.verified.get(key)) for key, value in stated
-        ):
+        # a claim that was never saved states nothing
+        stated = {name: judged.verified.get(name, math.nan) for name in claim["verified"]}
+        if judged.holds and not replace(judged, verified=stated).agrees(claim["verified"]):
             raise Failed("claims", f"what was counted for {claim['model']} is something else")
-
-
-def _same(stated: Any, now: Any) -> bool:
-    return type(stated) is not bool and stated == now
