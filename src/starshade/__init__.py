@@ -142,6 +142,7 @@ _ROOMS = {
     "starshade.recommend.regularized_svd": ("RegularizedSVD",),
     "starshade.release.folder.forget": ("forget",),
     "starshade.release.folder.read": ("read_release",),
+    "starshade.release.folder.verification": ("verify",),
     "starshade.release.table": ("Release",),
     "starshade.report.folder": ("save_comparison",),
     "starshade.report.page": ("save_report",),

@@ -118,6 +118,7 @@ from starshade.recommend.factors import Factors as Factors
 from starshade.recommend.regularized_svd import RegularizedSVD as RegularizedSVD
 from starshade.release.folder.forget import forget as forget
 from starshade.release.folder.read import read_release as read_release
+from starshade.release.folder.verification import verify as verify
 from starshade.release.table import Release as Release
 from starshade.report.folder import save_comparison as save_comparison
 from starshade.report.page import save_report as save_report

@@ -28,6 +28,7 @@ from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
 from starshade.registry import Entry
 from starshade.release.folder.read import read_release
+from starshade.release.folder.verification import verify
 from starshade.release.table import Release
 from starshade.utility import registry as measures
 from tests.contract.cast import CAST
@@ -173,6 +174,7 @@ def test_what_lies_on_disk(release: Release, tmp_path: Path) -> None:
     shown(again)
     announced(lambda: release.save(tmp_path / "out", private=tmp_path / "receipt"))
     shown(announced(lambda: read_release(tmp_path / "out", private=tmp_path / "receipt")))
+    assert announced(lambda: verify(tmp_path / "out")).holds
 
 
 @pytest.mark.parametrize("name", CAST)

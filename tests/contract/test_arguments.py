@@ -72,6 +72,7 @@ def functions() -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         ),
         "forget": (ss.forget, {"users": ["a"], "receipts": ["none"], "dry_run": True}),
         "read_release": (ss.read_release, {"path": "none", "private": "none"}),
+        "verify": (ss.verify, {"path": "none"}),
         "save_risk_list": (
             ss.save_risk_list,
             {"result": "none", "ratings": RATINGS, "path": "list.csv"},

@@ -98,6 +98,7 @@ def test_the_keys_are_those_that_are_printed(
         "anonymize": (ratings_csv, "--k", 3, "--out", tmp_path / "out"),
         "forget": (tmp_path / "ids", made.receipt, "--dry-run"),
         "measure": (ratings_csv, made.folder),
+        "verify": (made.folder,),
         "audit": (ratings_csv, made.folder, "--known", 2),
         "report": (ratings_csv, made.folder, "--out", tmp_path / "report.html"),
         "query": (made.folder, "SELECT COUNT(*)"),

@@ -83,6 +83,7 @@ class Door(LazyGroup):
         "anonymize": "starshade.cli.anonymize:anonymize",
         "forget": "starshade.cli.forget:forget",
         "measure": "starshade.cli.measure:measure",
+        "verify": "starshade.cli.check:verify",
         "audit": "starshade.cli.audit:audit",
         "report": "starshade.cli.report:report",
         "compare": "starshade.cli.compare:compare",

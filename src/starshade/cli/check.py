@@ -1,4 +1,4 @@
-"""``starshade check``."""
+"""``starshade check`` and ``starshade verify``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from starshade.cli.options.declared import Choosing, declared_options
+from starshade.cli.options.help import Explained
 from starshade.cli.options.shards import opened, over_shards, works_by_shard
 from starshade.cli.options.shared import (
     Reading,
@@ -22,7 +23,7 @@ from starshade.cli.options.shared import (
 )
 from starshade.cli.options.spelling import as_option
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import command, describe, page, words
+from starshade.cli.show import columns, command, describe, page, words
 from starshade.cli.show import verdict as shown
 from starshade.errors import ConfigError
 from starshade.privacy.registry import ENTRIES
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from starshade.privacy.verdict import Verdict
     from starshade.ratings.table import Ratings
+    from starshade.release.folder.verification import Verification
     from starshade.release.table import Release
 
 _PROXIMITY = ("k-eps", "k-eps-l")
@@ -288,3 +290,39 @@ def _spread(verdict: Verdict) -> dict[str, Any]:
     if verdict.model == "alpha-k" or parameters.get("kind") == "entropy":
         return {}
     return {name: parameters[name] for name in ("l", "t") if name in parameters}
+
+
+@click.command(cls=Explained, example="starshade verify release/")
+@click.argument("release", metavar="RELEASE")
+@running()
+@click.pass_context
+def verify(context: click.Context, release: str, run: Run) -> None:
+    """Verify a release by its files, without the ratings.
+
+    Files are compared with their hashes, readable tables with the exact files, and every count and
+    claim with what is counted again. Exit 1: something does not hold.
+    """
+    from starshade.release.folder.verification import verify as verified
+
+    verification = verified(release)
+    run.conclude(str(verification))
+    run.emit({**verification.to_dict(), "seconds": run.seconds}, lambda: _verified(verification))
+    context.exit(0 if verification.holds else 1)
+
+
+def _verified(verification: Verification) -> Any:
+    from starshade.release.folder.verification import ADVICE
+
+    outcome = shown(str(verification), verification.holds)
+    rows = [(check.status, check.name, check.detail) for check in verification.checks]
+    return page(
+        outcome,
+        columns(("", "verified", "what was counted"), rows, align="left"),
+        words(
+            "Not verifiable without the ratings and the key file (starshade audit): "
+            f"{'; '.join(verification.only_owner)}."
+        ),
+        words(f"SHA-256 of release.json:\n{verification.sha256}"),
+        words(ADVICE),
+        outcome,
+    )

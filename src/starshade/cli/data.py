@@ -27,7 +27,7 @@ from starshade.cli.running.run import Run, running
 from starshade.cli.show import describe as shown
 from starshade.cli.show import figures, page, words
 from starshade.engine.settings import EngineSettings
-from starshade.errors import ConfigError, InputError, OutputError
+from starshade.errors import ConfigError, InputError, OutputError, ReleaseError
 from starshade.plain import counted, percent
 from starshade.ratings.shape import bars_of
 from starshade.ratings.shards.settings import ShardSettings
@@ -258,9 +258,16 @@ def describe(ratings: str, engine: dict[str, Any], reading: Reading, run: Run) -
 
 def _describe_release(source: str, run: Run) -> None:
     from starshade.release.folder.read import read_release
+    from starshade.release.folder.verification import verify
     from starshade.release.readable.describe import describe_release
 
     found = describe_release(read_release(source))
+    verified = verify(source)  # its claims are shown
+    if not verified.holds:
+        raise ReleaseError(
+            f"{source}: the release does not verify: {verified}",
+            advice="`starshade verify` shows each check.",
+        )
     run.emit({**found.to_dict(), "seconds": run.seconds}, lambda: shown(found))
 
 

@@ -76,20 +76,26 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
     manifest = _verified(release.manifest, counted)
     tables = {p.name: hash_of(p) for p in sorted(folder.iterdir())}
-    manifest = manifest.model_copy(update={"files": tables})
-    ranges, named = _of_type(release, "struct"), bool(release.item_names)
-    card = dataset_card(manifest, _smallest_class(release), ranges, named, harmless)
-    (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
-    (folder / "croissant.json").write_text(
-        croissant(manifest, _of_type(release, "double"), ranges, named),
-        encoding="utf-8",
-        newline="\n",
-    )
-    texts = {name: hash_of(folder / name) for name in ("README.md", "croissant.json")}
+    manifest, texts = manifest.model_copy(update={"files": tables}), dict[str, str]()
+    for name, text in folder_texts(release, manifest, harmless).items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        texts[name] = hash_of(folder / name)
     manifest = manifest.model_copy(update={"files": dict(sorted((tables | texts).items()))})
     (folder / "release.json").write_text(manifest.to_json(), encoding="utf-8", newline="\n")
     check_folder(folder, counted)
     return manifest
+
+
+def folder_texts(release: Release, manifest: Manifest, harmless: int) -> dict[str, str]:
+    """Return the texts of a release folder by name: the same facts and tables give equal texts.
+
+    `manifest`: with the hashes of the tables. `harmless`: texts that are no formulas any more in
+    the CSV files.
+    """
+    ranges, named = _of_type(release, "struct"), bool(release.item_names)
+    card = dataset_card(manifest, _smallest_class(release), ranges, named, harmless)
+    machines = croissant(manifest, _of_type(release, "double"), ranges, named)
+    return {"README.md": card, "croissant.json": machines}
 
 
 def _of_type(release: Release, kind: str) -> frozenset[str]:
