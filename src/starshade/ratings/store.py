@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from starshade._version import __version__
 from starshade.errors import InputError
@@ -41,6 +41,8 @@ from starshade.ratings.levels import code_type
 from starshade.ratings.places.atomic import atomic_folder
 from starshade.ratings.places.checked import (
     AGAIN,
+    FIRST_DAY,
+    LAST_DAY,
     Arrays,
     CheckedManifest,
     Files,
@@ -56,7 +58,7 @@ from starshade.ratings.places.checked import (
 )
 from starshade.ratings.places.place import Where
 from starshade.ratings.scale import Scale
-from starshade.ratings.table import ByItem, Ratings, ReadReport
+from starshade.ratings.table import UNKNOWN_DAY, ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary, is_canonical_integer
 
 if TYPE_CHECKING:
@@ -177,20 +179,27 @@ def table_of(
 def refuse_no_table(table: Ratings) -> None:
     """Raise ValueError where columns are not those of a table, whatever their checksums say."""
     levels, cells = table.levels, table.by_item
-    if levels.dtype != np.float64 or levels.ndim != 1 or not table.scale.contains(levels).all():
-        raise ValueError("levels of another scale")
-    if not (np.diff(levels) > 0).all():
-        raise ValueError("levels out of order")
+    refuse_other_levels(levels, table.scale)
     refuse_unlike(table.users)
     by_user = table.indptr, table.columns, table.codes, table.days
     by_item = cells.indptr, cells.users, cells.codes, cells.days
     for axis, n in ((by_user, table.n_items), (by_item, len(table.users))):
-        _refuse_axis(*axis, n, len(levels))
+        _refuse_axis(*axis, n, len(levels), table.first_day)
     names = table.item_names
     if names is not None and len(names) != table.n_items:
         raise ValueError("names of other items")
     if table.attributes is not None and table.attributes.num_rows != len(table.users):
         raise ValueError("attributes of other users")
+
+
+def refuse_other_levels(levels: NDArray[Any], scale: Scale) -> None:
+    """Raise ValueError where codes would not stand for ratings of a scale."""
+    if levels.dtype != np.float64 or levels.ndim != 1 or not scale.contains(levels).all():
+        raise ValueError("levels of another scale")
+    if not (np.diff(levels) > 0).all() or len(levels) < (scale.step is not None) * len(
+        scale.levels
+    ):
+        raise ValueError("levels of another scale")
 
 
 def refuse_unlike(ids: Vocabulary) -> None:
@@ -209,6 +218,7 @@ def _refuse_axis(
     days: NDArray[Any] | None,
     n: int,
     n_levels: int,
+    first_day: int,
 ) -> None:
     columns_of = [each for each in (indptr, columns, codes, days) if each is not None]
     if any(each.ndim != 1 for each in columns_of):
@@ -221,6 +231,8 @@ def _refuse_axis(
         raise ValueError("cells of another kind")
     if days is not None and days.dtype != np.uint16:
         raise ValueError("days of another kind")
+    if days is not None and first_day + int(days[days != UNKNOWN_DAY].max(initial=0)) > LAST_DAY:
+        raise ValueError("days after all calendars")
     for start in range(0, len(columns), _CHECKED):
         part = columns[start : start + _CHECKED + 1]
         if part.min() < 0 or part.max() >= n or codes[start : start + _CHECKED].max() >= n_levels:
@@ -231,8 +243,8 @@ def _refuse_axis(
 
 
 def stored_report(fields: dict[str, Any], named: str) -> ReadReport:
-    """Return what reading found, as a manifest has it."""
-    report = ReadReport(**fields)
+    """Return what reading found, as a manifest has it; ValueError where it is something else."""
+    report = TypeAdapter(ReadReport).validate_python(fields)
     return replace(report, source=named, format="store", notes=tuple(report.notes))
 
 
@@ -307,7 +319,7 @@ class Manifest(CheckedManifest):
     users: int = Field(ge=0)
     items: int = Field(ge=0)
     ratings: int = Field(ge=0)
-    first_day: int
+    first_day: int = Field(ge=FIRST_DAY, le=LAST_DAY)
     #: fields of `ReadReport`
     report: dict[str, Any]
     files: dict[str, StoredFile]

@@ -26,6 +26,8 @@ from starshade.ratings.vocabulary import Vocabulary
 FORMAT_VERSION = 1
 AGAIN = "Read the original data again and save it anew."
 _CHUNK = 1 << 24
+#: 0001-01-01 and 9999-12-31, in days since 1970-01-01
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -10,7 +10,13 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from starshade._version import __version__
-from starshade.ratings.places.checked import CheckedManifest, Closed, StoredFile
+from starshade.ratings.places.checked import (
+    FIRST_DAY,
+    LAST_DAY,
+    CheckedManifest,
+    Closed,
+    StoredFile,
+)
 from starshade.ratings.table import Ratings, ReadReport
 
 MANIFEST = "shards.json"
@@ -40,7 +46,7 @@ class ShardsManifest(CheckedManifest):
     users: int = Field(ge=0)
     items: int = Field(ge=0)
     ratings: int = Field(ge=0)
-    first_day: int
+    first_day: int = Field(ge=FIRST_DAY, le=LAST_DAY)
     dated: bool
     #: names of the personal attributes
     attributes: tuple[str, ...]

@@ -37,6 +37,7 @@ from starshade.ratings.store import (
     in_words,
     load_items,
     refuse_no_table,
+    refuse_other_levels,
     refuse_unlike,
     stored_report,
     table_of,
@@ -176,6 +177,8 @@ class Shards:
             raise ValueError("a shard of another store")
         if not np.array_equal(table.levels, self.levels):
             raise ValueError("levels of another store")
+        if self.has_days and not table.has_days:
+            raise ValueError("no days")
 
     def attributes(self) -> Any:
         """Return the personal attributes of all users, as `Ratings` has them, or None."""
@@ -234,7 +237,10 @@ def open_shards(path: str | Path) -> Shards:
         refuse_unlike(items)
         if len(items) != manifest.items or len(names or items) != len(items):
             raise ValueError("items of another store")
-        return Shards(path, manifest, items, names, load(path, "levels"))
+        store = Shards(path, manifest, items, names, load(path, "levels"))
+        refuse_other_levels(store.levels, store.scale)
+        assert store.report is not None  # whatever it says, it can be read
+        return store
 
 
 def _refuse_gaps(path: Path, manifest: ShardsManifest) -> None:
