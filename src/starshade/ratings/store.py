@@ -196,9 +196,8 @@ def refuse_other_levels(levels: NDArray[Any], scale: Scale) -> None:
     """Raise ValueError where codes would not stand for ratings of a scale."""
     if levels.dtype != np.float64 or levels.ndim != 1 or not scale.contains(levels).all():
         raise ValueError("levels of another scale")
-    if not (np.diff(levels) > 0).all() or len(levels) < (scale.step is not None) * len(
-        scale.levels
-    ):
+    stepped = scale.step is not None
+    if not (np.diff(levels) > 0).all() or (stepped and len(levels) != len(scale.levels)):
         raise ValueError("levels of another scale")
 
 
