@@ -22,7 +22,6 @@ from typing import Any
 _FOLDER, _FILE = "starshade", "resume.key"
 _KEY = 32  # bytes
 SEAL = hashlib.sha256().digest_size  # bytes before what is sealed
-_CHUNK = 2**20
 
 
 def user_key() -> bytes | None:
@@ -73,8 +72,7 @@ def seal(content: bytes | memoryview, name: str, key: bytes) -> bytes:
     >>> unseal(sealed, "shard 3", key), unseal(sealed, "shard 4", key)
     (b'done', None)
     """
-    said = name.encode()
-    digest = hmac.new(key, len(said).to_bytes(8, "little") + said, "sha256")
+    digest = _digest(name, key)
     digest.update(content)
     return digest.digest()
 
@@ -95,12 +93,9 @@ def read_sealed(path: Path, key: bytes) -> bytes | None:
 def is_sealed(path: Path, key: bytes) -> bool:
     """Tell whether a file was sealed under its name, whatever its size."""
     with suppress(OSError), _opened(path) as file:
-        said = path.name.encode()
-        found = file.read(SEAL)
-        digest = hmac.new(key, len(said).to_bytes(8, "little") + said, "sha256")
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-        return hmac.compare_digest(found, digest.digest())
+        sealed = file.read(SEAL)
+        found = hashlib.file_digest(file, lambda: _digest(path.name, key))
+        return hmac.compare_digest(sealed, found.digest())
     return False
 
 
@@ -147,6 +142,11 @@ def _entries(folder: Path) -> list[Path]:
             inside = entry.is_dir(follow_symlinks=False)
             found += _entries(Path(entry.path)) if inside else [Path(entry.path)]
     return found
+
+
+def _digest(name: str, key: bytes) -> hmac.HMAC:
+    said = name.encode()
+    return hmac.new(key, len(said).to_bytes(8, "little") + said, "sha256")
 
 
 def _opened(path: Path) -> BufferedReader:
