@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -32,7 +33,7 @@ from starshade.naming import called
 
 Kind = Literal[
     "integer", "number", "flag", "choice", "text", "texts", "places", "integers", "numbers", "file",
-    "files", "releases",
+    "files", "releases", "amount",
 ]  # fmt: skip
 _KINDS: Mapping[Any, Kind] = {
     bool: "flag",
@@ -55,6 +56,7 @@ _KEPT: Mapping[Kind, Callable[[Any], Any]] = {
     "file": lambda value: value,
     "files": lambda value: value,
     "releases": tuple,
+    "amount": lambda value: _amount(value),
 }
 _IN_WORDS = {
     "flag": "True or False",
@@ -64,6 +66,7 @@ _IN_WORDS = {
     "file": "a name or a file",
     "files": "a text for each name",
     "releases": "a list of releases",
+    "amount": "a whole number, 1 or more, or a percentage above 0% and at most 100%, such as 10%",
 }
 _LISTED = {"integers": "one or more whole numbers", "numbers": "one or more numbers"}
 _MOST = 2**63 - 1  # kernels count with 64 bits
@@ -75,7 +78,8 @@ class Setting:
 
     Lists are of texts, of places (whole numbers from 0, which stand for items), or of one or more
     numbers, or whole numbers, within bounds. What stands for a file, or for one for each of several
-    names, may be a name or an object too: its class checks it.
+    names, may be a name or an object too: its class checks it. An amount is a number of people or
+    things, or a text such as ``10%``: a share of them (`count_of`).
     """
 
     name: str  # as Python spells it
@@ -184,6 +188,12 @@ class Setting:
             return _is_text(value) and (self.kind == "text" or value in self.choices)
         if self.kind == "flag":
             return _is_flag(value)
+        if self.kind == "amount":
+            value = _amount(value)
+            if isinstance(value, str):
+                share = _share(value)
+                return share is not None and 0 < share[0] <= share[1]
+            return _is_number(value) and self._spans(value) and value >= 1
         return _is_number(value) and self._spans(value)
 
     def _spans(self, value: Any) -> bool:
@@ -228,6 +238,44 @@ def _beyond(kind: Kind, value: Any) -> str:
 def is_plain(number: str) -> bool:
     """Whether a number is written as people write one: Python also reads 1_000 and ٥."""
     return number.isascii() and "_" not in number
+
+
+_PERCENTAGE = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,12}))? ?%")
+
+
+def _share(text: str) -> tuple[int, int] | None:
+    """Return a percentage as a numerator and a denominator; None where a text is none."""
+    parts = _PERCENTAGE.fullmatch(text)
+    if parts is None:
+        return None
+    whole, decimals = parts[1], parts[2] or ""
+    return int(whole + decimals), 100 * 10 ** len(decimals)
+
+
+def _amount(value: Any) -> Any:
+    """Return an amount in its shortest form: a text of digits as a number, "10.0 %" as "10%"."""
+    if not isinstance(value, str):
+        return int(value) if _is_number(value) and value % 1 == 0 else value
+    if value.isdecimal() and is_plain(value) and len(value) < len(str(_MOST)):
+        return int(value)
+    if _share(value) is None:
+        return value
+    whole, _, decimals = value.rstrip("% ").partition(".")
+    return f"{int(whole)}.{decimals.rstrip('0')}".rstrip(".") + "%"
+
+
+def count_of(amount: int | str | None, whole: int) -> int:
+    """Return how many of `whole` an amount asks for; None asks for none.
+
+    A percentage asks for the least whole number that is no smaller a share.
+
+    >>> count_of("10%", 943), count_of("0.1%", 943), count_of(20, 943), count_of(None, 943)
+    (95, 1, 20, 0)
+    """
+    share = _share(amount) if isinstance(amount, str) else None
+    if share is None:
+        return int(amount or 0)
+    return -(-share[0] * whole // share[1])
 
 
 def is_list(value: Any) -> bool:
@@ -355,11 +403,15 @@ def json_schema(declaration: type) -> dict[str, Any]:
 
 def _property(setting: Setting) -> dict[str, Any]:
     kind: Any = _IN_JSON.get(setting.kind, "string")
+    kinds = ["integer", "string"] if setting.kind == "amount" else [kind]
+    kinds += ["null"] if setting.optional else []
     schema: dict[str, Any] = {
         "title": setting.label,
         "description": setting.help,
-        "type": [kind, "null"] if setting.optional else kind,
+        "type": kinds if len(kinds) > 1 else kind,
     }
+    if setting.kind == "amount":
+        schema |= {"minimum": 1, "pattern": f"^{_PERCENTAGE.pattern}$"}
     if kind == "object":
         schema["additionalProperties"] = {"type": "string"}
     if kind == "array":

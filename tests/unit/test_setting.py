@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -27,6 +28,7 @@ class Declared:
     names: Sequence[str] = settable("Names", "Some names.", default=())
     places: Sequence[int] = settable("Places", "Some places.", default=())
     counts: Sequence[int] = settable("Counts", "Some.", default=(2, 4), kind="integers", least=2)
+    amount: int | str | None = settable("Amount", "How many.", default=None, kind="amount")
     own: object = None
 
     def __post_init__(self) -> None:
@@ -53,6 +55,13 @@ def made(**asked: Any) -> Declared:
         ("places", np.array([0, 2]).tolist(), (0, 2)),
         ("places", [np.int64(3)], (3,)),
         ("counts", [np.int8(3), 2], (3, 2)),
+        ("amount", None, None),
+        ("amount", np.int64(3), 3),
+        ("amount", 4.0, 4),
+        ("amount", "12", 12),
+        ("amount", "010.50 %", "10.5%"),
+        ("amount", "100%", "100%"),
+        ("amount", "0.000000000001%", "0.000000000001%"),
         ("own", math.nan, math.nan),
     ],
 )
@@ -101,6 +110,35 @@ def test_what_is_allowed_is_kept_as_its_kind_has_it(name: str, value: Any, kept:
         ("places", [-1], "a list of places"),
         ("places", [True], "a list of places"),
         ("places", "12", "places = '12': must be a list of places"),
+        *(
+            (
+                "amount",
+                value,
+                f"amount = {said}: must be a whole number, 1 or more, or a percentage",
+            )
+            for value, said in [
+                (0, "0"),
+                (-1, "-1"),
+                (1.5, "1.5"),
+                (True, "True"),
+                (math.nan, "nan"),
+                (math.inf, "inf"),
+                (2**63, "9.22337203685e+18"),
+                ("0", "'0'"),
+                ("-1", "'-1'"),
+                ("abc", "'abc'"),
+                ("", "''"),
+                ("0%", "'0%'"),
+                ("0.0%", "'0.0%'"),
+                ("100.1%", "'100.1%'"),
+                ("1e1%", "'1e1%'"),
+                ("%", "'%'"),
+                ("١٠%", "'١٠%'"),
+                ("1_0", "'1_0'"),
+                ("9" * 30, repr("9" * 30)),
+                ([5], "a list"),
+            ]
+        ),
     ],
 )
 def test_what_is_not_allowed_is_refused_and_told(name: str, value: Any, said: str) -> None:
@@ -129,6 +167,9 @@ def test_a_schema_says_the_same() -> None:
     assert told["one"]["enum"] == ["a", "b"]
     assert told["counts"]["items"] == {"type": "integer", "minimum": 2}
     assert told["counts"]["default"] == [2, 4]
+    assert told["amount"]["type"] == ["integer", "string", "null"]
+    assert told["amount"]["minimum"] == 1
+    assert re.search(told["amount"]["pattern"], "10.5%")
     assert told["names"] == {
         "title": "Names",
         "description": "Some names.",
