@@ -6,6 +6,7 @@ import re
 import shutil
 import stat
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,13 @@ def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:
         (["--k", "3", "--method", "k-likenes"], "Did you mean k-likeness?"),
         (["--k", "3", "--hierarchy", "no-such-file"], "no-such-file"),
         (["--k", "3", "--items", "top:16"], "15 items"),
+        *(
+            (
+                ["--k", "3", f"--item-support={value}"],
+                f"--item-support = '{value}': must be a whole",
+            )
+            for value in ("0", "-1", "abc", "101%", "0%")
+        ),
         (["--k", "3", "--attributes", "generalized"], "no personal attributes"),
         (["--k", "3", "--attributes", "exact"], "no personal attributes"),
         (["--k", "3", "--users", "no-such-file"], "no-such-file"),
@@ -139,6 +147,37 @@ def test_a_hierarchy_that_does_not_cover_the_scale(ratings_csv: Path, tmp_path: 
         *("--out", tmp_path / "out"),
     )
     assert "5" in message
+
+
+def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: Path) -> None:
+    rows = [line.split(",")[:2] for line in ratings_csv.read_text().splitlines()[1:]]
+    raters = Counter(item for _, item in rows)
+    least = -(-3 * len({user for user, _ in rows}) // 10)
+    few = {item for item, n in raters.items() if n < least}
+    gone = sum(raters[item] for item in few) / len(rows)
+    out, receipt = tmp_path / "out", tmp_path / "receipt.json"
+    made = call(
+        *("anonymize", ratings_csv, "--k", 3, "--item-support", "30%", "--seed", 1),
+        *("--out", out, "--private", receipt),
+    )
+    assert made.exit_code == 0
+    assert f"{len(few)} items rated by fewer than {least} users, with {gone:.1%}" in made.stderr
+    text = " ".join(made.stdout.split())
+    assert f"{len(few)} items that fewer than 3 users or 30% of all users rated" in text
+    assert f"of people left out {gone:.1%}" in text
+    audited = call("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--rounds", 0)
+    text = " ".join(audited.stdout.split())
+    assert f"Items left out because too few rated them {len(few)}" in text
+    assert f"of people left out {gone:.1%}" in text
+    again = json.loads(receipt.read_text())
+    assert again["config"]["item_support"] == "30%"
+    message = refused(
+        *("anonymize", ratings_csv, "--k", 3, "--item-support", 121, "--out", tmp_path / "no"),
+        code=1,
+    )
+    most = max(raters.values())
+    assert "--item-support: no item is rated by 121 users" in message
+    assert f"Choose {most} or less, or a smaller percentage." in message
 
 
 def test_data_that_cannot_meet_the_request(tmp_path: Path) -> None:

@@ -65,6 +65,10 @@ class Grouping(GroupingSettings, ABC):
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
         Whether items rated by fewer than k users are left out.
+    item_support : int or str, optional
+        Whether more items are left out: those that fewer people rated than this number, or than a
+        percentage such as "10%" of the people with a rating in the table read, whatever the choice
+        of items. Rounded up: 10% of 943 people are 95. None: no more than `rare_items` asks for.
     attributes : {"none", "generalized", "exact"}
         Whether personal attributes are released. With ``generalized`` the quasi-identifiers
         become part of what a group's members share, and sensitive attributes stand as they are;
@@ -183,7 +187,7 @@ class Grouping(GroupingSettings, ABC):
         return self._spelled(ratings)._made(ratings, seed)
 
     def _made(self, ratings: Ratings, seed: int) -> Release:
-        ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
+        ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack, self.item_support)
         table = ready.ratings
         named = self._named(table.scale)
         hierarchy = resolve(

@@ -12,7 +12,7 @@ from starshade.anonymize.settings import RareItems
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import Floats, Ints
 from starshade.naming import aside, called, named
-from starshade.plain import counted
+from starshade.plain import counted, percent
 from starshade.progress import note
 from starshade.ratings.levels import on_scale, users_per_level
 from starshade.ratings.scale import SLACK, Scale
@@ -22,17 +22,22 @@ from starshade.release.build import Provenance
 from starshade.release.figures import exact_values_warning
 from starshade.release.manifest import Claim, config_of, private_config_of
 from starshade.release.table import Release
+from starshade.setting import count_of
 
 Table = TypeVar("Table")
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared(Generic[Table]):
-    """A table, or one in shards, that is ready to be grouped."""
+    """A table, or one in shards, that is ready to be grouped.
+
+    `raters`: how many users rated each of its items, at least; 0: any number.
+    """
 
     ratings: Table
     rare_items_dropped: int
     users_without_rating: int
+    raters: int = 0
 
     def provenance(
         self, method: Any, seed: int, claims: tuple[Claim, ...], **resolved: Any
@@ -66,10 +71,14 @@ def prepare(
     items: ItemSelection | None = None,
     rare_items: RareItems = "drop",
     slack: int = 0,
+    item_support: int | str | None = None,
 ) -> Prepared[Ratings]:
-    """Choose the items, drop those rated by fewer than k users, and the users left empty.
+    """Choose the items, drop those that too few users rated, and the users left empty.
 
-    `slack`: groups are to be of k + slack, and items rated by fewer are dropped.
+    Too few are fewer than k, unless `rare_items` keeps these, and fewer than `item_support`, a
+    number of users or a percentage such as "10%" of all who have a rating in `ratings`, whatever
+    the choice of items. `slack`: groups are to be of k + slack, and items rated by fewer are
+    dropped.
 
     One round is enough: whoever is dropped rated none of the items that stay, so no item loses
     a rating by it.
@@ -77,17 +86,21 @@ def prepare(
     table = ratings.drop_empty_users() if items is None else items.apply(ratings)
     refuse_few(table.n_users, k, slack)
     k += slack
-    rare, before = 0, table.n_users
-    if rare_items == "drop":
-        common = common_items(table.item_support, k)
+    rare, before = 0, table
+    everybody = int(np.count_nonzero(ratings.user_support))
+    least = k if rare_items == "drop" else 0
+    raters = max(least, count_of(item_support, everybody))
+    if raters:
+        common = common_items(table.item_support, raters, least)
         rare = table.n_items - len(common)
         if rare:
             table = table.keep_items(common)
-            note_left_out(rare, before - table.n_users, k)
+            share = 1 - table.n_ratings / before.n_ratings
+            note_left_out(rare, before.n_users - table.n_users, raters, share)
     if ratings.report.scale_inferred:
         shared = shared_levels(ratings, k)
         table = on_scale(table, found_scale(_given(table), shared, table.scale, k))
-    return Prepared(table, rare, ratings.n_users - table.n_users)
+    return Prepared(table, rare, ratings.n_users - table.n_users, raters)
 
 
 def refuse_few(users: int, k: int, slack: int) -> None:
@@ -109,11 +122,21 @@ def refuse_few(users: int, k: int, slack: int) -> None:
         )
 
 
-def common_items(support: Ints, k: int) -> Ints:
-    """Return the items that k users rated; refuse if there is none."""
-    common = np.flatnonzero(support >= k)
+def common_items(support: Ints, raters: int, k: int) -> Ints:
+    """Return the items that so many users rated; refuse if there is none.
+
+    `k`: how many would do without an item support.
+    """
+    common = np.flatnonzero(support >= raters)
+    most = int(support.max(initial=0))
+    if not len(common) and most >= max(k, 1):
+        raise UnmetError(
+            f"{called('item_support')}: no item is rated by {raters:,} users, so nothing can be "
+            "published",
+            advice=f"Choose {most:,} or less, or a smaller percentage.",
+            setting="item_support",
+        )
     if not len(common):
-        most = int(support.max(initial=0))
         raise UnmetError(
             f"k = {k}: no item is rated by {k} users, so nothing can be published",
             advice=f"Choose k up to {most}, or keep rare items{aside('rare_items', 'keep')}."
@@ -124,26 +147,38 @@ def common_items(support: Ints, k: int) -> Ints:
     return common
 
 
-def note_left_out(items: int, users: int, k: int) -> None:
-    """Say how many items fewer than k rated, and how many users rated no other."""
+def note_left_out(items: int, users: int, raters: int, share: float) -> None:
+    """Say how many items too few rated, their share of the ratings, and who rated no other."""
     note(
-        f"left out: {counted(items, 'item')} rated by fewer than {k} users, and "
-        f"{counted(users, 'user')} who rated no other"
+        f"left out: {counted(items, 'item')} rated by fewer than {raters:,} users, with "
+        f"{percent(share)} of the ratings, and {counted(users, 'user')} who rated no other"
     )
 
 
-def refuse_rare(before: Ratings, table: Ratings, sensitive: Sequence[str], k: int) -> None:
+def refuse_rare(
+    before: Ratings, ready: Prepared[Ratings], sensitive: Sequence[str], k: int
+) -> None:
     """Refuse a sensitive item that was left out because too few rated it."""
+    raters = max(ready.raters, k)
+    fewer, lower = f"k = {k}", f"keep rare ones{aside('rare_items', 'keep')}"
+    if raters > k:
+        fewer, lower = f"{raters:,}", f"lower the item support{aside('item_support')}"
     for place, key in enumerate(sensitive):
         was = before.items.index(key)
-        if was >= 0 and before.item_support[was] < k and table.items.index(key) < 0:
+        if was >= 0 and before.item_support[was] < raters and ready.ratings.items.index(key) < 0:
             raise ConfigError(
                 f"sensitive item {place + 1} of the {len(sensitive)} given is rated by fewer than "
-                f"k = {k} users and would be left out of the release",
-                advice="Leave it out of the sensitive items, or keep rare ones"
-                f"{aside('rare_items', 'keep')}.",
+                f"{fewer} users and would be left out of the release",
+                advice=f"Leave it out of the sensitive items, or {lower}.",
                 setting="sensitive",
             )
+    if raters > k and len(sensitive) == ready.ratings.n_items:
+        raise UnmetError(
+            f"{called('item_support')}: all items rated by {raters:,} users are sensitive, so "
+            "there is none to tell people apart by",
+            advice="Choose a smaller number or percentage.",
+            setting="item_support",
+        )
 
 
 def publishable_scale(ratings: Ratings, table: Ratings, k: int) -> Scale:

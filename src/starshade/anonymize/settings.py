@@ -32,6 +32,15 @@ _K = declared(
 _RARE_ITEMS = declared(
     "Items that fewer than k people rated", "Items that fewer than k users rated.", private=True
 )
+_ITEM_SUPPORT = declared(
+    "Item support",
+    "Leave out items that fewer people of the whole table rated than this number, or this "
+    "percentage of them.",
+    kind="amount",
+    unset="no more than rare items ask for",
+    usual="N|P%",
+    advice="10% keeps the items that a tenth of the people rated; leave it out to keep more.",
+)
 _ITEMS = declared(
     "Items to release", "Which items to release.", kind="file", unset="all", usual="top:N|FILE"
 )
@@ -79,6 +88,7 @@ class GroupingSettings:
     hierarchy: str | Path | Dgh | None = field(default=None, metadata=_hierarchy("ndgh"))
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    item_support: int | str | None = field(default=None, metadata=_ITEM_SUPPORT, kw_only=True)
     attributes: Literal["none", "generalized", "exact"] = settable(
         "Personal attributes",
         "Personal attributes in the release; generalized: part of what k records share; "
@@ -190,6 +200,7 @@ class IntervalAnonymizerSettings:
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    item_support: int | str | None = field(default=None, metadata=_ITEM_SUPPORT, kw_only=True)
     attributes: Literal["none", "exact"] = field(default="none", metadata=_EXACT)
 
 
@@ -206,6 +217,7 @@ class SuppressAnonymizerSettings:
     nulls: NullRule = field(default="strict", metadata=NULLS)
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    item_support: int | str | None = field(default=None, metadata=_ITEM_SUPPORT, kw_only=True)
     attributes: Literal["none", "exact"] = field(default="none", metadata=_EXACT)
 
 
@@ -324,4 +336,5 @@ class PredictiveAnonymizerSettings:
     )
     items: ItemSelection | None = field(default=None, metadata=_ITEMS)
     rare_items: RareItems = field(default="drop", metadata=_RARE_ITEMS)
+    item_support: int | str | None = field(default=None, metadata=_ITEM_SUPPORT, kw_only=True)
     slack: int = field(default=0, metadata=_SLACK)

@@ -24,6 +24,7 @@ from starshade.release.build import Provenance, record_release
 from starshade.release.manifest import config_of, private_config_of
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.setting import count_of
 
 _SHOWN = 6  # rounds listed one by one
 
@@ -35,7 +36,8 @@ class Suppressed:
     `ratings`: who stays, on the items that stay; no rating is changed. `rounds`: records deleted,
     round by round, on these items. `taken_back`: records of the rounds that fitted in again at the
     end. `users_deleted`: users with a rating on the items that stay who do not stay.
-    `rare_items_dropped`: items left out because fewer than k of those who would stay rated them.
+    `rare_items_dropped`: items left out because fewer than k of those who would stay rated them, or
+    fewer than the item support asks for of all.
     `least`: whether it is proven that on these items no fewer users could be deleted.
     """
 
@@ -81,6 +83,10 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
         Whether items rated by fewer than k of those who stay are left out.
+    item_support : int or str, optional
+        Whether more items are left out: those that fewer people rated than this number, or than a
+        percentage such as "10%" of the people with a rating in the table read, whatever the choice
+        of items. Rounded up: 10% of 943 people are 95. None: no more than `rare_items` asks for.
     attributes : {"none", "exact"}
         Whether personal attributes are released. With ``exact`` the release may only stand
         behind the query service.
@@ -160,8 +166,10 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         seed = resolve_seed(rng)
         chosen = ratings if self.items is None else self.items.apply(ratings)
         split_items(chosen.items, self.sensitive)
-        table = prepare(chosen, self.k, None, self.rare_items).ratings
-        refuse_rare(chosen, table, self.sensitive, self.k)
+        raters = count_of(self.item_support, int(np.count_nonzero(ratings.user_support)))
+        ready = prepare(chosen, self.k, None, self.rare_items, item_support=raters or None)
+        table = ready.ratings
+        refuse_rare(chosen, ready, self.sensitive, self.k)
         if self.l > 0:
             refuse_above_bound(table, split_items(table.items, self.sensitive)[1], self.l)
         records = by_content(table, seed, exact_names(table, self.attributes))

@@ -171,6 +171,19 @@ class Made(Shown):
         people = counted(self.figures["records"] - nobodys, "user")
         return f"{people} and {counted(nobodys, 'record')} that are nobody's"
 
+    @property
+    def _item_support(self) -> int | str | None:
+        support: int | str | None = self.release.manifest.config.get("item_support")
+        return support
+
+    def _raters(self, whose: str) -> str:
+        """Say how many raters an item needed."""
+        k, support = f"{self.figures['k']} {whose}", self._item_support
+        if support is None:
+            return k
+        needed = f"{support} of all users" if isinstance(support, str) else f"{support:,} users"
+        return needed if self.release.manifest.rare_items == "keep" else f"{k} or {needed}"
+
     def _left_out(self) -> str:
         f, parts = self.figures, []
         if f["users_dropped"]:
@@ -179,10 +192,13 @@ class Made(Shown):
             # the others may have rated them
             whose = "of those who stay" if f["method"] == "suppress" else "users"
             rare = counted(f["rare_items_dropped"], "item")
-            parts.append(f"{rare} that fewer than {f['k']} {whose} rated")
+            parts.append(f"{rare} that fewer than {self._raters(whose)} rated")
         if f["users_deleted"]:
             parts.append(f"{counted(f['users_deleted'], 'user')} who could not be hidden so")
         left = f"Left out: {', '.join(parts)}. " if parts else ""
+        if self._item_support is not None and f["gone_left_out"] is not None:
+            gone = percent(f["gone_left_out"])
+            left += f"Of all ratings {gone} are on items or of people left out. "
         nobodys = f["invented_records"]
         if nobodys is None:
             return left

@@ -170,11 +170,15 @@ def _about(manifest: Manifest) -> str:
         f"cell{' and quasi-identifier' * bool(manifest.quasi_identifiers)}",
     ]
     inside = {each.key: each for each in private_figures(manifest)}
-    if manifest.rare_items == "keep":
+    support = manifest.config.get("item_support")
+    if manifest.rare_items == "keep" and support is None:
         del inside["rare_items_dropped"]
     shown = [f for f in inside.values() if f.value != "none" or f.unit == "share"]
     lines += [f"- {each.title}: {each.text}. {each.meaning}" for each in shown]
-    if manifest.rare_items == "keep":
+    if support is not None:
+        raters = f"{in_markdown(str(support))}{' of the' * isinstance(support, str)} people"
+        lines.append(f"- Items that fewer than {raters} rated were left out")
+    elif manifest.rare_items == "keep":
         lines.append("- Items that very few people rated were kept at the owner's wish")
     return "\n".join(lines) + "\n"
 

@@ -42,6 +42,7 @@ METHODS = st.builds(
     profile=st.sampled_from(["pooled", "padded", "model", "simple"]),
     weights=st.sampled_from([None, "uniform"]),
     rare_items=st.sampled_from(["drop", "keep"]),
+    item_support=st.sampled_from([None, 4, "30%"]),
     slack=st.sampled_from([0, 1]),
     factors=st.sampled_from([1, 3]),
 )

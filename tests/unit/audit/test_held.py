@@ -103,6 +103,7 @@ LIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("left", {"config": {"eps": 0.5}}),
         ("left", {"config": {"sensitive": ["1", "2"]}}),
         ("left", {"config": {"sensitive": []}}),
+        ("grouped", {"config": {"item_support": "10%"}}),
     ],
     "layout": [("grouped", {"layout": "record"})],
     "audience": [("grouped", {"audience": "query"})],

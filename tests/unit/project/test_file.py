@@ -85,6 +85,17 @@ def test_everything_that_is_wrong_is_told_in_the_order_of_the_lines() -> None:
     assert [each.split(":")[0].split()[-1] for each in wrong(text)] == ["1", "2", "3", "5"]
 
 
+def test_an_item_support_is_a_number_or_a_percentage() -> None:
+    text = "version = 2\n[data]\nratings = 'r.csv'\n[release]\nk = 5\nitem-support = {}\n"
+    for said, kept in (("95", 95), ("'95'", 95), ("'10.0 %'", "10%")):
+        project, problems = parse_project(text.format(said), {})
+        assert (project.release["item_support"], problems) == (kept, [])
+    for said in ("0", "0.1", "'101%'", "'abc'", "true"):
+        assert "line 6: item-support = " in wrong(text.format(said))[0]
+    given = {"STARSHADE_SET_RELEASE_ITEM_SUPPORT": "10%"}
+    assert parse_project(text.format("95"), given)[0].release["item_support"] == "10%"
+
+
 def test_a_section_is_no_value() -> None:
     assert wrong("data = 3\n[release]\nk = 5")[0] == f"{NAME}, line 1: data: is a section"
 

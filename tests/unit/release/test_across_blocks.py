@@ -138,6 +138,7 @@ def test_no_item_has_fewer_raters_than_the_greatest_k(claimed: tuple[int, ...], 
     facts: dict[str, Any] = {
         "claims": [{"model": "m", "parameters": {"k": k}} for k in claimed] + [{"parameters": {}}],
         "rare_items": asked,
+        "config": {},
     }
     if asked == "drop" and max(claimed) > 3:
         with pytest.raises(Failed, match="an item rated by fewer than 4 users"):

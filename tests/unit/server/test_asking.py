@@ -148,6 +148,13 @@ def test_every_choice_is_one_for_the_class_too(
         method_of(told)
 
 
+@pytest.mark.parametrize("method", [entry.name for entry in METHODS])
+def test_every_method_has_an_item_support(method: str) -> None:
+    said = {"method": method} | ({"eps": "1"} if method in ("interval", "suppress") else {})
+    assert settings(RELEASE, **said, item_support="10%")["config"]["item_support"] == "10%"
+    assert "item_support" not in settings(RELEASE, **said)["config"]
+
+
 @pytest.mark.parametrize(
     ("asking", "said", "at"),
     [
@@ -172,6 +179,7 @@ def test_every_choice_is_one_for_the_class_too(
         (RELEASE, {"distinct": "2"}, "attributes"),
         (RELEASE, {"attributes": "generalized", "distinct": "2"}, "sensitive_attributes"),
         (RELEASE, {"rare_items": "eat"}, "rare_items"),
+        (RELEASE, {"item_support": "101%"}, "item_support"),
         (RELEASE, {"attributes": "generalized", "rare_values": "keep"}, "rare_values"),
     ],
 )
@@ -343,7 +351,8 @@ def test_a_path_is_read_where_the_system_finds_it(tmp_path: Path) -> None:
                               "items_predictive": "100"}),
         ("release", RELEASE, {"attributes": "generalized", "distinct": "2", "hierarchy": "range",
                               "sensitive_attributes": ["age", "zip <code>"],
-                              "rare_items": "keep", "rare_values": "blank"}),
+                              "rare_items": "keep", "rare_values": "blank",
+                              "item_support": "10%"}),
     ],
 )  # fmt: skip
 def test_what_was_asked_can_be_asked_again(

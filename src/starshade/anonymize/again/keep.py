@@ -10,7 +10,7 @@ import numpy as np
 from starshade.anonymize.settings import RareItems
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.arrays import Bools, Ints
-from starshade.naming import aside, named
+from starshade.naming import aside, called, named
 from starshade.plain import counted
 from starshade.progress import note
 from starshade.ratings.levels import on_scale
@@ -20,6 +20,7 @@ from starshade.ratings.vocabulary import Vocabulary, union
 from starshade.release.build import Provenance
 from starshade.release.manifest import Claim, Manifest, config_of, private_config_of
 from starshade.release.table import Chain, Release, chain_of
+from starshade.setting import count_of
 
 Shortfall = Literal["invent", "withhold"]
 
@@ -33,7 +34,8 @@ class Kept:
     kept group. `left` (n_groups,): whether anybody ever left it, or was forgotten. `row`
     (n_groups,): its class in the release before, -1 where it was not in it. `withheld`,
     `without_rating`: people with ratings on these items who cannot be released, and people without.
-    `chain`: of the release before.
+    `fewest`: raters of the least rated of these items; `everybody`: people with a rating on any
+    item; released or not. `chain`: of the release before.
     """
 
     ratings: Ratings
@@ -43,6 +45,8 @@ class Kept:
     row: Ints
     withheld: int
     without_rating: int
+    fewest: int
+    everybody: int
     chain: Chain
     before: Release
 
@@ -85,7 +89,12 @@ class Kept:
         """Return what is said of a method's release of these people."""
         rare = bool((self.ratings.item_support < method.k).any())
         asked: RareItems = "keep" if rare else method.rare_items
-        chosen = replace(method, items=listed_items(list(self.ratings.items)), rare_items=asked)
+        chosen = replace(
+            method,
+            items=listed_items(list(self.ratings.items)),
+            rare_items=asked,
+            item_support=self._item_support(method),
+        )
         resolved["shortfall"] = shortfall
         return Provenance(
             method=method.name,
@@ -97,6 +106,19 @@ class Kept:
             users_without_rating=self.without_rating,
             users_deleted=self.withheld,
         )
+
+    def _item_support(self, method: Any) -> int | str | None:
+        """Return the item support that these items have; None, with a note, where they do not."""
+        raters = count_of(method.item_support, self.everybody)
+        if self.fewest >= raters:
+            support: int | str | None = method.item_support
+            return support
+        note(
+            f"{called('item_support')}: some items of the release before are rated by fewer than "
+            f"{raters:,} users now, and are kept: a release that continues another one has the "
+            "same items. No item support is recorded"
+        )
+        return None
 
 
 def keep(
@@ -166,6 +188,8 @@ def keep(
         row=row,
         withheld=table.n_users - len(users),
         without_rating=ratings.n_users - table.n_users,
+        fewest=int(table.item_support.min()),
+        everybody=int(np.count_nonzero(ratings.user_support)),
         chain=chain,
         before=before,
     )

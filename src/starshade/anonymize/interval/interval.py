@@ -69,6 +69,10 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
         Whether items rated by fewer than k users are left out.
+    item_support : int or str, optional
+        Whether more items are left out: those that fewer people rated than this number, or than a
+        percentage such as "10%" of the people with a rating in the table read, whatever the choice
+        of items. Rounded up: 10% of 943 people are 95. None: no more than `rare_items` asks for.
     attributes : {"none", "exact"}
         Whether personal attributes are released. With ``exact`` the release may only stand
         behind the query service.
@@ -117,9 +121,11 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
             No item is rated by k users, or l cannot be reached by merging groups.
         """
         seed = resolve_seed(rng)
-        ready = prepare(ratings, self.k, self.items, self.rare_items)
+        ready = prepare(
+            ratings, self.k, self.items, self.rare_items, item_support=self.item_support
+        )
         table = ready.ratings
-        refuse_rare(ratings, table, self.sensitive, self.k)
+        refuse_rare(ratings, ready, self.sensitive, self.k)
         records = by_content(table, seed, exact_names(table, self.attributes))
         moved, groups = self._moved(records.ratings, seed)
         release = record_release(

@@ -116,6 +116,10 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         Which items to release (`top_items`, `listed_items`); None: all of them.
     rare_items : {"drop", "keep"}
         Whether items rated by fewer than k users are left out.
+    item_support : int or str, optional
+        Whether more items are left out: those that fewer people rated than this number, or than a
+        percentage such as "10%" of the people with a rating in the table read, whatever the choice
+        of items. Rounded up: 10% of 943 people are 95. None: no more than `rare_items` asks for.
     slack : int
         Groups are made of k + slack, so that as many may leave before the next release.
 
@@ -228,7 +232,9 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         seed = resolve_seed(rng)
         kept = None
         if after is None:
-            ready = prepare(ratings, self.k, self.items, self.rare_items, self.slack)
+            ready = prepare(
+                ratings, self.k, self.items, self.rare_items, self.slack, self.item_support
+            )
             table = ready.ratings
         else:
             kept = self.who_stays(ratings, after, shortfall)

@@ -98,7 +98,9 @@ def anonymized_shards(
         place = engine.folder or held.enter_context(scratch_folder())
         seed = resolve_seed(rng)
         _check_memory(shards)
-        ready, counts = prepare_shards(shards, engine, method.k, method.rare_items, method.slack)
+        ready, counts = prepare_shards(
+            shards, engine, method.k, method.rare_items, method.slack, method.item_support
+        )
         table = ready.ratings
         step = step_of(method, table.scale)
         if method.factors not in (None, PredictiveAnonymizer.factors):

@@ -23,10 +23,16 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.shards.counts import Counts, counts_of
 from starshade.ratings.shards.kept import AnyShards, KeptShards
 from starshade.ratings.table import Ratings
+from starshade.setting import count_of
 
 
 def prepare_shards(
-    shards: AnyShards, engine: Engine, k: int, rare_items: RareItems, slack: int
+    shards: AnyShards,
+    engine: Engine,
+    k: int,
+    rare_items: RareItems,
+    slack: int,
+    item_support: int | str | None = None,
 ) -> tuple[Prepared[KeptShards], Counts]:
     """Do what `starshade.anonymize.prepare.prepare` does, and return what is counted of all too.
 
@@ -37,12 +43,14 @@ def prepare_shards(
     rated = int(counts.users[counts.support > 0].sum())
     refuse_few(rated, k, slack)
     k += slack
-    everything = rare_items == "keep"
-    kept = np.arange(shards.n_items) if everything else common_items(counts.items, k)
+    least = k if rare_items == "drop" else 0
+    raters = max(least, count_of(item_support, rated))
+    kept = common_items(counts.items, raters, least) if raters else np.arange(shards.n_items)
     stays = what_stays(shards, kept, engine)
     left, rare = sum(stays.users), shards.n_items - len(kept)
     if rare:
-        note_left_out(rare, rated - left, k)
+        share = 1 - stays.n_ratings / shards.n_ratings
+        note_left_out(rare, rated - left, raters, share)
     scale, values, codes = _scale(shards, stays.levels, stays.givers, k)
     sizes = stays.users, stays.n_ratings
     if isinstance(shards, KeptShards):
@@ -50,7 +58,7 @@ def prepare_shards(
     else:
         table = KeptShards(shards, kept, scale, values, codes, *sizes)
     counted = Counts(counts.support, counts.users, counts.items, stays.levels, counts.days)
-    return Prepared(table, rare, shards.n_users - left), counted
+    return Prepared(table, rare, shards.n_users - left, raters), counted
 
 
 class Stays(NamedTuple):

@@ -20,6 +20,7 @@ from starshade.release.verify.truth import (
     People,
     check_raters,
     check_stated,
+    left_out,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ class _Truth:
 
     def __init__(self, written: Written, private: Private, facts: dict[str, Any]) -> None:
         self.people = People(written, private)
-        check_raters(self.people.raters, facts)
+        people = int(self.people.sizes.sum())
+        check_raters(self.people.raters, facts, people, left_out(private))
         self.facts, self.kind, self.exact = facts, facts.get("profile"), private.exact
         self.class_of_record = written.group_of_record
         self.least: int = facts["config"].get("min_raters", 1)

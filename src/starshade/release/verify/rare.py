@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade.release.verify.rows import Written
+from starshade.release.verify.rows import Failed, Written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +25,16 @@ def claimed_k(facts: dict[str, Any], otherwise: int = 1) -> int:
     """Return the largest k that any claim names."""
     claimed = [claim["parameters"]["k"] for claim in facts["claims"] if "k" in claim["parameters"]]
     return max(claimed, default=otherwise)
+
+
+def least_raters(facts: dict[str, Any], people: int) -> int:
+    """Return how many of so many people must have rated an item, by the item support stated."""
+    support = facts["config"].get("item_support", 0)
+    if type(support) is int and support >= 0:
+        return support
+    if not isinstance(support, str) or not re.fullmatch(r"\d{1,3}(\.\d{1,12})?%", support):
+        raise Failed("rare items", "an item support that is neither a number nor a percentage")
+    return ceil(Fraction(support.removesuffix("%")) * people / 100)
 
 
 def after_blanks(original: Ratings, facts: dict[str, Any]) -> Ratings:

@@ -19,6 +19,7 @@ from starshade.release.verify.truth import (
     check_link,
     check_rare,
     check_stated,
+    left_out,
     ratings_of,
     users_by_record,
 )
@@ -172,7 +173,7 @@ def check_changes(
     if not exact:
         check_stated(private.exact.invented_cells, share, "is invented")
     check_attributes(written.attributes, original.attributes, private.link.record)
-    check_rare(original, facts)
+    check_rare(original, facts, left_out(private))
 
 
 def _true_rows(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.release.verify.rare import claimed_k
+from starshade.release.verify.rare import claimed_k, least_raters
 from starshade.release.verify.rows import Failed, Written
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def check_truth(
         check_stated(private.exact.invented_cells, invented / max(len(raters), 1), "is invented")
     elif invented:
         raise Failed("truth", "a cell that nobody of its class rated")
-    check_rare(original, facts)
+    check_rare(original, facts, left_out(private))
 
 
 def check_link(written: Written, private: Private) -> Ratings:
@@ -157,16 +157,31 @@ def check_attributes(
             raise Failed("truth", "a personal attribute that is not the user's")
 
 
-def check_rare(original: Ratings, facts: dict[str, Any]) -> None:
-    """Check that no item is released that fewer than k users rated, unless that was asked for."""
-    check_raters(np.bincount(original.columns, minlength=original.n_items), facts)
+def left_out(private: Private) -> int:
+    """Return how many people may have rated released items and are in no release, or forgotten."""
+    return private.exact.users_deleted + len(private.forgotten)
 
 
-def check_raters(raters: NDArray[np.int64], facts: dict[str, Any]) -> None:
-    """Check the same of items that so many users rated."""
+def check_rare(original: Ratings, facts: dict[str, Any], left: int = 0) -> None:
+    """Check that no item is released that fewer users rated than the settings say.
+
+    `left`: of `left_out`.
+    """
+    raters = np.bincount(original.columns, minlength=original.n_items)
+    check_raters(raters, facts, original.n_users, left)
+
+
+def check_raters(
+    raters: NDArray[np.int64], facts: dict[str, Any], people: int, left: int = 0
+) -> None:
+    """Check the same of items that so many of the released people rated."""
     k = claimed_k(facts, otherwise=0)
     if facts["rare_items"] != "keep" and raters.min(initial=k) < k:
         raise Failed("rare items", f"an item rated by fewer than {k} users")
+    # the item support is that of all people, those left out among them
+    least = least_raters(facts, people + left)
+    if raters.min(initial=least) + left < least:
+        raise Failed("rare items", f"an item rated by fewer than {least} users")
 
 
 def check_stated(stated: float | None, found: float, what: str) -> None:

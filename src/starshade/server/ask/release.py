@@ -31,7 +31,7 @@ from starshade.server.ask.asking import (
 )
 from starshade.server.ask.personal import personal_config, personal_settings
 from starshade.server.forms import Choice, Setting
-from starshade.setting import settings_of
+from starshade.setting import setting_of, settings_of
 
 _PLAIN = {
     "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
@@ -134,10 +134,13 @@ _RARE_ITEMS = field_from(
     more=True,
     only_for=having(METHODS, "rare_items"),
 )
+_ITEM_SUPPORT = field_from(
+    GroupingSettings, "item_support", more=True, only_for=having(METHODS, "item_support")
+)
 _PERSONAL = {setting.name for setting in settings_of(GroupingSettings)}
 #: what has a field of its own, or is not offered, of each method
 ASKED = {
-    entry.name: {"k", "items", "rare_items", "attributes"}
+    entry.name: {"k", "items", "rare_items", "item_support", "attributes"}
     | (_PERSONAL if entry.name in GROUPING else set())
     | ({"eps", "sensitive", "l", "nulls"} if entry.name in WITH_EPS else set())
     | ({"profile"} if entry.name in PREDICTIVE else set())
@@ -170,6 +173,7 @@ _LIMITS = (
 _REST = (
     *_LIMITS,
     _RARE_ITEMS,
+    _ITEM_SUPPORT,
     *others(METHODS, ASKED),
     field_from(
         AuditSettings,
@@ -254,6 +258,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     config = given_only({name: values.get(name) for name in names})
     method = find(METHODS, values["method"], "method")
     config |= config_of(method, METHODS, ASKED[method.name], values)
+    config |= _item_support(values.get("item_support"), errors)
     config |= _sensitive_items(values, errors) | personal_config(values, errors)
     items = values.get("items") or values.get(PREDICTIVE_ITEMS)
     return {
@@ -303,6 +308,15 @@ def _limits(text: str, errors: dict[str, str]) -> list[str]:
         message = error.message.partition(": ")[2]
         errors["limit"] = f"Not possible: {message}. {error.advice}"
     return texts
+
+
+def _item_support(text: str | None, errors: dict[str, str]) -> dict[str, Any]:
+    support = setting_of(GroupingSettings, "item_support")
+    if text is None:
+        return {}
+    if not support.allows(text):
+        errors["item_support"] = f"Give {support.allowed}."
+    return {"item_support": text}
 
 
 def _sensitive_items(values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
