@@ -38,8 +38,8 @@ PART = ".part"
 _ATTEMPTS = 100  # at a name that others keep sweeping away
 _TOKEN = re.compile("[0-9a-f]{16}")
 _KINDS = ("scratch", "kernels")
-#: kernels hold no ratings
-_LEFT = re.compile(r"(?:\.(?:tmp|runs|rows|journal)|starshade-scratch)-(?:.*-)?[0-9a-f]{16}")
+#: what is in the making, or finished, beside the results
+_LEFT = re.compile(r"\.(?:tmp|runs|rows|journal)-(?:.*-)?[0-9a-f]{16}")
 _IN_MEMORY = 2**28  # bytes of an array that is not worth a file
 _mapped: WeakSet[mmap.mmap] = WeakSet()
 
@@ -116,10 +116,10 @@ def is_temporary(name: str, prefix: str) -> bool:
 
 
 def leftovers(folders: Iterable[Path]) -> list[Path]:
-    """List what lies in folders, and where scratch is kept, and may be of runs that were killed."""
+    """List what lies in folders and may be of runs that were killed; sweep the scratch folders."""
     sweep_scratch()
     found: set[Path] = set()
-    for folder in (*folders, _temporary()):
+    for folder in {each.resolve() for each in folders}:
         with suppress(OSError):
             found |= {folder / name for name in os.listdir(folder) if _LEFT.fullmatch(name)}
     return sorted(found)

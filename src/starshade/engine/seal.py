@@ -27,13 +27,13 @@ SEAL = hashlib.sha256().digest_size  # bytes before what is sealed
 def user_key() -> bytes | None:
     """Return this user's key, made at the first use; None: there is no place to keep it.
 
-    It lies in ``$XDG_STATE_HOME/starshade`` (``~/.local/state`` where that is not set). One that
-    others could have read or written is replaced.
+    It lies in ``$XDG_STATE_HOME/starshade``, or where that is no whole path in
+    ``~/.local/state/starshade``. One that others could have read or written is replaced.
     """
-    state = os.environ.get("XDG_STATE_HOME")
-    home = Path(state) if state else Path("~/.local/state").expanduser()
-    folder = home / _FOLDER
-    with suppress(OSError, RuntimeError):  # no home; or it cannot be written
+    with suppress(OSError, RuntimeError, ValueError):  # no home; or it cannot be written
+        state = os.environ.get("XDG_STATE_HOME", "")
+        home = Path(state) if os.path.isabs(state) else Path("~/.local/state").expanduser()
+        folder = home / _FOLDER
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = os.lstat(folder)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
@@ -68,34 +68,27 @@ def seal(content: bytes | memoryview, name: str, key: bytes) -> bytes:
     Examples
     --------
     >>> key = b"k" * 32
-    >>> sealed = seal(b"done", "shard 3", key) + b"done"
-    >>> unseal(sealed, "shard 3", key), unseal(sealed, "shard 4", key)
-    (b'done', None)
+    >>> seal(b"done", "shard 3", key) == seal(b"done", "shard 4", key)
+    False
     """
     digest = _digest(name, key)
     digest.update(content)
     return digest.digest()
 
 
-def unseal(sealed: bytes, name: str, key: bytes) -> bytes | None:
-    """Return the content behind its digest; None: it was not sealed so with this key."""
-    content = sealed[SEAL:]
-    return content if hmac.compare_digest(sealed[:SEAL], seal(content, name, key)) else None
-
-
 def read_sealed(path: Path, key: bytes) -> bytes | None:
     """Return what a file holds that was sealed under its name; None: no such file, or another."""
     with suppress(OSError), _opened(path) as file:
-        return unseal(file.read(), path.name, key)
+        if _fits(file, path.name, key):  # first, whatever its size
+            file.seek(SEAL)
+            return file.read()
     return None
 
 
 def is_sealed(path: Path, key: bytes) -> bool:
     """Tell whether a file was sealed under its name, whatever its size."""
     with suppress(OSError), _opened(path) as file:
-        sealed = file.read(SEAL)
-        found = hashlib.file_digest(file, lambda: _digest(path.name, key))
-        return hmac.compare_digest(sealed, found.digest())
+        return _fits(file, path.name, key)
     return False
 
 
@@ -142,6 +135,12 @@ def _entries(folder: Path) -> list[Path]:
             inside = entry.is_dir(follow_symlinks=False)
             found += _entries(Path(entry.path)) if inside else [Path(entry.path)]
     return found
+
+
+def _fits(file: BufferedReader, name: str, key: bytes) -> bool:
+    sealed = file.read(SEAL)
+    found = hashlib.file_digest(file, lambda: _digest(name, key))
+    return hmac.compare_digest(sealed, found.digest())
 
 
 def _digest(name: str, key: bytes) -> hmac.HMAC:

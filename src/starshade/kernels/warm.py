@@ -100,8 +100,11 @@ def cache_place(sources: Path) -> Path | None:
     own = f"{sources.name}_{hashlib.sha1(str(sources).encode()).hexdigest()}"
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(chosen) / own
-    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    for place in (sources / "__pycache__", home / "numba" / own):
+    places = [sources / "__pycache__"]
+    with suppress(RuntimeError):  # there is no home
+        home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        places.append(home / "numba" / own)
+    for place in places:
         if os.access(_nearest(place), os.W_OK):
             return place
     return None

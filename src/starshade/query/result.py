@@ -94,8 +94,8 @@ class QueryResult(Shown):
         if self.value is None and self.low is None and self.high is None:
             return f"{self.aggregate}: null. {self.reason}"
         return (
-            f"{self.aggregate} = {_spelled(self.value)} is to be expected; on the original it "
-            f"{self._ends()}, {self._rests()}."
+            f"{self.aggregate} = {_spelled(self.value)} is to be expected; on the original "
+            f"ratings of the people released it {self._ends()}, {self._rests()}."
         )
 
     def _ends(self) -> str:

@@ -21,6 +21,7 @@ from starshade.engine.files import Desks, left_in
 from starshade.engine.job import Job
 from starshade.engine.journal import Journal, journal_in
 from starshade.engine.local import Local
+from starshade.kernels import warm
 from starshade.ratings.places.done import Done
 from tests.house.floors import SRC
 from tests.unit.engine.test_local import JOB, TABLES, Shards, Stopped, many, pairs, some
@@ -217,3 +218,26 @@ def test_deep_folders_of_a_stranger_stop_nothing(tmp_path: Path) -> None:
     assert some(tmp_path, resume=True)[1] == [0, 1, 2, 3, 4]
     gc.collect()
     subprocess.run(["rm", "-rf", *tmp_path.iterdir()], check=True)
+
+
+@pytest.mark.parametrize("state", ["", "relative", ".", "~nobody/x"])
+def test_without_a_home_there_is_no_key(
+    state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", state)
+    monkeypatch.setattr(Path, "expanduser", _no_home)
+    assert seal.user_key() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def _no_home(_: Path) -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
+def test_without_a_home_kernels_are_kept_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Path, "expanduser", _no_home)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert warm.cache_place(tmp_path) == tmp_path / "__pycache__"

@@ -375,3 +375,29 @@ def test_a_journal_from_a_stranger_moves_and_removes_nothing_else(pair, kind: st
     assert mine.read_text() == "precious"
     assert names(first.parent) == ["mine", "receipt"]
     assert names(second.parent) == ["release"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/tmp/\0/release", "/tmp/\ud800/release", "/etc/passwd/release", f"/{'a' * 300}/release"],
+)
+def test_a_journal_that_names_no_place_is_removed(pair, place: str) -> None:
+    first, second = pair
+    planted = second.parent / f"{atomic.hidden('moves', second.name)}{'0' * 16}"
+    temporary = place.replace("release", f".tmp-release-{'0' * 16}")
+    planted.write_text(json.dumps({"moves": [[temporary, place, "a"]], "journals": []}))
+    write(first, second)
+    assert names(second.parent) == ["release"]
+
+
+def test_a_journal_that_is_a_folder_or_leads_to_all_files_is_removed(pair) -> None:
+    first, second = pair
+    token = "0" * 16
+    (second.parent / f"{atomic.hidden('moves', second.name)}{token}").mkdir()
+    link = second.parent / f"{atomic.hidden('tmp', second.name)}{token}"
+    link.symlink_to("/")
+    moves = [[str(link), str(second), "a"]]
+    planted = second.parent / f"{atomic.hidden('moves', second.name)}{'1' * 16}"
+    planted.write_text(json.dumps({"moves": moves, "journals": []}))
+    write(first, second)
+    assert [name for name in names(second.parent) if "moves" in name] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -172,3 +173,30 @@ def test_what_was_changed_since_is_made_again(
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
     convert_to_shards(tmp_path / "ratings.csv", tmp_path / "s", 2, resume=True)
     assert_same(read_ratings(tmp_path / "s"), read_ratings(tmp_path / "whole"))
+
+
+@pytest.mark.parametrize("how", ["pipe", "endless", "huge", "folder"])
+def test_a_key_that_is_none_is_not_waited_for(tmp_path: Path, how: str) -> None:
+    planted = tmp_path / f".runs-s-{'0' * 16}"
+    planted.mkdir()
+    os.mkfifo(planted / "sorted.json")
+    if how == "pipe":
+        os.mkfifo(planted / "key")
+    elif how == "endless":
+        (planted / "key").symlink_to("/dev/zero")
+    elif how == "huge":
+        with (planted / "key").open("wb") as file:
+            file.truncate(10 * 2**30)
+    else:
+        (planted / "key").mkdir()
+    convert_to_shards(csv_of(tmp_path), tmp_path / "s", 2, resume=True)
+    assert len(read_ratings(tmp_path / "s").users) == 20
+
+
+def test_who_writes_the_same_place_is_told_at_the_start(tmp_path: Path) -> None:
+    source, (listener, watching) = csv_of(tmp_path), listening()
+    asked = {"source": str(source), "shards": 2}
+    with watching, unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False):  # type: ignore[attr-defined]
+        with unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False):
+            pass
+    assert [note for note in listener.notes if note.startswith("another run is writing")]

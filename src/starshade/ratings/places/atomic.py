@@ -273,7 +273,9 @@ def recover(place: Place) -> None:
                 with suppress(OSError), orphan(temporary) as left:
                     if mark_of(move.temporary) == move.mark:
                         remove(temporary, left)
-        end([*journals, path])
+        end(journals)
+        with suppress(OSError):
+            remove(path, handle)  # a stranger may have made it a folder
 
 
 def _read(handle: int) -> tuple[list[Move], list[Path]]:
@@ -281,7 +283,9 @@ def _read(handle: int) -> tuple[list[Move], list[Path]]:
         payload = json.loads(os.read(handle, _MOST))
         moves = [Move(*map(str, move)) for move in payload["moves"]]
         journals = list(map(Path, payload["journals"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
+        for text in (*payload["journals"], *(text for move in payload["moves"] for text in move)):
+            os.fsencode(text)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return [], []  # not whole: nothing had been moved yet
     names = {(os.path.dirname(move.place), os.path.basename(move.place)) for move in moves}
     ours = all(move.mark and _is_beside(move.temporary, move.place, "tmp") for move in moves)
@@ -304,14 +308,14 @@ def mark_of(path: str) -> str:
     """Return what a file or folder is known again by; empty where nothing is.
 
     Names, inodes, and of files their sizes and times of change: whoever writes to one, or
-    replaces it, leaves something else.
+    replaces it, leaves something else. Empty, too, for what cannot be a path here.
     """
     digest = hashlib.sha256()
     try:
         _add(digest, path, "")
-    except FileNotFoundError:
+    except (OSError, ValueError):
         return ""
-    for folder, folders, files in os.walk(path):
+    for folder, folders, files in () if os.path.islink(path) else os.walk(path):
         folders.sort()
         for name in (*folders, *sorted(files)):
             _add(digest, os.path.join(folder, name), name)

@@ -16,9 +16,11 @@ on from. A folder is taken over only by the very same command, and of it only wh
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass
@@ -44,9 +46,10 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.shards.runs import Run, Runs
 from starshade.ratings.shards.sort import Sorted
 from starshade.ratings.table import ReadReport
-from starshade.scratch import FULL, make_folder, orphans, own, remove, sweep
+from starshade.scratch import FULL, is_temporary, make_folder, orphans, own, remove, sweep
 
 _SORTED = "sorted.json"
+_LONGEST_KEY = 64
 _PLAIN = ("on_duplicate", "said", "show_values", "item_names", "lineage")
 
 
@@ -171,6 +174,8 @@ def unfinished_beside(
     journal = Journal(folder, key_for(place.path))
     done = Done(journal if key is not None else Journal(None), key or "")
     try:
+        if not resume and _at_work(place.parent, prefix, folder):
+            note(f"another run is writing {place} too: only the first to end will have it")
         taken = resume and key is not None and _take_over(place.parent, prefix, folder, done)
         if resume and (taken or not os.path.lexists(place)):
             note("going on with what was finished" if taken else "beginning anew")
@@ -211,6 +216,14 @@ def unfinished_beside(
         os.close(handle)
 
 
+def _at_work(parent: Path, prefix: str, own: Path) -> bool:
+    """Tell whether others write to the same place: what killed runs left was swept."""
+    with suppress(OSError):
+        names = set(os.listdir(parent)) - {own.name}
+        return any(is_temporary(name, prefix) for name in names)
+    return False
+
+
 def _key(asked: Mapping[str, Any]) -> str | None:
     """Return what a conversion is known again by; None: its sources may be others next time."""
     marks: dict[str, Any] = {}
@@ -225,6 +238,16 @@ def _key(asked: Mapping[str, Any]) -> str | None:
     return key_of(marks)
 
 
+def _key_in(left: Path) -> str | None:
+    """Return what a conversion wrote down that it is known again by; None: nothing."""
+    with suppress(FileNotFoundError):
+        status = (left / "key").lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LONGEST_KEY:
+            raise OSError(errno.EINVAL, "is no key")
+        return (left / "key").read_text(encoding="utf-8")
+    return None
+
+
 def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> bool:
     """Move what the same conversion had finished into a folder; remove its other remains.
 
@@ -233,8 +256,8 @@ def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> bool:
     taken = False
     for left, handle in orphans(parent, prefix):
         with suppress(OSError):
-            in_place, key = done.is_left_in(left), left / "key"
-            if not in_place and key.exists() and key.read_text(encoding="utf-8") != done.key:
+            in_place, key = done.is_left_in(left), _key_in(left)
+            if not in_place and key is not None and key != done.key:
                 continue
             if not taken and (in_place or (left / _SORTED).exists()):
                 for entry in left.iterdir():
