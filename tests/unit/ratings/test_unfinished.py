@@ -196,7 +196,10 @@ def test_a_key_that_is_none_is_not_waited_for(tmp_path: Path, how: str) -> None:
 def test_who_writes_the_same_place_is_told_at_the_start(tmp_path: Path) -> None:
     source, (listener, watching) = csv_of(tmp_path), listening()
     asked = {"source": str(source), "shards": 2}
-    with watching, unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False):  # type: ignore[attr-defined]
-        with unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False):
-            pass
+    with (
+        watching,  # type: ignore[attr-defined]
+        unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False),
+        unfinished_beside(Place.of(tmp_path / "s"), asked, resume=False),
+    ):
+        pass
     assert [note for note in listener.notes if note.startswith("another run is writing")]
