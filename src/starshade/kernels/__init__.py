@@ -15,8 +15,9 @@ Every kernel has a slow twin in ``tests/naive/`` and also runs interpreted
 
 import os
 
-from starshade.kernels.warm import prepare_cache
+from starshade.kernels.warm import prepare_cache, refuse_variables
 
+refuse_variables()
 # before Numba is loaded, or any kernel declared
 os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", "omp tbb workqueue")
 prepare_cache()

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starshade.errors import ConfigError
 from starshade.progress import insist
 from starshade.scratch import keep_scratch
 
@@ -80,6 +81,23 @@ def kernel_cache() -> KernelCache:
         ready=sum(map(_is_ready, kernels)),
         kernels=len(kernels),
     )
+
+
+def refuse_variables() -> None:
+    """Refuse environment variables that Numba and NumPy cannot be loaded with.
+
+    Raises
+    ------
+    ConfigError
+        One is no whole number, or too small.
+    """
+    for name, least in (("NUMBA_NUM_THREADS", 1), ("SOURCE_DATE_EPOCH", 0)):
+        value = os.environ.get(name, str(least))
+        if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
+            raise ConfigError(
+                f"{name}={value[:40]!r}: must be a whole number, {least} or more",
+                advice="Correct that environment variable, or unset it.",
+            )
 
 
 def prepare_cache() -> None:

@@ -241,3 +241,15 @@ def test_without_a_home_kernels_are_kept_elsewhere(
     monkeypatch.setattr(Path, "expanduser", _no_home)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     assert warm.cache_place(tmp_path) == tmp_path / "__pycache__"
+
+
+@pytest.mark.parametrize("name", ["NUMBA_NUM_THREADS", "SOURCE_DATE_EPOCH"])
+@pytest.mark.parametrize("value", ["-1", "x", "9" * 30, ""])
+def test_variables_that_numba_cannot_be_loaded_with_are_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(errors.ConfigError, match=f"^{name}="):
+        warm.refuse_variables()
+    monkeypatch.setenv(name, "1")
+    warm.refuse_variables()
