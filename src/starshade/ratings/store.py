@@ -35,6 +35,7 @@ from pydantic import Field, TypeAdapter
 
 from starshade._version import __version__
 from starshade.errors import InputError
+from starshade.files.parquet import open_texts, read_texts
 from starshade.files.side import STORE_COLUMN, STORE_MANIFEST, open_side, read_side
 from starshade.progress import announced
 from starshade.ratings.levels import code_type
@@ -164,7 +165,7 @@ def table_of(
         levels=load(path, "levels"),
         days=days,
         first_day=manifest.first_day,
-        attributes=_attributes(path) if _ATTRIBUTES in manifest.files else None,
+        attributes=_attributes(path, manifest.users) if _ATTRIBUTES in manifest.files else None,
         item_names=names,
         lineage=manifest.lineage,
         report=stored_report(manifest.report, named),
@@ -299,11 +300,13 @@ def _cells(
     return indptr, columns, codes, days
 
 
-def _attributes(path: Path) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    with open_side(path / _ATTRIBUTES, STORE_COLUMN) as file:  # Python's: a name need not be UTF-8
-        return pq.ParquetFile(file).read()
+def _attributes(path: Path, users: int) -> pa.Table:
+    place = path / _ATTRIBUTES
+    with open_side(place, STORE_COLUMN) as file:  # Python's: a name need not be UTF-8
+        stored, schema = open_texts(file, str(place), InputError)
+        if stored.metadata.num_rows != users:
+            raise ValueError("attributes of other users")
+        return read_texts(stored, schema, str(place), InputError)
 
 
 class Manifest(CheckedManifest):

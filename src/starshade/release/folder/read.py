@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.errors import ConfigError, ReleaseError
+from starshade.files.parquet import open_texts, read_texts
 from starshade.files.side import RELEASE_MANIFEST, read_side
 from starshade.plain import counted
 from starshade.progress import announced, task
@@ -296,10 +297,9 @@ def _read_records(path: Path, manifest: Manifest) -> tuple[NDArray[np.int64], pa
     import pyarrow as pa
 
     fields = [("record", pa.int64()), ("group", pa.int64())]
-    table = read_table(path / "records.parquet", fields, rows=manifest.records, more=True)
+    names = manifest.attribute_columns
+    table = read_table(path / "records.parquet", fields, rows=manifest.records, more=names)
     attributes = table.drop_columns(["record", "group"])
-    if tuple(attributes.column_names) != manifest.attribute_columns:
-        raise ReleaseError("records.parquet: personal attributes other than release.json names")
     generalized = (*manifest.quasi_identifiers, *manifest.sensitive_attributes)
     if generalized != (manifest.attribute_columns if manifest.attributes == "generalized" else ()):
         raise ReleaseError("release.json: quasi-identifiers and sensitive attributes are not those")
@@ -319,26 +319,26 @@ _TOGETHER = 2**22  # bytes of profiles taken over together
 
 
 def read_table(
-    path: Path, fields: list[tuple[str, Any]], *, rows: int | None = None, more: bool = False
+    path: Path,
+    fields: list[tuple[str, Any]],
+    *,
+    rows: int | None = None,
+    more: tuple[str, ...] | None = None,
 ) -> pa.Table:
-    """Read a Parquet file that must have these columns (and, if `more`, others behind).
+    """Read a Parquet file that must have these columns, and the personal attributes `more` behind.
 
     `rows`: how many it must have, which its end says: a small file may hold very many.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     names = [name for name, _ in fields]
     try:
         with path.open("rb") as file:  # Python's: a name need not be UTF-8
-            stored = pq.ParquetFile(file)
+            stored, schema = open_texts(file, path.name, ReleaseError)
+            _refuse_columns(path, schema, fields, more)
             _refuse_rows(path, stored.metadata, rows)
-            table = stored.read()
+            table = read_texts(stored, schema, path.name, ReleaseError)
         table.validate(full=True)
-        if table.column_names[: len(names)] != names or (
-            not more and len(table.column_names) > len(names)
-        ):
-            raise ReleaseError(f"{path.name}: its columns are not {', '.join(names)}")
         for i, (name, kind) in enumerate(fields):
             table = table.set_column(i, name, table.column(name).cast(kind))
     except (pa.ArrowException, OSError, UnicodeDecodeError):
@@ -347,6 +347,23 @@ def read_table(
         if name in names and table.column(name).null_count:
             raise ReleaseError(f"{path.name}: a null in the column {name}")
     return table
+
+
+def _refuse_columns(
+    path: Path, schema: pa.Schema, fields: list[tuple[str, Any]], more: tuple[str, ...] | None
+) -> None:
+    """Refuse other columns than these, and bytes of another width, before anything is decoded."""
+    import pyarrow as pa
+
+    names = [name for name, _ in fields]
+    if schema.names[: len(names)] != names or (more is None and len(schema.names) > len(names)):
+        raise ReleaseError(f"{path.name}: its columns are not {', '.join(names)}")
+    if more is not None and tuple(schema.names[len(names) :]) != more:
+        raise ReleaseError(f"{path.name}: personal attributes other than release.json names")
+    wanted = dict(fields)
+    for field in schema:
+        if pa.types.is_fixed_size_binary(field.type) and field.type != wanted.get(field.name):
+            raise ReleaseError(f"{path.name}: no Parquet file as a release has it")
 
 
 def _refuse_rows(path: Path, stored: Any, rows: int | None) -> None:
@@ -433,6 +450,8 @@ def _read_levels(path: Path, sizes: NDArray[np.int64], n_items: int) -> NDArray[
             file = pq.ParquetFile(raw, buffer_size=_BUFFER)
             if file.schema_arrow.names != ["group", "size", "profile"]:
                 raise ReleaseError(f"{path.name}: its columns are not group, size, profile")
+            if file.schema_arrow.field("profile").type != pa.binary(n_items):
+                raise ReleaseError(f"{path.name}: no Parquet file as a release has it")
             if file.metadata.num_rows != len(sizes):
                 raise ReleaseError(f"{path.name}: not a row for each class of records.parquet")
             keys = file.read(columns=["group", "size"])

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.errors import ReleaseError
+from starshade.files.parquet import open_texts
 from starshade.release.verify.profiles import blocks_of
 from starshade.release.verify.rows import (
     Cell,
@@ -210,13 +212,12 @@ class _Rows:
 def _read(place: Path, columns: list[str], written: Written) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a table, after an empty batch; columns and types must be as they are."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     types = _TYPES | {"item": "int64" if all(map(is_plain, written.items)) else "string"}
     try:
         with place.open("rb") as file:
-            stored = pq.ParquetFile(file)
-            told = [(field.name, str(field.type)) for field in stored.schema_arrow]
+            stored, schema = open_texts(file, place.name, ReleaseError)
+            told = [(field.name, str(field.type)) for field in schema]
             if told != [(name, types[name]) for name in columns] or stored.metadata.metadata:
                 raise _wrong(place, "other columns, or notes of its own")
             yield pa.RecordBatch.from_pylist([], schema=stored.schema_arrow)

@@ -1,10 +1,10 @@
 """The independent verifier: reads what was written and counts everything again.
 
-Apart from the checksum of ``release.json`` and the bands of a share it shares no code with what
-builds, checks, writes and reads releases: plain PyArrow, Python and NumPy, its own reading of the
-masks, its own comparison of rows. What it finds is what a release may claim. A check that fails on
-a release that was just written is a bug of ours (`InternalError`); on a folder found on disk it is
-damage (`ReleaseError`). Messages name checks and counts, never ids.
+Apart from the checksum of ``release.json``, the bands of a share and the bound on texts it shares
+no code with what builds, checks, writes and reads releases: plain PyArrow, Python and NumPy, its
+own reading of the masks, its own comparison of rows. What it finds is what a release may claim. A
+check that fails on a release that was just written is a bug of ours (`InternalError`); on a folder
+found on disk it is damage (`ReleaseError`). Messages name checks and counts, never ids.
 """
 
 from __future__ import annotations
