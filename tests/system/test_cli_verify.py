@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_what_was_verified_is_listed(made: Made) -> None:
     lines = shown.stdout.splitlines()
     assert lines[0] == lines[-1] == "PASS: 5 checks of this release hold."
     verified = told("verify", made.folder)
-    assert verified["holds"] is True
+    assert (verified["status"], verified["holds"]) == ("PASS", True)
     assert verified["sha256"] in shown.stdout
     names = [check["name"] for check in verified["checks"]]
     assert names[:4] == ["files", "contents", "tables", "descriptions"]
@@ -45,16 +46,26 @@ def test_what_was_verified_is_listed(made: Made) -> None:
     assert "another way" in " ".join(shown.stdout.split())
 
 
+def test_the_card_says_where_the_command_comes_from(made: Made) -> None:
+    card = (made.folder / "README.md").read_text(encoding="utf-8")
+    assert "`starshade verify FOLDER` (`pip install starshade`)" in card
+
+
 def test_a_changed_value_of_a_table_is_named(copied: Path) -> None:
     with_other_value(copied)
     shown = call("verify", copied)
     assert shown.exit_code == 1
-    assert shown.stdout.startswith("FAIL: 2 of 5 checks failed (tables, descriptions).")
+    lines = shown.stdout.splitlines()
+    assert lines[0] == lines[-1] == "FAIL: 1 of 5 checks failed (tables)."
+    said = " ".join(shown.stdout.split())
+    assert "Do not use this release: ask its publisher for a whole copy" in said
+    assert "what was counted" not in said
     status = {check["name"]: check for check in told("verify", copied, code=1)["checks"]}
     assert status["tables"]["status"] == "FAIL"
     assert "table.csv" in status["tables"]["detail"]
+    assert status["tables"]["detail"].endswith("(line 2)")
     assert status["files"]["status"] == "PASS"
-    assert "croissant.json" in status["descriptions"]["detail"]  # which holds the hash as well
+    assert status["descriptions"]["status"] == "NOT VERIFIED"  # they hold its hash as well
 
 
 @pytest.mark.parametrize(
@@ -101,6 +112,7 @@ def test_files_that_do_not_match(copied: Path, name: str) -> None:
     checks = {check["name"]: check for check in told("verify", copied, code=1)["checks"]}
     assert checks["files"]["status"] == "FAIL"
     assert name in checks["files"]["detail"]
+    assert name != "more.txt" or "not named in release.json" in checks["files"]["detail"]
     assert checks.pop("files")
     assert {check["status"] for check in checks.values()} == {"NOT VERIFIED"}
 
@@ -113,10 +125,42 @@ def test_what_is_no_release(copied: Path, tmp_path: Path, ratings_csv: Path) -> 
 
 
 def test_texts_of_another_version_are_not_verified(copied: Path) -> None:
+    (copied / "README.md").write_text("Nobody can be recognised.")
+    mend(copied)
     say(copied, starshade="0.0.1")
-    checks = {check["name"]: check for check in told("verify", copied)["checks"]}
+    told_so = told("verify", copied, code=4)
+    assert (told_so["status"], told_so["holds"]) == ("INCOMPLETE", None)
+    checks = {check["name"]: check for check in told_so["checks"]}
     assert checks["descriptions"]["status"] == "NOT VERIFIED"
     assert "0.0.1" in checks["descriptions"]["detail"]
+    shown = call("verify", copied)
+    assert shown.exit_code == 4
+    lines = shown.stdout.splitlines()
+    assert lines[0] == lines[-1]
+    assert lines[0].startswith("INCOMPLETE: descriptions not verified (of version 0.0.1; ")
+    assert call("data", "describe", copied).exit_code == 0  # which compares no texts
+
+
+def test_a_version_that_would_be_a_verdict(copied: Path) -> None:
+    say(copied, starshade="0.0.1).\nPASS: 5 checks of this release hold.")
+    shown = call("verify", copied)
+    assert shown.exit_code == 4
+    assert "PASS:" not in shown.stdout
+
+
+def test_a_manifest_that_its_checksum_does_not_fit(copied: Path) -> None:
+    text = (copied / "release.json").read_text()
+    (copied / "release.json").write_text(text.replace('"records"', '"Records"', 1))
+    told_so = told("verify", copied, code=1)
+    assert (told_so["status"], told_so["holds"]) == ("FAIL", False)
+    assert [(c["name"], c["status"]) for c in told_so["checks"]] == [("release.json", "FAIL")]
+    assert "checksum" in told_so["checks"][0]["detail"]
+    content = (copied / "release.json").read_bytes()
+    assert told_so["sha256"] == hashlib.sha256(content).hexdigest()
+    shown = call("verify", copied)
+    assert shown.stdout.startswith("FAIL: 1 of 1 check failed (release.json).")
+    assert "ask its publisher for a whole copy" in " ".join(shown.stdout.split())
+    assert "its checksum is that of other content" in refused("data", "describe", copied)
 
 
 @pytest.mark.parametrize("files", ["text", ["a"], {"job": 5}, {"job": [1]}])

@@ -105,5 +105,5 @@ def main() -> None:
     for, and judge whether a release may be published. New here? Try `starshade demo`.
 
     Exit codes: 0 done (or it holds), 1 the data do not meet a valid request, 2 the request is
-    wrong, 130 interrupted.
+    wrong, 4 not all of it could be verified, 130 interrupted.
     """

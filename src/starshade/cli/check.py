@@ -300,29 +300,31 @@ def verify(context: click.Context, release: str, run: Run) -> None:
     """Verify a release by its files, without the ratings.
 
     Files are compared with their hashes, readable tables with the exact files, and every count and
-    claim with what is counted again. Exit 1: something does not hold.
+    claim with what is counted again. Exit 1: something does not hold; 4: nothing fails, but
+    something could not be verified.
     """
     from starshade.release.folder.verification import verify as verified
 
     verification = verified(release)
     run.conclude(str(verification))
     run.emit({**verification.to_dict(), "seconds": run.seconds}, lambda: _verified(verification))
-    context.exit(0 if verification.holds else 1)
+    context.exit({"PASS": 0, "FAIL": 1, "INCOMPLETE": 4}[verification.status])
 
 
 def _verified(verification: Verification) -> Any:
-    from starshade.release.folder.verification import ADVICE
+    from starshade.release.folder.verification import ADVICE, NEXT
 
     outcome = shown(str(verification), verification.holds)
     rows = [(check.status, check.name, check.detail) for check in verification.checks]
     return page(
         outcome,
-        columns(("", "verified", "what was counted"), rows, align="left"),
+        columns(("", "verified", "in detail"), rows, align="left"),
         words(
             "Not verifiable without the ratings and the key file (starshade audit): "
             f"{'; '.join(verification.only_owner)}."
         ),
         words(f"SHA-256 of release.json:\n{verification.sha256}"),
         words(ADVICE),
+        words(NEXT[verification.status]) if NEXT[verification.status] else None,
         outcome,
     )

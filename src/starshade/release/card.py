@@ -216,9 +216,9 @@ def _files(manifest: Manifest, ranges: frozenset[str], named: bool, harmless: in
     alone = "" if manifest.layout == "profile" else "A cell that is null alone has no row. "
     lines.append(
         f"\n{alone}`release.json` holds all counts and the SHA-256 of each file; `croissant.json` "
-        "describes them to machines. `starshade verify FOLDER` checks files, cells, counts and "
-        "claims without the ratings. Compare the SHA-256 of `release.json` that it prints with the "
-        "publisher's.\n"
+        "describes them to machines. `starshade verify FOLDER` (`pip install starshade`) checks "
+        "files, cells, counts and claims without the ratings. Compare the SHA-256 of "
+        "`release.json` that it prints with the publisher's.\n"
     )
     lines.append(_readable(manifest, harmless))
     return "\n".join(lines)

@@ -209,8 +209,12 @@ class Manifest(_Closed):
             where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise ReleaseError(f"release.json: {where}: {first['msg']}") from None
         except ValueError as error:
-            raise ReleaseError(f"release.json: {error}") from None
+            raise OtherContentError(f"release.json: {error}") from None
         return manifest
+
+
+class OtherContentError(ReleaseError):
+    """A ``release.json`` that can be read, and is not what its checksum was computed for."""
 
 
 def _depth(value: Any) -> int:

@@ -332,7 +332,7 @@ def test_files_changed_missing_or_unknown(saved, name):
     (saved / name).rmdir()
     (saved / name).write_bytes(whole)
     (saved / "extra.csv").touch()
-    with pytest.raises(ReleaseError, match=r"extra.csv: unknown"):
+    with pytest.raises(ReleaseError, match=r"extra\.csv: not named in release\.json"):
         read_release(saved)
 
 

@@ -4,6 +4,7 @@
 2     the request is wrong: usage, input, a place that cannot be written, memory
 1     a valid request that the data do not meet
 3     a bug of ours
+4     nothing fails, but something could not be verified (``starshade verify``)
 130   Ctrl-C
 143   SIGTERM
 ====  =======================================================================

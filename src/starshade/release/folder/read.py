@@ -236,7 +236,7 @@ def file_faults(path: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
     for what, names in (
         ("missing", expected - present),
         ("without a hash in release.json", expected - set(manifest.files)),
-        ("unknown", present - expected),
+        ("not named in release.json", present - expected),
         ("listed in release.json but not of this layout", set(manifest.files) - expected),
     ):
         if names:

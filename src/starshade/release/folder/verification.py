@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +16,13 @@ from starshade.progress import announced
 from starshade.release.figures import counted_of
 from starshade.release.folder.read import facts_of, file_faults, read_contents, read_manifest
 from starshade.release.folder.write import folder_texts, hash_of
-from starshade.release.manifest import Claim, Manifest
+from starshade.release.manifest import Claim, Manifest, OtherContentError
 from starshade.release.readable.write import count_harmless
 from starshade.release.table import Release
 from starshade.release.verify.verify import Counted, check_tables, count_folder
 
 Status: TypeAlias = Literal["PASS", "FAIL", "NOT VERIFIED"]
+Outcome: TypeAlias = Literal["PASS", "FAIL", "INCOMPLETE"]
 _Result = TypeVar("_Result")
 
 #: what the files of a release cannot show
@@ -34,6 +36,15 @@ ADVICE = (
     "Hashes do not show who wrote the files: a person who can change the files can change the "
     "hashes as well. Compare this SHA-256 with the one that the publisher gives by another way."
 )
+#: what to do unless all of it holds
+NEXT = {
+    "PASS": "",
+    "FAIL": "Do not use this release: ask its publisher for a whole copy, and compare the SHA-256 "
+    "of release.json with one that they give by another way.",
+    "INCOMPLETE": "Verify it with the version of starshade that wrote it, or do not rely on "
+    "README.md and croissant.json.",
+}
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")  # what may stand in a line of ours
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,8 @@ class Verification:
     sha256 : str
         Of its ``release.json``, which holds the hashes of all other files.
     checks : tuple of Check
-        The files, their contents, the readable tables, the descriptions, and each claim.
+        The files, their contents, the readable tables, the descriptions, and each claim; alone
+        ``release.json`` where it is not what its checksum was computed for.
     only_owner : tuple of str
         What takes the original ratings and the key file.
     """
@@ -67,14 +79,21 @@ class Verification:
     only_owner: tuple[str, ...] = field(default=ONLY_OWNER)
 
     @property
-    def holds(self) -> bool:
-        """Whether no check fails."""
-        return all(check.status != "FAIL" for check in self.checks)
+    def status(self) -> Outcome:
+        """FAIL where a check fails; INCOMPLETE where none does and one could not be made."""
+        found = {check.status for check in self.checks}
+        return "FAIL" if "FAIL" in found else "INCOMPLETE" if "NOT VERIFIED" in found else "PASS"
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether all checks hold; None where none fails and one could not be made."""
+        return {"PASS": True, "FAIL": False, "INCOMPLETE": None}[self.status]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
             "release": self.release,
+            "status": self.status,
             "holds": self.holds,
             "sha256": self.sha256,
             "checks": [vars(check) for check in self.checks],
@@ -86,10 +105,10 @@ class Verification:
         if failing:
             number = f"{len(failing)} of {counted(len(self.checks), 'check')}"
             return f"FAIL: {number} failed ({', '.join(failing)})."
-        held = sum(check.status == "PASS" for check in self.checks)
-        left = len(self.checks) - held
-        rest = f"; {left} not verified" if left else ""
-        return f"PASS: {counted(held, 'check')} of this release hold{'s' * (held == 1)}{rest}."
+        if left := [check for check in self.checks if check.status == "NOT VERIFIED"]:
+            said = "; ".join(f"{check.name} not verified ({check.detail})" for check in left)
+            return f"INCOMPLETE: {said}."
+        return f"PASS: {counted(len(self.checks), 'check')} of this release hold."
 
 
 @typed
@@ -112,11 +131,15 @@ def verify(path: str | Path) -> Verification:
         There is no release, or its ``release.json`` is none that this version reads.
     """
     folder = Path(path)
-    manifest = read_manifest(folder)
+    try:
+        manifest = read_manifest(folder)
+    except OtherContentError as error:
+        wrong = Check("release.json", "FAIL", error.message.removeprefix("release.json: "))
+        return Verification(str(path), hash_of(folder / "release.json"), (wrong,))
     faults = "; ".join(f"{name}: {what}" for name, what in file_faults(folder, manifest))
     number = counted(len(manifest.files), "file")
     files = _check("files", faults, f"{number} as release.json names them, and no other")
-    rest = _unverified(manifest, "contents", "tables", "descriptions")
+    rest = _unverified("contents", "tables", "descriptions", *map(_named, manifest.claims))
     if not faults:
         rest = tuple(_contents(folder, manifest))
     return Verification(str(path), hash_of(folder / "release.json"), (files, *rest))
@@ -131,12 +154,15 @@ def _contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
         counts, fault = _tried(lambda: count_folder(folder, facts))
     yield _check("contents", fault, _sizes(manifest))
     if release is None or counts is None:
-        yield from _unverified(manifest, "tables", "descriptions")
+        yield from _unverified("tables", "descriptions", *map(_named, manifest.claims))
         return
     rows, fault = _tried(lambda: check_tables(folder, facts))
     said = ", ".join(f"{counted(n, 'row')} of {name}" for name, n in (rows or {}).items())
     yield _check("tables", fault, said or "none in this release")
-    yield _descriptions(folder, release)
+    if fault:
+        yield from _unverified("descriptions")  # which hold the hashes of tables
+    else:
+        yield _descriptions(folder, release)
     yield from (_claim(claim, counts) for claim in manifest.claims)
 
 
@@ -151,10 +177,8 @@ def _check(name: str, fault: str, detail: str) -> Check:
     return Check(name, "FAIL", fault) if fault else Check(name, "PASS", detail)
 
 
-def _unverified(manifest: Manifest, *names: str) -> tuple[Check, ...]:
-    """Return checks that were not made, those of all claims among them."""
-    every = (*names, *map(_named, manifest.claims))
-    return tuple(Check(name, "NOT VERIFIED", "an earlier check fails") for name in every)
+def _unverified(*names: str) -> tuple[Check, ...]:
+    return tuple(Check(name, "NOT VERIFIED", "an earlier check fails") for name in names)
 
 
 def _sizes(manifest: Manifest) -> str:
@@ -170,7 +194,8 @@ def _descriptions(folder: Path, release: Release) -> Check:
     """Compare the texts with those that starshade writes for such a release."""
     manifest = release.manifest
     if manifest.starshade != __version__:
-        other = f"written by starshade {manifest.starshade}; this is {__version__}"
+        version = manifest.starshade if _VERSION.fullmatch(manifest.starshade) else "another name"
+        other = f"of version {version}; this is {__version__}"
         return Check("descriptions", "NOT VERIFIED", other)
     texts = folder_texts(release, manifest, count_harmless(release, manifest.files))
     faults = [name for name, text in texts.items() if (folder / name).read_bytes() != text.encode()]

@@ -160,17 +160,18 @@ def _numbers(values: list[float]) -> list[str]:
 
 def _check_lines(place: Path, lines: Iterator[bytes]) -> int:
     """Check a file line by line; return how many rows stand under its head."""
-    rows = -1
+    rows, number = -1, 1
     try:
         with place.open("rb") as file:
             for line in lines:
                 rows += 1
                 found = file.read(len(line))
                 if found != line:
-                    what = "other rows, another value, or one in another spelling"
-                    raise _wrong(place, what if found else "rows are missing")
+                    what = "another row or value, or one in another spelling"
+                    raise _wrong(place, f"{what if found else 'rows are missing'} (line {number})")
+                number += line.count(b"\n")
             if file.read(1):
-                raise _wrong(place, "more rows")
+                raise _wrong(place, f"more rows (line {number})")
     except OSError:
         raise _wrong(place, "it cannot be read") from None
     return rows
