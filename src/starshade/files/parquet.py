@@ -7,7 +7,7 @@ take is counted, and only then is each row given its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _ENCODINGS = frozenset({"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY", "B
 
 
 def open_texts(
-    file: BinaryIO, name: str, error: type[UserError]
+    file: IO[bytes], name: str, error: type[UserError]
 ) -> tuple[pq.ParquetFile, pa.Schema]:
     """Open Parquet so that texts are read as dictionaries; return it with the schema as stored.
 

@@ -255,6 +255,8 @@ def _fill(folder: Path, ratings: Ratings, arrays: Arrays, kind: Kind, lineage: s
 
         content = io.BytesIO()
         pq.write_table(ratings.attributes, content)
+        # what could not be read again is refused now
+        read_texts(*open_texts(content, _ATTRIBUTES, InputError), _ATTRIBUTES, InputError)
         files[_ATTRIBUTES] = write_bytes(folder / _ATTRIBUTES, [content.getvalue()])
     manifest = Manifest(
         kind=kind,

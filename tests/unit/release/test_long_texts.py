@@ -147,3 +147,11 @@ def test_attributes_of_a_store(tmp_path: Path) -> None:
     (place / "store.json").write_text(json.dumps({**facts, "crc32": _checksum(facts)}))
     with pytest.raises(InputError, match=r"attributes\.parquet: a text of 1,048,577 bytes"):
         open_store(place)
+
+
+def test_a_store_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> None:
+    ratings = table([{0: 4.0}, {0: 3.0}], Scale(1, 5, 1))
+    object.__setattr__(ratings, "attributes", pa.table({"job": ["a", "x" * LONG]}))
+    with pytest.raises(InputError, match=r"attributes\.parquet: a text of 1,048,577 bytes"):
+        write_store(ratings, tmp_path / "store")
+    assert not (tmp_path / "store").exists()
