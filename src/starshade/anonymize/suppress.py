@@ -247,7 +247,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
         return text + (f", l = {self.l:g}" if self.l > 0 else "") + f", nulls = {self.nulls}"
 
     def _advice(self) -> str:
-        ways = ["a smaller k", "a larger eps", "fewer items (top:10)"]
+        ways = ["a smaller k", "a larger eps", "fewer items"]
         if self.nulls == "strict":
             ways.append(
                 "nulls ignore, which lets records be alike that did not rate the same items"
