@@ -46,18 +46,13 @@ def open_texts(
 
 def read_texts(stored: pq.ParquetFile, schema: pa.Schema, name: str, error: Any) -> pa.Table:
     """Read all that `open_texts` opened, with its texts written out."""
-    import pyarrow as pa
-
     table = stored.read()
     for column in table.columns:
         n, size = 0, 0
         for texts in (each for chunk in column.chunks for each in _dictionaries(chunk)):
             n, size = n + len(texts), size + _bytes_of(texts, name, error)
         _refuse_many(size, n, name, error)
-    try:
-        return table.cast(schema)
-    except pa.ArrowNotImplementedError:
-        raise error(f"{name}: a column of a type that starshade does not write") from None
+    return table.cast(schema)
 
 
 def _refuse_many(size: int, n: int, name: str, error: type[UserError]) -> None:
@@ -85,7 +80,5 @@ def _dictionaries(array: pa.Array) -> Iterator[pa.DictionaryArray]:
     elif pa.types.is_struct(array.type):
         for i in range(array.type.num_fields):
             yield from _dictionaries(array.field(i))
-    elif pa.types.is_map(array.type):
-        yield from (*_dictionaries(array.keys), *_dictionaries(array.items))
     elif pa.types.is_nested(array.type):
         yield from _dictionaries(array.flatten())

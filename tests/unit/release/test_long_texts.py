@@ -121,18 +121,6 @@ def test_texts_in_lists_count_as_often_as_they_stand_there(
             parquet.read_texts(stored, schema, "a", InputError)
 
 
-def test_one_long_list_in_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    MAKERS["value lists"]().save(tmp_path / "out")
-    cells = pq.read_table(tmp_path / "out" / "cells.parquet")
-    lists = pa.array([[1.0] * 2**12, *[None] * (len(cells) - 1)])
-    at = cells.column_names.index("values")
-    cells = cells.set_column(at, "values", lists)
-    pq.write_table(cells, tmp_path / "out" / "cells.parquet", store_schema=False)
-    mend(tmp_path / "out")
-    monkeypatch.setattr(read, "_VALUES", 2**10)
-    assert f" values in a column of {len(cells)} rows" in failing(tmp_path / "out")
-
-
 def test_attributes_of_a_store(tmp_path: Path) -> None:
     people = pa.table({"job": ["a", "b"], "age": [1.0, 2.0]})
     ratings = table([{0: 4.0}, {0: 3.0}], Scale(1, 5, 1))

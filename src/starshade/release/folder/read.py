@@ -50,8 +50,6 @@ _BY_CLASS = ("k-anonymity", "review-graph")  # whose claims state the least clas
 _SLACK = 1e-12
 _BUFFER = 2**20  # bytes read at a time
 _LARGE = 2**28  # bytes from which on a file is looked at before it is read
-_VALUES = 2**22  # values in a column that need no look at its rows
-_LIST = 2**16  # values of a list on average, where nothing else says how many
 _ENDS = {".parquet": b"PAR1"}  # all others are texts, of which the last line ends
 
 
@@ -326,12 +324,10 @@ def read_table(
     *,
     rows: int | None = None,
     more: tuple[str, ...] | None = None,
-    longest: int = _LIST,
 ) -> pa.Table:
     """Read a Parquet file that must have these columns, and the personal attributes `more` behind.
 
-    `rows`: how many it must have, which its end says: a small file may hold very many. `longest`:
-    how many values a list has on average at most, where there are many.
+    `rows`: how many it must have, which its end says: a small file may hold very many.
     """
     import pyarrow as pa
 
@@ -340,7 +336,7 @@ def read_table(
         with path.open("rb") as file:  # Python's: a name need not be UTF-8
             stored, schema = open_texts(file, path.name, ReleaseError)
             _refuse_columns(path, schema, fields, more)
-            _refuse_rows(path, stored.metadata, rows, longest)
+            _refuse_rows(path, stored.metadata, rows)
             table = read_texts(stored, schema, path.name, ReleaseError)
         table.validate(full=True)
         for i, (name, kind) in enumerate(fields):
@@ -370,18 +366,12 @@ def _refuse_columns(
             raise ReleaseError(f"{path.name}: no Parquet file as a release has it")
 
 
-def _refuse_rows(path: Path, stored: Any, rows: int | None, longest: int) -> None:
-    """Refuse another number of rows than is said, too long lists, and more than memory holds."""
-    n = stored.num_rows
-    groups = [stored.row_group(i) for i in range(stored.num_row_groups)]
-    values = [
-        sum(group.column(i).num_values for group in groups) for i in range(stored.num_columns)
-    ]
+def _refuse_rows(path: Path, stored: Any, rows: int | None) -> None:
+    """Refuse another number of rows than is said, and more than memory holds."""
+    n, columns = stored.num_rows, stored.num_columns
     if rows is not None and n != rows:
         raise ReleaseError(f"release.json says {rows:,} {path.stem}, the files hold {n:,}")
-    if (most := max(values, default=0)) > max(_VALUES, longest * n):
-        raise ReleaseError(f"{path.name}: {most:,} values in a column of {counted(n, 'row')}")
-    if (needed := 8 * sum(values)) > _LARGE:
+    if (needed := 8 * n * columns) > _LARGE:
         refuse_large(f"{path.name} of {counted(n, 'row')}", needed, held=0)
 
 
@@ -395,8 +385,7 @@ def read_cells(
     by_record = manifest.layout == "record"
     keys = [("group", pa.int64())] + ([("record", pa.int64())] if by_record else [])
     fields = [*keys, ("item", pa.string()), *content_fields(scale)]
-    # a cell lists ratings of its members
-    table = read_table(path / "cells.parquet", fields, longest=len(group))
+    table = read_table(path / "cells.parquet", fields)
     sizes = np.ones(len(group), np.int64) if by_record else np.bincount(group).astype(np.int64)
     row = table.column("record" if by_record else "group").to_numpy()
     if len(row) and not 0 <= row.min() <= row.max() < len(sizes):
