@@ -104,8 +104,8 @@ def make(folder: Path) -> None:
         "anonymize r.csv --method k-exchange --items top:8 --k 5 --out release --private key.json",
         "anonymize shards --method predictive --k 5 --out srel --private skey.json",
     ):
-        process = start(words, folder)
-        assert process.wait() == 0, words
+        code, _, err = ended(start(words, folder))
+        assert code == 0, err
     shutil.copy(folder / "key.json", folder / "old.json")
 
 

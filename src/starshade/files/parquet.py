@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-#: bytes that all texts of a column may take, and a file unpacked; more only where there are very many
-#: of usual length
+#: bytes that all texts of a column, and a file unpacked, may take; more only where there are very
+#: many values of usual length
 MOST_TEXT = 2**28
 LONGEST_TEXT = 2**20  # bytes of one text
 _USUAL = 2**8  # bytes of a text on average

@@ -150,7 +150,10 @@ def ids_in(name: str, arrays: Mapping[str, NDArray[Any]]) -> Vocabulary:
 
 def load_ids(folder: Path, name: str) -> Vocabulary:
     """Read what `ids_as_arrays` laid out."""
-    return Vocabulary(load(folder, f"{name}.integers"), load_texts(folder, name))
+    integers = load(folder, f"{name}.integers")
+    if integers.dtype != np.int64:
+        raise ValueError("ids of another kind")
+    return Vocabulary(integers, load_texts(folder, name))
 
 
 def on_threads(work: Callable[[str], Any], names: Sequence[str]) -> dict[str, Any]:
