@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -187,33 +188,15 @@ def kill_once(command: Command, folder: Path, before: float, wanted: str) -> str
     return ""
 
 
-def try_kills(
-    n: int, seed: int = 1, commands: tuple[Command, ...] = (*COMMANDS, AUDIT)
-) -> tuple[Counter[str], list[Fault]]:
+def try_kills(n: int, seed: int = 1) -> tuple[Counter[str], list[Fault]]:
     """Kill so many times, command by command in turn."""
-    calls, faults, draw = Counter[str](), list[Fault](), random.Random(seed)
-    with tempfile.TemporaryDirectory() as top:
-        source = Path(top) / "source"
-        source.mkdir()
-        make(source)
-        known: dict[str, tuple[float, str]] = {}
-        for number in range(n):
-            command = commands[number % len(commands)]
-            if command.words not in known:
-                own = _copy(source, Path(top) / "whole")
-                began = time.perf_counter()
-                code, out, err = ended(start(command.words, own))
-                assert code in command.exits, err
-                known[command.words] = time.perf_counter() - began, result_of(command, own, out)
-                shutil.rmtree(own)
-            seconds, wanted = known[command.words]
-            own = _copy(source, Path(top) / "own")
-            calls[command.words[:42]] += 1
-            instant = draw.uniform(0.2, 1.05) * seconds
-            if fault := kill_once(command, own, instant, wanted):
-                faults.append(Fault(command.words[:42], f"after {instant:.2f} s", fault))
-            shutil.rmtree(own)
-    return calls, faults
+    draw = random.Random(seed)
+
+    def once(command: Command, own: Path, seconds: float, wanted: str) -> tuple[str, str]:
+        instant = draw.uniform(0.2, 1.05) * seconds
+        return f"after {instant:.2f} s", kill_once(command, own, instant, wanted)
+
+    return _in_turn(n, once)
 
 
 def race_once(command: Command, folder: Path, processes: int, wanted: str) -> str:
@@ -241,29 +224,41 @@ def race_once(command: Command, folder: Path, processes: int, wanted: str) -> st
     return ""
 
 
-def try_races(
-    n: int, seed: int = 1, commands: tuple[Command, ...] = (*COMMANDS, AUDIT)
-) -> tuple[Counter[str], list[Fault]]:
+def try_races(n: int, seed: int = 1) -> tuple[Counter[str], list[Fault]]:
     """Start two or three at once, so many times, command by command in turn."""
-    calls, faults, draw = Counter[str](), list[Fault](), random.Random(seed)
+    draw = random.Random(seed)
+
+    def once(command: Command, own: Path, _: float, wanted: str) -> tuple[str, str]:
+        processes = draw.choice((2, 3))
+        return f"{processes} at once", race_once(command, own, processes, wanted)
+
+    return _in_turn(n, once)
+
+
+def _in_turn(
+    n: int, once: Callable[[Command, Path, float, str], tuple[str, str]]
+) -> tuple[Counter[str], list[Fault]]:
+    """Try commands in turn, each beside what it takes and gives when it is left alone."""
+    calls, faults, commands = Counter[str](), list[Fault](), (*COMMANDS, AUDIT)
     with tempfile.TemporaryDirectory() as top:
         source = Path(top) / "source"
         source.mkdir()
         make(source)
-        known: dict[str, str] = {}
+        known: dict[str, tuple[float, str]] = {}
         for number in range(n):
             command = commands[number % len(commands)]
             if command.words not in known:
                 own = _copy(source, Path(top) / "whole")
+                began = time.perf_counter()
                 code, out, err = ended(start(command.words, own))
                 assert code in command.exits, err
-                known[command.words] = result_of(command, own, out)
+                known[command.words] = time.perf_counter() - began, result_of(command, own, out)
                 shutil.rmtree(own)
             own = _copy(source, Path(top) / "own")
             calls[command.words[:42]] += 1
-            processes = draw.choice((2, 3))
-            if fault := race_once(command, own, processes, known[command.words]):
-                faults.append(Fault(command.words[:42], f"{processes} at once", fault))
+            how, fault = once(command, own, *known[command.words])
+            if fault:
+                faults.append(Fault(command.words[:42], how, fault))
             shutil.rmtree(own)
     return calls, faults
 

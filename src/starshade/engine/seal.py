@@ -2,7 +2,7 @@
 
 What a killed run had finished lies in or beside a store, and a store may come from anybody, with
 files that look finished. So every such file begins with a keyed digest (HMAC-SHA256), whose key
-lies elsewhere, in a folder for this user alone. What does not fit its digest is made again.
+lies elsewhere, in a folder for this user alone. What does not fit its digest is recomputed.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class Parts:
         place = self._folder / f"{sha256(own).hexdigest()[:32]}{_PART}"
         key, kept = key_for(self._folder), None
         if os.path.lexists(place) and (kept := read_sealed(place, key)) is None:
-            note(f"{place}: damaged, or not written by you here: it is made again")
+            note(f"{place}: damaged, or not written by you here: it is recomputed")
             place.unlink()
         if kept is None:
             made: dict[str, Any] = {key: np.asarray(value) for key, value in make().items()}
