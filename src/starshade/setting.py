@@ -103,6 +103,11 @@ class Setting:
     # another setting and the choice of it that this one is only for; its help begins with that
     beside: tuple[str, str] | None = None
     private: bool = False  # the owner's receipt records it, the manifest does not
+    formerly: str = ""  # an older name, taken with a note
+
+    def renamed(self, before: str, now: str) -> str:
+        """Say that an older name was used."""
+        return f"{before} is now called {now}: {self.help[:1].lower()}{self.help[1:]}"
 
     @property
     def bounds(self) -> str:

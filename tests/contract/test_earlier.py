@@ -27,7 +27,7 @@ def stored(ratings: Ratings, lineage: str | None) -> Ratings:
 
 def audited(folder: Path, mine: Ratings, method: Any, *earlier: Path) -> dict[str, Any]:
     method.anonymize(mine, rng=1).save(folder / "new", private=folder / "new.json")
-    judge = Audit(known=(1,), targets=5, rounds=0)
+    judge = Audit(known=(1,), targets=5, shadows=0)
     return judge.run(
         mine, folder / "new", private=folder / "new.json", earlier=earlier, rng=0
     ).to_dict()

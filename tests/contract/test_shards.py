@@ -201,8 +201,8 @@ WORKS = {
     "structure": _attack(StructureAttack(theta=0.5, absent=True)),
     "homogeneity": _attack(HomogeneityAttack(sensitive=[0, 3])),
     "homogeneity, by structure": _attack(HomogeneityAttack(by="structure", theta=0.4)),
-    "membership": _attack(MembershipAttack(rounds=3), parts=40),
-    "inference": _attack(InferenceAttack(rounds=3, questions=4), parts=20),
+    "membership": _attack(MembershipAttack(shadows=3), parts=40),
+    "inference": _attack(InferenceAttack(shadows=3, questions=4), parts=20),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
     "likelihood on a release": _on_release(Likelihood(absent=True)),
     "link existence": _ask_all(LinkExistence()),
@@ -222,7 +222,7 @@ WORKS = {
     "measure with a probe": Work(
         lambda ratings: measure_all(RELEASE, ratings, probe=PROBE), _measured, parts=60
     ),
-    "audit": _audit(Audit(known=[2], targets=20, rounds=0)),
+    "audit": _audit(Audit(known=[2], targets=20, shadows=0)),
     "k-anonymity": _check(KAnonymity(k=2)),
     "review-graph": _check(ReviewGraph(k=2)),
     "k-eps": _check(KEpsAnonymity(k=3, eps=1, full=True)),
@@ -342,7 +342,7 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
 
 
 def made_again(shards: Shards, engine: Engine) -> Any:
-    attack = MembershipAttack(rounds=2, method=METHOD)
+    attack = MembershipAttack(shadows=2, method=METHOD)
     return _told(attack_shards(attack, made_of(shards, RELEASE), rng=1, engine=engine))
 
 
@@ -353,7 +353,7 @@ def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
     assert killed == once
     assert not list(store.glob(".journal-*"))
     if len(open_shards(store)) == 1:
-        attack = MembershipAttack(rounds=2, method=METHOD)
+        attack = MembershipAttack(shadows=2, method=METHOD)
         assert once == _told(attack.run(RELEASE, original=RATINGS, rng=1))
 
 
@@ -367,7 +367,7 @@ def test_what_is_kept_of_one_method_is_no_answer_of_another(tmp_path: Path, part
 
     def of_one_then_another(shards: Shards, engine: Engine) -> Any:
         method = next(methods, other)
-        attack = MembershipAttack(rounds=2, method=method)
+        attack = MembershipAttack(shadows=2, method=method)
         return _told(attack_shards(attack, made_of(shards, RELEASE), rng=1, engine=engine))
 
     found, deaths = going_on(tmp_path / "s", of_one_then_another, parts)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import mean, median
 from typing import Any
 
-from scipy.stats import binomtest
+from scipy.stats import beta
 
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -93,10 +94,55 @@ def shadow_of(data: Ratings | Release, made_of: Ratings, spread: float | None) -
     return Shadow(named, sizes, set(keys), levels.tolist(), scale.minimum, spread)
 
 
-def score(release: Shadow, reference: Shadow, facts: Sequence[Fact]) -> float:
-    """How much better somebody fits a release than its reference."""
+def paired(release: Shadow, reference: Shadow, facts: Sequence[Fact]) -> float:
+    """How much better somebody fits a release than one without them; 0 if one cannot be compared.
+
+    The paired design (SPEC §1.10): a release and a reference of the same people without this one.
+    """
     inside, outside = release.fit(facts), reference.fit(facts)
     return 0.0 if inside is None or outside is None else inside - outside
+
+
+def lira(
+    fits: Sequence[Sequence[float]], status: Sequence[Sequence[int]]
+) -> list[tuple[int, int, bool, float, float | None]]:
+    """Score each person against each release: (target, person, member, offline, online).
+
+    `fits`, `status`: by release, then by person; 1 a member, 0 not in the half, -1 neither.
+    """
+    out = []
+    for target in range(len(fits)):
+        shadows = [t for t in range(len(fits)) if t != target]
+        sides = {
+            person: [
+                [fits[t][person] for t in shadows if status[t][person] == which] for which in (1, 0)
+            ]
+            for person in range(len(fits[0]))
+        }
+        if len(shadows) == 1:
+            for person, (_, without) in sides.items():
+                if without and status[target][person] >= 0:
+                    score = fits[target][person] - without[0]
+                    out.append((target, person, status[target][person] == 1, score, None))
+            continue
+        counted = {
+            p: each for p, each in sides.items() if all(each) and status[target][p] >= 0
+        }
+        variances = {}
+        for person, each in counted.items():
+            squares = sum((s - mean(side)) ** 2 for side in each for s in side)
+            freedom = sum(map(len, each)) - 2
+            variances[person] = squares / freedom if freedom > 0 else None
+        known = [v for v in variances.values() if v is not None]
+        middle = median(known) if known else 0.0
+        for person, (with_them, without) in counted.items():
+            own = variances[person]
+            variance = middle if own is None else (own + middle) / 2
+            sigma = max(math.sqrt(variance), 1e-6)
+            away, near = (fits[target][person] - mean(side) for side in (without, with_them))
+            online = (away**2 - near**2) / (2 * sigma**2)
+            out.append((target, person, status[target][person] == 1, away / sigma, online))
+    return out
 
 
 def auc(scores: Sequence[float], member: Sequence[bool]) -> float:
@@ -128,36 +174,50 @@ def found_at(alarms: float, scores: Sequence[float], member: Sequence[bool]) -> 
     return hits / sum(member)
 
 
-def epsilon(missed: int, members: int, false: int, outsiders: int) -> float:
-    """Bound ε from below by the upper ends of Clopper & Pearson's intervals."""
-    fn = binomtest(missed, members).proportion_ci(0.95, "exact").high
-    fp = binomtest(false, outsiders).proportion_ci(0.95, "exact").high
-    bounds = [
+def epsilon(missed: float, members: int, false: float, outsiders: int) -> float:
+    """Bound ε from below by the upper ends of Clopper & Pearson's intervals.
+
+    `missed`, `false`: shares of so many members and outsiders.
+    """
+    bounds = []
+    for share, trials in ((missed, members), (false, outsiders)):
+        hits = share * trials
+        sure = hits >= trials
+        bounds.append(1.0 if sure else float(beta.ppf(0.975, hits + 1, trials - hits)))
+    fn, fp = bounds
+    both = [
         math.log(a / b) if a > 0 and b > 0 else -math.inf for a, b in ((1 - fn, fp), (1 - fp, fn))
     ]
-    return max(bounds)
+    return max(both)
 
 
 def least_epsilon(
-    scores: Sequence[float], member: Sequence[bool], rounds: Sequence[int]
+    scores: Sequence[float],
+    member: Sequence[bool],
+    persons: Sequence[int],
+    targets: Sequence[int],
 ) -> float | None:
-    """Choose the threshold of each round on the others, count all mistakes, bound ε."""
-    if len(set(rounds)) < 2:
+    """Choose the threshold of each target on the others, count all mistakes, bound ε."""
+    if len(set(targets)) < 2:
         return None
-    every = list(zip(scores, member, rounds, strict=True))
+    every = list(zip(scores, member, targets, strict=True))
+    people = [len({p for p, m in zip(persons, member, strict=True) if m == w}) for w in (True, False)]
+
+    def bound(entries: Sequence[tuple[float, bool, int]], threshold: float) -> float:
+        sides = [[s for s, m, _ in entries if m == which] for which in (True, False)]
+        missed = sum(s < threshold for s in sides[0]) / max(1, len(sides[0]))
+        false = sum(s >= threshold for s in sides[1]) / max(1, len(sides[1]))
+        return epsilon(missed, people[0], false, people[1])
+
     missed = false = 0
-    for one in sorted(set(rounds)):
-        others = [(s, m) for s, m, r in every if r != one]
+    for one in sorted(set(targets)):
+        others = [each for each in every if each[2] != one]
         best = max(
-            sorted({s for s, _ in others}, reverse=True),
-            key=lambda t: epsilon(
-                sum(m and s < t for s, m in others),
-                sum(m for _, m in others),
-                sum(not m and s >= t for s, m in others),
-                sum(not m for _, m in others),
-            ),
+            sorted({s for s, _, _ in others}, reverse=True), key=lambda t: bound(others, t)
         )
-        missed += sum(m and s < best for s, m, r in every if r == one)
-        false += sum(not m and s >= best for s, m, r in every if r == one)
+        missed += sum(m and s < best for s, m, t in every if t == one)
+        false += sum(not m and s >= best for s, m, t in every if t == one)
     members = sum(member)
-    return max(0.0, epsilon(missed, members, false, len(member) - members))
+    return max(
+        0.0, epsilon(missed / members, people[0], false / (len(member) - members), people[1])
+    )

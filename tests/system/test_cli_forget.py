@@ -40,7 +40,7 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
     )
     assert again["invented_records"] == 2
     assert not {"7", "12"} & set(json.loads((own / "private.json").read_text())["chain"]["gone"])
-    options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--rounds", 1]
+    options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--shadows", 1]
     earlier = ["--earlier", made.folder, "--earlier-private", "receipt.json"]
     verdict = call(
         *("audit", "next.csv", "out", "--private", "private.json", *earlier, *options, "--json")
@@ -80,7 +80,7 @@ def test_a_project_s_receipts_and_the_reports_that_name_them(
     (tmp_path / "ratings.csv").write_text("\n".join([head, *named]) + "\n")
     text = '[data]\nratings = "ratings.csv"\n[release]\nk = 4\n'
     (tmp_path / "starshade.toml").write_text(
-        f"{text}[audit]\nrounds = 0\ntargets = 20\nknown=[2]\n"
+        f"{text}[audit]\nshadows = 0\ntargets = 20\nknown=[2]\n"
     )
     assert told("run", "--seed", 1)["pass"]
     page = (tmp_path / ".starshade" / "reports" / "release-1.html").read_text()

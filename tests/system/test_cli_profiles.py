@@ -70,13 +70,13 @@ def test_the_audit_passes_and_says_what_is_given_away(
 def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_csv: Path) -> None:
     out, receipt = released
     asked = ("attack", out, "--original", ratings_csv, "--private", receipt, "--seed", 1)
-    asked = (*asked, "--rounds", 2, "--known", 2)
+    asked = (*asked, "--shadows", 2, "--known", 2)
     plain = documented("attack") - {"tradeoff"}
     found = told(*asked, "--attack", "membership")
     assert set(found) == plain | documented("attack", "`--attack membership`")
     assert [at["known"] for at in found["by_known"]] == [2, 4, 8, 20, None]
     assert found["auc"] == found["by_known"][-1]["auc"]
-    assert found["config"] == {"rounds": 2, "targets": None}
+    assert found["config"] == {"shadows": 2, "targets": None}
     shown = call(*asked, "--attack", "membership").stdout
     assert "Somebody in it ranked above somebody not in it (AUC)" in shown
     found = told(*asked, "--attack", "inference", "--questions", 3)
@@ -89,10 +89,10 @@ def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_
         "knowledge is drawn from"
         not in call(
             *("attack", made.folder, "--original", ratings_csv, "--private", made.receipt),
-            *("--attack", "membership", "--rounds", 1),
+            *("--attack", "membership", "--shadows", 1),
         ).stderr
     )  # but from the ten released items alone
     # who made it is in the receipt alone
     without = ("attack", out, "--original", ratings_csv, "--attack", "membership")
     assert "private receipt" in refused(*without)
-    assert "--rounds" in refused(*without, "--private", receipt, "--rounds", 11)
+    assert "--shadows" in refused(*without, "--private", receipt, "--shadows", 11)

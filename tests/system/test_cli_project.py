@@ -59,7 +59,7 @@ scale = "1:5:0.5"
 [release]
 k = 5
 [audit]
-rounds = 0
+shadows = 0
 targets = 20
 known = [2]
 """
@@ -134,7 +134,7 @@ def test_every_command_reads_it(project: Path) -> None:
     made = told("anonymize", "--out", "made", "--private", "made.json")
     assert (made["method"], made["k"]) == ("k-exchange", 5)
     assert told("anonymize", "--out", "other", "--k", 6)["k"] == 6  # flags win
-    found = told("audit", "made", "--private", "made.json", "--rounds", 0)
+    found = told("audit", "made", "--private", "made.json", "--shadows", 0)
     assert found["config"]["targets"] == 20
     assert "starshade.toml" in call("data", "describe").stderr
     told("measure", "made", "--private", "made.json")

@@ -165,7 +165,7 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     text = " ".join(made.stdout.split())
     assert f"{len(few)} items that fewer than 3 users or 30% of all users rated" in text
     assert f"of people left out {gone:.1%}" in text
-    audited = call("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--rounds", 0)
+    audited = call("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--shadows", 0)
     text = " ".join(audited.stdout.split())
     assert f"Items left out because too few rated them {len(few)}" in text
     assert f"of people left out {gone:.1%}" in text

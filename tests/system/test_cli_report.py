@@ -18,7 +18,7 @@ from tests.system.conftest import Demo, Made, call, refused, told
 pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")
 pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
 
-QUICK = ("--targets", 30, "--rounds", 0, "--seed", 7)
+QUICK = ("--targets", 30, "--shadows", 0, "--seed", 7)
 READING = Reading()
 
 

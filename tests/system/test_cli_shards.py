@@ -135,16 +135,16 @@ def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
     release, few = tmp_path / "made", tmp_path / "few"
     said(*anonymize(shards, release))
     asked = ("--private", str(release.with_suffix(".json")), "--seed", "1")
-    attack = ("attack", str(release), *asked, "--attack", "membership", "--rounds", "1")
+    attack = ("attack", str(release), *asked, "--attack", "membership", "--shadows", "1")
     by_shard, _ = said(*attack, "--original", shards, "--engine", "local")
     assert by_shard == said(*attack, "--original", whole)[0]
-    audit = (str(release), *asked, "--rounds", "1", "--targets", "50")
+    audit = (str(release), *asked, "--shadows", "1", "--targets", "50")
     judged, _ = said("audit", shards, *audit, "--engine", "local")
     of_one_table, _ = said("audit", whole, *audit)
     assert all(judged[name] == of_one_table[name] for name in ("findings", "questions", "pass"))
     said(*anonymize(whole, few, "--profile", "simple", "--min-raters", "2"))
     asked = ("--original", shards, "--private", str(few.with_suffix(".json")), "--seed", "1")
-    attack = ("attack", str(few), *asked, "--attack", "membership", "--rounds", "1")
+    attack = ("attack", str(few), *asked, "--attack", "membership", "--shadows", "1")
     _, told = said(*attack, "--engine", "local", code=2)
     assert "made again of one table alone (--min-raters)" in told
     assert said(*attack)[0]["attack"] == "membership"

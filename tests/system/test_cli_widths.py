@@ -68,7 +68,7 @@ def test_of_a_release(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     lines = said("check", made.folder)
     assert lines[0].startswith(lines[-1])
     assert lines[-1] == "k-anonymity (k = 4) holds"
-    few = ("--targets", "40", "--rounds", "1", "--seed", "1")
+    few = ("--targets", "40", "--shadows", "1", "--seed", "1")
     lines = said("audit", ratings_csv, made.folder, *private, *few)
     assert lines[0] == lines[-1] == "LIMITS HOLD; NOT EVERYTHING WAS JUDGED"
     lines = said("audit", ratings_csv, made.folder, *private, *few, "--judge", "all", code=1)

@@ -109,7 +109,7 @@ def test_nothing_private_gets_out(
         ratings,
         out,
         private=receipt if linked else None,
-        audit=Audit(known=(2,), targets=SOME, rounds=0),
+        audit=Audit(known=(2,), targets=SOME, shadows=0),
         rng=SEED,
         command=f"starshade report {planted.ratings} --seed {SEED}",
     )

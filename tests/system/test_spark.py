@@ -252,7 +252,7 @@ def test_a_release_is_made_measured_attacked_and_audited(
     process = cluster.run(*attack)
     kill_in_the_middle(cluster, process, store)
     assert ended(process) == here(*attack)
-    few = ["--known", "4", "--targets", "200", "--seed", "1", "--rounds", "0"]
+    few = ["--known", "4", "--targets", "200", "--seed", "1", "--shadows", "0"]
     audit = ["audit", str(store), str(tmp_path / "here"), *private, *few]
     process = cluster.run(*audit)
     kill_in_the_middle(cluster, process, store)

@@ -27,11 +27,12 @@ _SURE = declared(
     most=1,
 )
 _K = declared("Fewer candidates are counted", "Targets with fewer candidates are counted.", least=1)
-_ROUNDS = declared(
-    "Rounds of leaving people out",
-    "How often a tenth of the people is left out; after ten everybody was.",
+_SHADOWS = declared(
+    "Shadow releases",
+    "Releases of random halves of the people that each is compared with; the more, the more is "
+    "found.",
     least=1,
-    most=10,
+    unset="16; 4 above 20 million ratings",
 )
 _ENDLESS = {"least": 0, "endless": True}
 _TOLERANCE = declared(
@@ -317,16 +318,16 @@ class TrackerAttackSettings:
 
 @dataclass(frozen=True)
 class MembershipAttackSettings:
-    """Shokri et al. 2017; definitions, "membership"."""
+    """Carlini et al. 2022; definitions, "membership"."""
 
-    rounds: int = field(default=10, metadata=_ROUNDS)
+    shadows: int | None = field(default=None, metadata=_SHADOWS)
 
 
 @dataclass(frozen=True)
 class InferenceAttackSettings:
     """starshade's own; definitions, "inference"."""
 
-    rounds: int = field(default=10, metadata=_ROUNDS)
+    shadows: int | None = field(default=None, metadata=_SHADOWS)
     questions: int = settable(
         "Questions about each person",
         "Ratings asked about of each person, at most.",

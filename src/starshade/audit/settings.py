@@ -25,13 +25,14 @@ class AuditSettings:
         usual="N",
     )
     targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
-    rounds: int = settable(
-        "Rounds of leaving people out",
-        "Releases made again without a tenth of the people, for whether being in it tells "
-        "something; 0: none, which saves most of the time.",
-        default=3,
+    shadows: int | None = settable(
+        "Shadow releases",
+        "Releases of random halves of the people that each is compared with, for what being in it "
+        "tells; 0: none, which saves most of the time.",
+        default=None,
         least=0,
-        most=10,
+        unset="16; 4 above 20 million ratings",
+        formerly="rounds",
     )
     limit: Sequence[str] | Mapping[str, float] = settable(
         "Limits",

@@ -1,4 +1,4 @@
-"""A release made again of other people: its method from its receipt, and what that tells."""
+"""A release made again of random halves of the people, by the method in its key file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from starshade.anonymize.registry import ENTRIES
 from starshade.anonymize.sharded.anonymize import takes_one_table
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.predicate.predicate import promise_of
-from starshade.attack.shadows.halves import Halves, HalvesAttack
+from starshade.attack.shadows.halves import shadows_for
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.linkability import LinkabilityAttack, Linked
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.play import ShadowAttack, play
-from starshade.attack.shadows.predicates import PredicatesAttack, Weighed
+from starshade.attack.shadows.predicates import PredicatesAttack, SingledOut
 from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.targets import Request
 from starshade.audit.attempts import made_of
@@ -36,17 +37,14 @@ from starshade.release.match.match import LinkedShards, people_of, refuse_anothe
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
-ROUNDS = 3
-
-
 @dataclass(frozen=True)
 class BeingInIt:
     """What a release tells because of who is in it; of each, or why it was not measured."""
 
     membership: MembershipResult | str
     inference: InferenceResult | str
-    halves: Halves | str
-    predicates: Weighed | str
+    linkability: Linked | str
+    singled_out: SingledOut | str
 
     @classmethod
     def unmeasured(cls, why: str) -> BeingInIt:
@@ -102,9 +100,9 @@ def being_in_it(
     release: Release,
     original: Ratings | Shards,
     *,
-    rounds: int = ROUNDS,
+    shadows: int | None = None,
     known: int = 8,
-    halves: int | None = None,
+    linked: int | None = None,
     targets: int | None = None,
     except_items: Sequence[str] = (),
     engine: Engine | None = None,
@@ -112,10 +110,10 @@ def being_in_it(
 ) -> BeingInIt:
     """Ask who is in a release, and what it tells of them because of that.
 
-    `known`: ratings known of each person, where the rest is asked about; `halves`: in each of two
-    halves, by default half as many. `except_items`: items never known, such as sensitive ones.
-    `engine`: who works on shards. Where the release cannot be made of fewer people, or nobody says
-    how it was made, nothing was measured, for that reason.
+    `shadows`: as of `MembershipAttack`. `known`: ratings known of each person, where the rest is
+    asked about; `linked`: in each of two sets, by default half as many. `except_items`: items never
+    known, such as sensitive ones. `engine`: who works on shards. Where the release cannot be made of
+    half of the people, or nobody says how it was made, nothing was measured, for that reason.
     """
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
     profiles = isinstance(release.classes, Profiles)
@@ -125,20 +123,22 @@ def being_in_it(
         engine = engine or Local()
         ends = None if beside is None else people_of(beside, engine).ends
         refuse_another_making(release, ends)
+        made = shadows_for(shadows, original.n_ratings)
         note(
-            f"the release is made again {2 * rounds} times, twice in each round, without some of "
-            f"the people{aside('rounds', 0, 'leaves that out')}"
+            f"{made + 1:,} releases of random halves of the people are made"
+            f"{aside('shadows', 0, 'leaves that out')}"
         )
         attacks: list[ShadowAttack[Any]] = [
-            MembershipAttack(rounds=rounds, method=method),
-            InferenceAttack(rounds=rounds, method=method),
-            HalvesAttack(known=halves or max(1, known // 2), rounds=rounds, method=method),
+            MembershipAttack(shadows=made, method=method),
+            InferenceAttack(shadows=made, method=method),
+            LinkabilityAttack(known=linked or max(1, known // 2), shadows=made, method=method),
         ]
         if not profiles:
-            attacks.append(PredicatesAttack(promise_of(release), rounds, method))
+            attacks.append(PredicatesAttack(promise_of(release), made, method))
         if beside is None:
             assert isinstance(original, Ratings)
-            found = play(attacks, release, knowledge, Request(original, targets, seed, None))
+            request = Request(original, targets, seed, None)
+            found = play(attacks, release, knowledge, request, engine.journal)
         else:
             found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked

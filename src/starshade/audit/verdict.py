@@ -96,8 +96,9 @@ class Audit(AuditSettings):
         somebody has; others that nobody has are refused.
     targets : int
         Users attacked at most, at least 1.
-    rounds : int
-        Releases made again without some of the people, 0 to 10, for the third question.
+    shadows : int, optional
+        Releases of random halves of the people that each is compared with, for the third question;
+        0: none; None: 16, and 4 above 20 million ratings.
     limit : mapping of str to float, or sequence of str
         Largest shares allowed, in [0, 1], by name or as ``NAME=VALUE``: ``record`` (otherwise
         1/k), ``predicate``, ``class``, ``halves``, ``joint-class`` (otherwise 0), ``membership``,
@@ -266,8 +267,8 @@ class Audit(AuditSettings):
         being = self._being_in_it(original, seed)
         predicates = predicates_of(released, table, seed)
         questions = (
-            singled_out(released, evidence, predicates, being.predicates, limits, seed),
-            linked(released, evidence, being.halves, composed, limits, seed),
+            singled_out(released, evidence, predicates, being.singled_out, limits, seed),
+            linked(released, evidence, being.linkability, composed, limits, seed),
             inferred(
                 being,
                 counted["users_rating_disclosed"],
@@ -311,16 +312,16 @@ class Audit(AuditSettings):
         )
 
     def _being_in_it(self, original: OneTable | InShards, seed: int) -> BeingInIt:
-        if not self.rounds:
-            return BeingInIt.unmeasured("not asked for: no rounds of shadow releases")
+        if self.shadows == 0:
+            return BeingInIt.unmeasured("no shadow releases were requested")
         hidden = sensitive_of(original.release.manifest.claims)
         knowable = original.knowable(hidden)
         return being_in_it(
             original.release,
             original.ratings,
-            rounds=self.rounds,
+            shadows=self.shadows,
             known=enough_of(knowable, beside=1),
-            halves=enough_of(knowable, beside=0) // 2,
+            linked=enough_of(knowable, beside=0) // 2,
             targets=self.targets,
             except_items=hidden,
             engine=original.engine,

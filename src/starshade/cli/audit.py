@@ -109,7 +109,7 @@ def audit(
     otherwise = (
         takes_one_table(released, earlier)
         or "with --report" * bool(report)
-        or _made_again(ratings, released, judge.rounds)
+        or _made_again(ratings, released, judge.shadows)
     )
     if works_by_shard(ratings, reading, otherwise=otherwise):
         refuse_unseeded(engine, run.given_seed)
@@ -149,18 +149,18 @@ def audit(
     context.exit(0 if result.passed else 1)
 
 
-def _made_again(ratings: str, release: Release, rounds: int) -> str:
+def _made_again(ratings: str, release: Release, shadows: int | None) -> str:
     """Say that a release is made again of one table alone, where memory holds the shards as one."""
     from starshade import budget
     from starshade.audit.shadows import made_again_whole
     from starshade.ratings.shards.shards import open_shards, table_bytes
 
     by_shard = given() & {setting.name for setting in settings_of(EngineSettings)}
-    if not rounds or by_shard or not is_shards(ratings):
+    if shadows == 0 or by_shard or not is_shards(ratings):
         return ""
     shards = open_shards(ratings)
     fits = table_bytes(shards) <= budget.memory()
-    return "with --rounds above 0" if fits and made_again_whole(release, shards) else ""
+    return "with --shadows above 0" if fits and made_again_whole(release, shards) else ""
 
 
 _SETTING = (

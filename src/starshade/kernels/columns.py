@@ -202,17 +202,19 @@ def sums_of(
     `items`, `kinds` (facts,): of each the item, and the row of `worth` (kinds, levels + 1) that
     says what each level is worth, null first; person u has those from indptr[u] to indptr[u + 1].
     """
-    run(lambda u: _sum(indptr[u], indptr[u + 1], levels, items, kinds, worth, out[u]), len(out))
+    lanes = cut(np.diff(indptr) * out.shape[1])
+    run(lambda lane: _sum(*lanes[lane], levels, indptr, items, kinds, worth, out), len(lanes))
 
 
 @njit(cache=True, nogil=True)
-def _sum(first, last, levels, items, kinds, worth, out):  # type: ignore[no-untyped-def]
-    for start in range(0, len(out), _STRETCH):
-        stretch = out[start : start + _STRETCH]
-        for f in range(first, last):
-            column, table = levels[items[f], start : start + _STRETCH], worth[kinds[f]]
-            for row in range(len(stretch)):
-                stretch[row] += table[column[row]]
+def _sum(begin, end, levels, indptr, items, kinds, worth, out):  # type: ignore[no-untyped-def]
+    for person in range(begin, end):
+        for start in range(0, out.shape[1], _STRETCH):
+            stretch = out[person, start : start + _STRETCH]
+            for f in range(indptr[person], indptr[person + 1]):
+                column, table = levels[items[f], start : start + _STRETCH], worth[kinds[f]]
+                for row in range(len(stretch)):
+                    stretch[row] += table[column[row]]
 
 
 def count_levels(levels: Array, sizes: Ints, counts: Ints) -> None:
@@ -283,3 +285,26 @@ def _add_by_level(first, last, levels, people, items, odds, scales, least, whole
             if level > 0:
                 whole[i, level] += np.int64(of_rows[row] * scales[i])
                 best[i, level] += of_rows[row] >= least
+
+
+def add_up(counts: Ints, shares: Floats, means: Floats) -> tuple[Floats, Floats]:
+    """Return of each row of counts by level how much is rated, and that times its mean rating.
+
+    `counts` (rows, levels); `shares`, `means` (levels,): how much of a rating each is, and which.
+    One level is added after the other, however many rows there are.
+    """
+    out = np.empty((2, len(counts)))
+    lanes = cut(np.full(len(counts), counts.shape[1]))
+    run(lambda lane: _add_up(*lanes[lane], counts, shares, means, *out), len(lanes))
+    return out[0], out[1]
+
+
+@njit(cache=True, nogil=True)
+def _add_up(first, last, counts, shares, means, weights, totals):  # type: ignore[no-untyped-def]
+    for row in range(first, last):
+        weight = total = 0.0
+        for level in range(len(shares)):
+            part = counts[row, level] * shares[level]
+            weight += part
+            total += part * means[level]
+        weights[row], totals[row] = weight, total

@@ -146,6 +146,15 @@ def _parsed(text: str, folder: Path) -> tuple[Project, list[Problem]]:
     return project, problems
 
 
+def _renamed(key: str, known: Mapping[str, Setting]) -> Setting | None:
+    """Return the setting that had this key before, and say what it is called now."""
+    for now, setting in known.items():
+        if setting.formerly and key_of(setting.formerly) == key:
+            note(setting.renamed(key, now))
+            return setting
+    return None
+
+
 def _line(text: str, project: Project, section: str, key: str) -> int:
     """Return in which line a value stands; 0: in none, or the environment says another."""
     variable = f"{ENVIRONMENT}{section}_{key}".upper().replace("-", "_")
@@ -174,7 +183,7 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
     for section, known in sections(method).items():
         kept[section] = {}
         for key, value in _table(said, section, lines, problems).items():
-            setting = known.get(key)
+            setting = known.get(key) or _renamed(key, known)
             line = 0 if (section, key) in taken else lines.of(section, key)
             if setting is None:
                 problems.append(_unknown(key, known, line, section, method))

@@ -96,7 +96,7 @@ scale = "1:5:1"
 [release]
 k = 5
 [audit]
-rounds = 0
+shadows = 0
 targets = 20
 known = [2]
 """

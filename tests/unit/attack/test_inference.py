@@ -14,18 +14,18 @@ from starshade import budget
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.shadows.halves import likeliest
 from starshade.attack.shadows.inference import (
     WAYS,
+    Inference,
     InferenceAttack,
     Questions,
     answers,
     by_crowd,
-    compared,
     marked,
     questions,
 )
-from starshade.attack.shadows.resampled import Resampled
+from starshade.attack.shadows.linkability import likeliest
+from starshade.attack.shadows.play import Asked
 from starshade.attack.shadows.seen import Facts, Seen, Wanted
 from starshade.errors import ConfigError, StarshadeError
 from starshade.ratings.scale import Scale
@@ -39,10 +39,16 @@ STARS = Scale(1, 5, 1)
 tables = ratings_tables(min_users=6, max_users=12, with_days=False)
 
 
-def asked_of(ratings: Ratings, facts: Any, person: int, most: int = 20) -> Questions:
-    user = int(facts.users[person])
-    known = facts.items[facts.indptr[person] : facts.indptr[person + 1]]
-    return questions(told_of(ratings, Knowledge()), user, known, most)
+def put_to(ratings: Ratings, facts: Facts, most: int = 20) -> Questions:
+    return questions(told_of(ratings, Knowledge()), facts, most)
+
+
+def of_person(put: Questions, person: int) -> list[tuple[int, float, int]]:
+    """The rated item, its rating and the unrated one, question by question."""
+    here = put.person == person
+    return list(
+        zip(put.rated[here].tolist(), put.ratings[here].tolist(), put.unrated[here].tolist(), strict=True)
+    )
 
 
 @at_least(60)
@@ -57,31 +63,31 @@ def test_answers_are_those_of_the_definition(
     release, shadow = sides[without], sides[2 + without]
     told = told_of(ratings, Knowledge(ratings=rated))
     facts = told.of(np.flatnonzero(told.enough(known)), known)
-    asked = [asked_of(ratings, facts, person) for person in range(len(facts))]
+    put = put_to(ratings, facts)
     if not len(facts):
         return  # nobody rated as much
     odds = np.concatenate([np.exp(logs) for _, logs, _ in release.fits(facts)])
     best = np.concatenate([shares for _, shares in likeliest(release, facts)])
-    both = answers(release, facts, asked, ratings.scale)
+    both = answers(release, facts, put)
     for way, by in enumerate(WAYS):
-        weights, found = (odds / odds.sum(axis=1, keepdims=True), best)[way], both[way]
-        for person, each in enumerate(asked):
+        weights = (odds / odds.sum(axis=1, keepdims=True), best)[way]
+        found = marked(put, *both[way], ratings.scale, len(facts))
+        for person in range(len(facts)):
             expected = naive.posterior(shadow, facts_of(ratings, facts, person), by)
             assert weights[person] == pytest.approx(expected, abs=1e-9)
-            marks = marks_of(ratings, shadow, expected, each)
-            assert found[person][::2] == pytest.approx(marks, abs=1e-9, nan_ok=True)
+            marks = marks_of(ratings, shadow, expected, of_person(put, person))
+            assert found[person, ::2] == pytest.approx(marks, abs=1e-9, nan_ok=True)
 
 
 def marks_of(
-    ratings: Ratings, shadow: Any, weights: list[float], asked: Questions
+    ratings: Ratings, shadow: Any, weights: list[float], asked: list[tuple[int, float, int]]
 ) -> tuple[float, float]:
     """The share of pairs won, and the mean error."""
     pairs, errors = [], []
-    for item, rating, other in zip(*asked, strict=True):
-        key = ratings.items[int(item)]
-        errors.append(abs(naive.value(shadow, weights, key) - rating))
+    for item, rating, other in asked:
+        errors.append(abs(naive.value(shadow, weights, ratings.items[item]) - rating))
         if other >= 0:
-            sides = (naive.shown(shadow, weights, ratings.items[int(i)]) for i in (item, other))
+            sides = (naive.shown(shadow, weights, ratings.items[i]) for i in (item, other))
             pairs.append(naive.won(*sides))
     mean = [sum(each) / len(each) if each else math.nan for each in (pairs, errors)]
     return mean[0], mean[1]
@@ -92,17 +98,18 @@ def marks_of(
 def test_questions_are_about_the_rest(ratings: Ratings, known: int, most: int) -> None:
     told = told_of(ratings, Knowledge())
     facts = told.of(np.flatnonzero(told.enough(known)), known)
+    put, all_put = put_to(ratings, facts, most), put_to(ratings, facts, 99)
+    assert (np.diff(put.person) >= 0).all()
     for person in range(len(facts)):
-        asked = asked_of(ratings, facts, person, most)
-        every = asked_of(ratings, facts, person, 99)
+        asked, every = of_person(put, person), of_person(all_put, person)
         row = dict(facts_of(ratings, told.of(facts.users[person : person + 1], None), 0))
-        of_person = {key for key, _ in facts_of(ratings, facts, person)}
-        rest = {ratings.items[int(i)]: r for i, r, _ in zip(*every, strict=True)}
-        assert rest == {key: r for key, r in row.items() if key not in of_person}
-        assert len(asked.rated) == min(most, len(rest))
-        assert set(asked.rated) <= set(every.rated)
-        for item, other in zip(asked.rated, asked.unrated, strict=True):
-            twin = naive.unrated_twin(ratings, int(facts.users[person]), int(item))
+        are_known = {key for key, _ in facts_of(ratings, facts, person)}
+        rest = {ratings.items[i]: r for i, r, _ in every}
+        assert rest == {key: r for key, r in row.items() if key not in are_known}
+        assert len(asked) == min(most, len(rest))
+        assert set(asked) <= set(every)
+        for item, _, other in asked:
+            twin = naive.unrated_twin(ratings, int(facts.users[person]), item)
             assert other == (-1 if twin is None else twin)
 
 
@@ -133,8 +140,8 @@ def test_people_weighed_in_blocks_get_the_same_answers(monkeypatch: pytest.Monke
 def test_by_the_crowd_nobody_is_known() -> None:
     ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0}, {0: 4.0, 1: 1.0, 2: 2.0}], STARS, n_items=4)
     (seen,) = pair_of("ratings", table([*rows(ratings), {}, {}], STARS, n_items=4))[1:2]
-    asked = [Questions(np.array([0, 1]), np.array([5.0, 1.0]), np.array([2, 3]))]
-    ((rated, value, error),) = by_crowd(seen, np.array([3, 2, 1, 0]), asked, STARS)
+    put = Questions(np.zeros(2, np.int64), np.array([0, 1]), np.array([5.0, 1.0]), np.array([2, 3]))
+    ((rated, value, error),) = marked(put, *by_crowd(seen, np.array([3, 2, 1, 0]), put), STARS, 1)
     assert (rated, value) == (1.0, 0.5)  # means of 4 and 1
     assert error == 0.5
 
@@ -146,25 +153,43 @@ def rows(ratings: Ratings) -> list[dict[int, float]]:
 
 
 def test_marks() -> None:
-    asked = Questions(np.array([0, 1, 2]), np.array([5.0, 3.0, 1.0]), np.array([3, 4, -1]))
-    chances = np.array([0.5, 0.0, 0.2]), np.array([0.5, 0.1, 0.0])
-    found = marked(asked, *chances, np.array([4.5, 2.4, 1.0]), STARS)
-    assert found.rated == 0.25  # a tie, and a miss; of the last there was no other item
-    assert found.value == pytest.approx(2 / 3)  # 4.5 rounds up
-    assert found.error == pytest.approx((0.5 + 0.6 + 0) / 3)
-    assert math.isnan(marked(asked, *chances, np.zeros(3), Scale(-10, 10)).value)
-    nothing = Questions(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
-    assert all(map(math.isnan, marked(nothing, *[np.empty(0)] * 3, STARS)))
+    person, rated, unrated = np.array([0, 0, 0, 2]), np.array([0, 1, 2, 0]), np.array([3, 4, 3, -1])
+    put = Questions(person, rated, np.array([5.0, 3.0, 1.0, 2.0]), unrated)
+    chances = np.array([0.5, 0.0, 0.2, 1.0]), np.array([0.5, 0.1, 0.0, 0.0])
+    value = np.array([4.5, 2.4, 1.0, 2.0])
+    found = marked(put, *chances, value, STARS, 3)
+    assert found[0, 0] == 0.5  # a tie, a miss and a hit
+    assert found[0, 1] == pytest.approx(2 / 3)  # 4.5 rounds up
+    assert found[0, 2] == pytest.approx((0.5 + 0.6 + 0) / 3)
+    assert np.isnan(found[1]).all()  # of whom nothing is asked
+    assert np.isnan(found[2, 0])  # there is no item that they did not rate
+    assert found[2, 1:].tolist() == [1.0, 0.0]
+    assert np.isnan(marked(put, *chances, value, Scale(-10, 10), 3)[:, 1]).all()
 
 
 def test_differences_are_paired() -> None:
-    marks = np.array([[1.0, 0.5, 0.2], [0.5, 0.5, 0.3], [np.nan, np.nan, np.nan]])
-    found = compared(marks, Resampled(np.arange(3), np.array([0, 0, 1]), 0))
-    assert found is not None
-    assert (found.release, found.reference, found.crowd) == (0.75, 0.5, 0.25)
-    assert (found.difference, found.low, found.high) == (0.25, 0.0, 0.5)
-    assert found.saved == (-0.25, -0.5, 0.0)
-    assert compared(marks[2:], Resampled(np.arange(1), np.zeros(1, np.int64), 0)) is None
+    """Each person's mean over the releases that they are in, less that over the others."""
+    people = 40
+    ratings = table([{0: 1.0, 1: 2.0}] * people, STARS, n_items=3)
+    game = Inference(Asked(told_of(ratings, Knowledge(known=1)), np.arange(people), 3, people), 9)
+    right = np.zeros((4, 3, people, 3))
+    right[:, 0] = np.array([1.0, 0.5, 0.25, 0.75])[:, None, None]  # by release, of the first way
+    status = np.array([[1] * people, [1] * people, [0] * people, [-1] * people])
+    status[:, 0] = 1  # who is in all of them has nothing to be compared with
+    answers = [{"status": s, "marks": m} for s, m in zip(status, right, strict=True)]
+    facts = {
+        "attack": "inference", "records": 40, "seconds": 0.0, "config": {}, "digest": "",
+        "shadows": 3, "catalogue": 3, "knowledge": {}, "seed": 1,
+    }  # fmt: skip
+    found = game.found(answers, facts)
+    assert found.targets == people - 1
+    value = found.ways[0].value
+    assert value is not None
+    assert (value.inside, value.outside, value.difference) == (0.75, 0.25, 0.5)
+    assert value.low == value.high == 0.5
+    few = [{"status": np.where(np.arange(people) < 29, s, -1), "marks": m} for s, m in zip(status, right, strict=True)]
+    with pytest.raises(ConfigError, match="28 people can be asked about, .* 30 are needed"):
+        game.found(few, facts)
 
 
 def population(n_users: int = 120) -> Ratings:
@@ -174,7 +199,7 @@ def population(n_users: int = 120) -> Ratings:
 def test_a_release_tells_of_people_because_they_are_in_it() -> None:
     ratings, method = population(), KLikeness(k=2)
     release = method.anonymize(ratings, rng=0)
-    attack = InferenceAttack(rounds=10, method=method)
+    attack = InferenceAttack(method=method)
     result = attack.run(release, Knowledge(known=4), original=ratings, rng=1)
     assert result.rated_gained is not None
     assert result.rated_gained.low > 0
@@ -194,7 +219,7 @@ def test_one_class_of_all_tells_nothing_of_anybody() -> None:
 
     ratings = population(200)
     release = KLikeness(k=2).anonymize(ratings, rng=0)
-    attack = InferenceAttack(rounds=10, method=Everybody())
+    attack = InferenceAttack(method=Everybody())
     result = attack.run(release, Knowledge(known=2), original=ratings, rng=1)
     for way in result.ways:
         for each in (way.rated, way.value, way.error):
@@ -206,14 +231,14 @@ def test_averages_show_every_item() -> None:
     ratings = population()
     method = PredictiveAnonymizer(k=5, factors=2, sweeps=2, rare_items="keep")
     release = method.anonymize(ratings, rng=0)
-    attack = InferenceAttack(rounds=2, method=method)
+    attack = InferenceAttack(shadows=2, method=method)
     result = attack.run(release, Knowledge(known=2), original=ratings, rng=1)
     for way in result.ways:
         assert way.rated is not None
-        assert way.rated.release == way.rated.reference == 0.5
+        assert way.rated.inside == way.rated.outside == 0.5
 
 
 def test_nobody_can_be_asked_about() -> None:
     ratings = table([{0: float(1 + u % 5)} for u in range(30)], STARS, n_items=1)
     with pytest.raises(ConfigError, match="nobody has a rating beyond 1"):
-        InferenceAttack(rounds=2).run(ratings, Knowledge(known=1), rng=0)
+        InferenceAttack(shadows=2).run(ratings, Knowledge(known=1), rng=0)

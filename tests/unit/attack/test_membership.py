@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,25 +14,34 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.baselines import KMember
+from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import spread_of
 from starshade.attack.shadows.facts import Told, of_use
-from starshade.attack.shadows.folds import FOLDS
-from starshade.attack.shadows.membership import (
-    MembershipAttack,
-    Scores,
-    membership_scores,
-    summed_up,
+from starshade.attack.shadows.halves import (
+    Half,
+    Halves,
+    Method,
+    catalogue_of,
+    in_half,
+    on_catalogue,
+    seed_of,
 )
-from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
+from starshade.attack.shadows.lira import scored
+from starshade.attack.shadows.membership import MembershipAttack, fit
+from starshade.attack.shadows.play import Asked, play
+from starshade.attack.shadows.resampled import Ranking, drawn_again, least_epsilon, mean_of
 from starshade.attack.shadows.seen import Seen
-from starshade.attack.shadows.shadows import Method, Shadows
+from starshade.attack.targets import Request
+from starshade.engine.journal import journal_in
 from starshade.errors import ConfigError, StarshadeError
 from starshade.ratings.scale import Scale
+from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 from starshade.stats import clopper_pearson
 from tests.naive import membership as naive
 from tests.strategies import at_least, ratings_tables, table
@@ -54,8 +64,7 @@ def made(name: str, ratings: Ratings, seed: int) -> Any:
 
 
 def told_of(ratings: Ratings, knowledge: Knowledge, seed: int = 0) -> Told:
-    places = np.arange(ratings.n_items, dtype=np.int32)
-    return Told(ratings, places, of_use(knowledge, "test"), seed)
+    return Told(ratings, of_use(knowledge, "test"), seed)
 
 
 def pair_of(name: str, ratings: Ratings) -> tuple[Any, ...]:
@@ -63,7 +72,7 @@ def pair_of(name: str, ratings: Ratings) -> tuple[Any, ...]:
     rest = ratings.keep_users(np.arange(ratings.n_users - 2))
     releases = made(name, ratings, 1), made(name, rest, 1)
     reference = Seen.of(releases[1], rest)
-    release = Seen.of(releases[0], ratings, reference.spread)
+    release = replace(Seen.of(releases[0], ratings), spread=reference.spread)
     shadows = [
         naive.shadow_of(each, table, reference.spread)
         for each, table in zip(releases, (ratings, rest), strict=True)
@@ -81,7 +90,7 @@ def facts_of(ratings: Ratings, facts: Any, person: int) -> list[naive.Fact]:
 
 @at_least(60)
 @given(tables, methods, st.sampled_from([1, 2, None]), st.booleans())
-def test_scores_are_those_of_the_definition(
+def test_fits_are_those_of_the_definition(
     ratings: Ratings, name: str, known: int | None, rated: bool
 ) -> None:
     try:
@@ -91,21 +100,65 @@ def test_scores_are_those_of_the_definition(
     told = told_of(ratings, Knowledge(ratings=rated))
     users = np.flatnonzero(told.enough(known))
     facts = told.of(users, known)
-    found = membership_scores(release, reference, facts)
+    fits = fit(release, facts), fit(reference, facts)
     assert np.diff(facts.indptr).tolist() == [
         known or ratings.user_support[user] for user in users.tolist()
     ]
     for person in range(len(users)):
-        expected = naive.score(large, small, facts_of(ratings, facts, person))
-        assert found[person] == pytest.approx(expected, abs=1e-9), (name, person)
+        of_person = facts_of(ratings, facts, person)
+        for found, shadow in zip(fits, (large, small), strict=True):
+            expected = shadow.fit(of_person) or 0.0
+            assert found[person] == pytest.approx(expected, abs=1e-9), (name, person)
 
 
-def test_who_cannot_be_compared_with_both_says_nothing() -> None:
+def test_who_cannot_be_compared_says_nothing() -> None:
     ratings = table([{0: 5.0}] * 2 + [{0: 1.0}] * 2 + [{1: 3.0}, {1: 4.0}], Scale(1, 5, 1))
-    release, reference, large, small = pair_of("k-likeness, no rare items", ratings)
+    _, reference, large, small = pair_of("k-likeness, no rare items", ratings)
     facts = told_of(ratings, Knowledge()).of(np.array([0, 5]), None)
     assert (len(large.items), len(small.items)) == (2, 1)
-    assert membership_scores(release, reference, facts)[1] == 0.0
+    assert fit(reference, facts)[1] == 0.0
+
+
+fits_of_people = st.integers(1, 7).flatmap(
+    lambda people: st.lists(
+        st.lists(
+            st.tuples(st.sampled_from([-3.0, -1.5, -1.25, -1.0, -0.1]), st.sampled_from([1, 0, -1])),
+            min_size=people,
+            max_size=people,
+        ),
+        min_size=2,
+        max_size=7,
+    )
+)
+
+
+@at_least(200)
+@given(fits_of_people)
+def test_lira_is_that_of_the_definition(entries: list[list[tuple[float, int]]]) -> None:
+    fits, status = ([[each[i] for each in row] for row in entries] for i in (0, 1))
+    found = scored(np.array(fits), np.array(status, dtype=np.int8))
+    expected = naive.lira(fits, status)
+    assert found.target.tolist() == [each[0] for each in expected]
+    assert found.person.tolist() == [each[1] for each in expected]
+    assert found.member.tolist() == [each[2] for each in expected]
+    assert found.offline.tolist() == pytest.approx([each[3] for each in expected], rel=1e-6)
+    if len(fits) == 2:
+        assert found.online is None
+    else:
+        assert found.online is not None
+        assert found.online.tolist() == pytest.approx([each[4] for each in expected], rel=1e-6)
+
+
+def test_lira_by_hand() -> None:
+    """One person: with them the fits are -1 and -2, without them -4 and -6, in the target -1."""
+    fits, status = np.array([[-1.0], [-1.0], [-2.0], [-4.0], [-6.0]]), np.array([[1], [1], [1], [0], [0]])
+    found = scored(fits, status.astype(np.int8))
+    # means -1.5 and -5; squares 0.5 and 2 by 2 degrees of freedom, and the median is the same
+    sigma = math.sqrt(1.25)
+    assert found.target[0] == 0
+    assert found.offline[0] == pytest.approx(4 / sigma)
+    assert found.online is not None
+    assert found.online[0] == pytest.approx((16 - 0.25) / 2.5)
 
 
 def test_all_is_known_of_people_in_whatever_order() -> None:
@@ -123,49 +176,49 @@ def test_an_item_that_no_row_shows_has_the_mean_of_all() -> None:
 @at_least(100)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 2)), min_size=2, max_size=30
+        st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 3)), min_size=2, max_size=30
     ),
-    st.floats(0.0, 1.0),
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=3).map(sorted),
+    st.lists(st.integers(0, 3), min_size=4, max_size=4),
 )
 def test_rankings_are_those_of_the_definition(
-    entries: list[tuple[int, bool, int]], alarms: float
+    entries: list[tuple[int, bool, int]], alarms: list[float], times: list[int]
 ) -> None:
-    scores, member, _ = map(list, zip(*entries, strict=True))
-    if all(member) or not any(member):
-        return
-    ranking = Ranking(np.array(scores, dtype=float), np.array(member))
-    once = np.ones((1, len(scores)))
-    assert ranking.auc(once)[0] == pytest.approx(naive.auc(scores, member))
-    expected = naive.found_at(alarms, scores, member)
-    assert ranking.found(alarms)(once)[0] == pytest.approx(expected, abs=1e-9)
-    # who counts twice is there twice
-    weights = np.array([[1 + s % 2 for s in scores]], dtype=float)
-    twice = [each for each in range(len(scores)) for _ in range(1 + scores[each] % 2)]
-    again = [scores[e] for e in twice], [member[e] for e in twice]
-    assert ranking.auc(weights)[0] == pytest.approx(naive.auc(*again))
-    expected = naive.found_at(alarms, *again)
-    assert ranking.found(alarms)(weights)[0] == pytest.approx(expected, abs=1e-9)
+    scores, member, persons = map(list, zip(*entries, strict=True))
+    ranking = Ranking(np.array(scores, dtype=float), np.array(persons), np.array(member))
+    for weights in ([1, 1, 1, 1], times):
+        # who counts twice is there twice
+        again = [e for e, person in enumerate(persons) for _ in range(weights[person])]
+        of = [scores[e] for e in again], [member[e] for e in again]
+        found = ranking.figures(np.array([weights], dtype=float), tuple(alarms))[0]
+        if all(of[1]) or not any(of[1]):
+            assert np.isnan(found).all()
+            continue
+        expected = [naive.auc(*of), *(naive.found_at(alarm, *of) for alarm in alarms)]
+        assert found.tolist() == pytest.approx(expected, abs=1e-9)
 
 
 @at_least(40)
 @given(
     st.integers(0, 2**32),
-    st.integers(5, 60),
-    st.integers(5, 60),
+    st.integers(5, 40),
+    st.integers(5, 40),
     st.sampled_from([0.0, 1.0, 3.0, 9.0]),
     st.integers(1, 3),
 )
 def test_epsilon_is_that_of_the_definition(
-    seed: int, members: int, outsiders: int, apart: float, n_rounds: int
+    seed: int, members: int, outsiders: int, apart: float, n_targets: int
 ) -> None:
     rng = np.random.default_rng(seed)
     member = np.repeat([True, False], [members, outsiders])
     scores = np.round(rng.normal(0, 2, len(member)) + apart * member)
-    rounds = np.concatenate([np.arange(n) % n_rounds for n in (members, outsiders)])
-    if n_rounds > 1:  # one is easier than the others
-        scores[rounds == 0] += 2
-    found = least_epsilon(Ranking(scores, member), rounds)
-    expected = naive.least_epsilon(scores.tolist(), member.tolist(), rounds.tolist())
+    persons = rng.integers(0, 30, len(member))
+    targets = np.concatenate([np.arange(n) % n_targets for n in (members, outsiders)])
+    if n_targets > 1:  # one is easier than the others
+        scores[targets == 0] += 2
+    found = least_epsilon(Ranking(scores, persons, member), targets)
+    said = scores.tolist(), member.tolist(), persons.tolist(), targets.tolist()
+    expected = naive.least_epsilon(*said)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
@@ -177,67 +230,73 @@ def test_the_ends_of_clopper_and_pearson(missed: int, trials: int) -> None:
     assert clopper_pearson(np.array([missed]), trials)[0] == pytest.approx(expected)
 
 
-def test_nothing_is_shown_by_two_people_and_all_by_many() -> None:
-    member = np.repeat([True, False], 200)
-    rounds = np.tile([0, 1], 200)
-    apart = Ranking(np.where(member, 1.0, 0.0), member)
+def test_nothing_is_shown_by_who_is_alike_and_all_by_who_is_not() -> None:
+    member, person = np.repeat([True, False], 200), np.arange(400)
+    targets = np.tile([0, 1], 200)
+    apart = Ranking(np.where(member, 1.0, 0.0), person, member)
     # FN⁺ and FP⁺ of none in 200 are 1 − 0.025^(1/200)
     end = 1 - 0.025 ** (1 / 200)
-    assert least_epsilon(apart, rounds) == pytest.approx(math.log((1 - end) / end))
-    alike = Ranking(np.zeros(400), member)
-    assert least_epsilon(alike, rounds) == 0
+    assert least_epsilon(apart, targets) == pytest.approx(math.log((1 - end) / end))
+    # the same twenty people ten times are no more than twenty
+    few = least_epsilon(replace(apart, person=np.tile(np.arange(20), 20)), targets)
+    end = 1 - 0.025 ** (1 / 20)
+    assert few == pytest.approx(math.log((1 - end) / end))
+    alike = Ranking(np.zeros(400), person, member)
+    assert least_epsilon(alike, targets) == 0
     assert least_epsilon(apart, np.zeros(400)) is None
 
 
-def test_an_interval_resamples_people_and_rounds() -> None:
-    person, rounds = np.tile(np.arange(50), 2), np.repeat([0, 1], 50)
-    mean = np.repeat([0.0, 1.0], 50)
-    resampled = Resampled(person, rounds, 3)
-
-    def of_rounds(weights: np.ndarray) -> np.ndarray:
-        return np.asarray((weights * mean).sum(1) / weights.sum(1))
-
-    # all that varies is which round was drawn: with a chance of 1/4 one of them alone
-    assert resampled.interval(of_rounds, 50) == resampled.interval(of_rounds, 50)
-    rate = resampled.interval(of_rounds, 50)
-    assert (rate.rate, rate.low, rate.high) == (0.5, 0.0, 1.0)
-    same = resampled.interval(lambda weights: np.ones(len(weights)), 50)
+def test_an_interval_draws_people_again() -> None:
+    values = np.repeat([0.0, 1.0], 50)
+    (drawn,) = drawn_again(mean_of(values, np.ones(100)), 100, 3)
+    assert drawn == drawn_again(mean_of(values, np.ones(100)), 100, 3)[0]
+    # the standard error of a share of a half among a hundred is 0.05
+    assert drawn.value == 0.5
+    assert 0.38 < drawn.low < 0.42
+    assert 0.58 < drawn.high < 0.62
+    same = drawn_again(mean_of(np.ones(50), np.ones(50)), 50, 3)[0].rate(50)
     assert same.high == 1.0
     assert 0.9 < same.low < 0.95  # Wilson's: none in 50
-    drawn = np.concatenate(list(resampled.weights()))
-    assert drawn.shape == (1000, 100)
-    assert set((drawn[:, :50].sum(1) + drawn[:, 50:].sum(1)).tolist()) == {100.0}
 
 
 def population(n_users: int = 80) -> Ratings:
     return synthesize(n_users=n_users, n_items=8, n_ratings=5 * n_users, rng=4)
 
 
-def test_after_ten_rounds_everybody_was_in_it_and_not() -> None:
-    ratings = population(43)
-    people = np.arange(43)
-    rounds = list(Shadows(ratings, people, KLikeness(k=3), 5).rounds(FOLDS))
-    assert Counter(u for one in rounds for u in one.members.tolist()) == Counter(range(43))
-    assert Counter(u for one in rounds for u in one.outsiders.tolist()) == Counter(range(43))
-    fold = Shadows(ratings, people, None, 5).fold
-    for number, one in enumerate(rounds):
-        assert one.number == number
-        assert set(fold[one.outsiders]) == {number}
-        assert set(fold[one.members]) == {(number + 1) % FOLDS}
-        rest = ratings.keep_users(np.flatnonzero((fold != number) & (fold != (number + 1) % FOLDS)))
-        assert one.support.tolist() == rest.item_support.tolist()
-        inside = set(one.release.view.original.users)
-        without = set(one.reference.view.original.users)
-        members = {ratings.users[int(u)] for u in one.members}
-        assert members == inside - without
-        assert not inside & {ratings.users[int(u)] for u in one.outsiders}
+def test_halves_have_half_of_the_people_each_by_id() -> None:
+    ratings = population(400)
+    prints = ratings.users.fingerprints
+    inside = np.array([in_half(prints, 5, number) for number in range(8)])
+    assert (abs(inside.sum(axis=1) - 200) < 60).all()
+    both = (inside[:, None] & inside[None]).sum(axis=2)
+    assert (abs(both[~np.eye(8, dtype=bool)] - 100) < 60).all()
+    later = ratings.keep_users(np.arange(100, 400))
+    assert in_half(later.users.fingerprints, 5, 3).tolist() == inside[3, 100:].tolist()
 
 
-def test_one_spread_is_for_both() -> None:
+def test_a_half_knows_nothing_of_the_others() -> None:
+    ratings, method = population(60), KLikeness(k=3)
+    for half in Halves(ratings, method, 5).made(range(3), None):
+        inside = in_half(ratings.users.fingerprints, 5, half.number)
+        part = ratings.keep_users(np.flatnonzero(inside))
+        alone = method.anonymize(part, rng=seed_of(5, half.number))
+        cells, expected = half.seen.view.cells, alone.cells()
+        assert np.array_equal(cells.codes, expected.codes)
+        assert np.array_equal(cells.sizes, expected.sizes)
+        assert half.outsiders.tolist() == (~inside).tolist()
+        assert not (half.members & ~inside).any()
+        assert half.support.tolist() == part.item_support.tolist()
+
+
+def test_one_spread_is_for_all() -> None:
     method = PredictiveAnonymizer(k=4, factors=1, sweeps=1)
-    (one,) = Shadows(population(), np.arange(80), method, 5).rounds(1)
-    assert one.release.spread == one.reference.spread
-    assert one.reference.spread == spread_of(one.reference.view)
+    made = list(Halves(population(), method, 5).made(range(5), None))
+    own = [spread_of(half.seen.view) for half in made]
+    assert len({half.seen.spread for half in made}) == 1
+    assert made[0].seen.spread == pytest.approx(math.sqrt(sum(s * s for s in own[:3]) / 3))
+    # what is made after a stop has the spread of those before
+    (last,) = Halves(population(), method, 5).made([4], made[0].seen.spread)
+    assert last.seen.spread == made[0].seen.spread
 
 
 def test_who_has_no_record_is_no_member() -> None:
@@ -248,15 +307,33 @@ def test_who_has_no_record_is_no_member() -> None:
             return KLikeness(k=2).anonymize(ratings.keep_users(np.arange(20)), rng=rng)
 
     ratings = population()
-    (one,) = Shadows(ratings, np.arange(80), Some(), 5).rounds(1)
-    kept = {ratings.users.index(key) for key in one.release.view.original.users}
-    assert len(kept) == 72
-    there = one.release.view.row_of_user >= 0
-    users = [
-        key for key, is_in in zip(one.release.view.original.users, there, strict=True) if is_in
-    ]
-    assert 0 < len(one.members) < 8
-    assert {ratings.users[int(u)] for u in one.members} <= set(users)
+    (half,) = Halves(ratings, Some(), 5).made([0], None)
+    inside = in_half(ratings.users.fingerprints, 5, 0)
+    assert inside.sum() > 20
+    assert half.members.sum() == 20
+    assert (half.status == -1).sum() == inside.sum() - 20
+    assert not half.outsiders[inside].any()
+
+
+def test_the_catalogue_is_of_items_that_a_half_can_show() -> None:
+    items = Vocabulary.of(["a", "b", "c", "d"])
+    support = np.array([3, 5, 6, 40])
+
+    def kept(method: Any) -> list[int]:
+        return catalogue_of(method, items, support, 40).tolist()
+
+    assert kept(KLikeness(k=3)) == [2, 3]
+    assert kept(KLikeness(k=3, rare_items="keep")) == [0, 1, 2, 3]
+    assert kept(KLikeness(k=2, rare_items="keep", item_support=3)) == [2, 3]
+    assert kept(KLikeness(k=2, item_support="10%")) == [3]  # of 40 people
+    assert kept(KLikeness(k=3, items=top_items(4))) == [0, 1, 2, 3]
+    assert kept(None) == [0, 1, 2, 3]
+    sensitive = IntervalAnonymizer(k=3, eps=1.0, l=0.1, sensitive=("a",))
+    assert kept(sensitive) == [0, 2, 3]
+    with pytest.raises(ConfigError, match="no item was rated by 42 people, twice what a half"):
+        kept(KLikeness(k=21))
+    method = on_catalogue(KLikeness(k=3, items=top_items(4), item_support=9))
+    assert (method.k, method.items, method.rare_items, method.item_support) == (3, None, "keep", None)
 
 
 def test_what_may_not_be_known_is_not() -> None:
@@ -272,54 +349,88 @@ def test_what_may_not_be_known_is_not() -> None:
     assert len(facts.items) == rated.sum()
 
 
-def test_folds_are_by_id_not_by_place() -> None:
-    ratings = population(40)
-    later = ratings.keep_users(np.arange(10, 40))
-    fold = Shadows(ratings, np.arange(10, 40), None, 5).fold
-    assert fold[:10].tolist() == [-1] * 10
-    assert Shadows(later, np.arange(30), None, 5).fold.tolist() == fold[10:].tolist()
-
-
 def test_whoever_is_in_ratings_is_found() -> None:
-    ratings = synthesize(n_users=80, n_items=40, n_ratings=2200, rng=4)
-    result = MembershipAttack(rounds=3).run(ratings, rng=1)
+    """An exact row in the release is always told (a control)."""
+    ratings = synthesize(n_users=160, n_items=40, n_ratings=4400, rng=4)
+    result = MembershipAttack().run(ratings, rng=1)
     assert result.auc is not None
-    assert result.auc.rate > 0.95
-    assert result.by_known[-1].known is None
-    assert [alarm.found for alarm in result.by_known[-1].found] == [None] * 3
-    assert "too few" in str(result)
+    assert result.auc.rate > 0.999
+    found = result.everything.at(0.01)
+    assert found is not None
+    assert found.found.rate > 0.99
+    assert not found.rough
+    tenth = result.everything.at(0.001)
+    assert tenth is not None
+    assert tenth.rough
+    assert "rough" in str(tenth)
+
+
+class Everybody:
+    """Puts all people into one class, and shows of every item all ratings that there are."""
+
+    def anonymize(self, ratings: Ratings, rng: Any = None) -> Any:
+        scale = KLikeness(k=ratings.n_users, rare_items="keep", hierarchy="range")
+        return scale.anonymize(ratings, rng=rng)
+
+
+def test_a_release_that_is_not_of_the_people_tells_nothing_of_them() -> None:
+    """A control: each half is released as one of other people altogether."""
+
+    ratings = synthesize(n_users=300, n_items=30, n_ratings=4500, rng=4)
+    others = synthesize(n_users=300, n_items=30, n_ratings=4500, rng=5)
+    asked = Asked(told_of(ratings, Knowledge(known=8)), np.arange(300), 16, 300)
+    game = MembershipAttack().begin(asked)
+    answers = []
+    for number in range(17):
+        inside = in_half(ratings.users.fingerprints, 1, number)
+        part = others.keep_users(np.flatnonzero(in_half(others.users.fingerprints, 2, number)))
+        release = KLikeness(k=2, rare_items="keep").anonymize(part, rng=number)
+        half = Half(number, inside, ~inside, Seen.of(release, part), part.item_support)
+        answers.append({"status": half.status, **game.ask(half)})
+    facts = {
+        "attack": "membership", "records": 300, "seconds": 0.0, "config": {}, "digest": "",
+        "shadows": 16, "catalogue": 30, "knowledge": {}, "seed": 1,
+    }  # fmt: skip
+    result = game.found(answers, facts)
+    for at in result.by_known:
+        assert at.auc is not None
+        assert at.auc.rate == pytest.approx(0.5, abs=0.02)
+        alarm = at.at(0.01)
+        assert alarm is not None
+        assert alarm.found.rate <= 0.02
 
 
 def test_a_method_that_hides_who_is_in_it_is_told_from_one_that_does_not() -> None:
-    class Nobody:
-        """Makes the same release of everybody."""
-
-        def __init__(self, ratings: Ratings) -> None:
-            self.release = KLikeness(k=60).anonymize(ratings, rng=0)
-
-        def anonymize(self, ratings: Ratings, rng: Any = None) -> Any:
-            return KLikeness(k=ratings.n_users, rare_items="keep").anonymize(ratings, rng=rng)
-
     ratings = population(200)
     release = KLikeness(k=2).anonymize(ratings, rng=0)
-    one_class = MembershipAttack(rounds=10, method=Nobody(ratings))
-    hidden = one_class.run(release, original=ratings, rng=1)
-    told = MembershipAttack(rounds=10, method=KLikeness(k=2)).run(release, original=ratings, rng=1)
+    hidden = MembershipAttack(method=Everybody()).run(release, original=ratings, rng=1)
+    told = MembershipAttack(method=KLikeness(k=2)).run(release, original=ratings, rng=1)
     assert hidden.auc is not None
     assert told.auc is not None
-    assert hidden.auc.low <= 0.5 <= hidden.auc.high
     assert told.auc.low > 0.55
     assert told.auc.rate > hidden.auc.rate
-    assert {alarm.alarms: alarm.found is None for alarm in told.by_known[-1].found} == {
-        0.01: True,
-        0.05: False,
-        0.1: False,
-    }
+
+
+def test_the_paired_design_agrees() -> None:
+    """A cross-check: releases without one person alone tell the same people apart."""
+    ratings, method = population(60), KLikeness(k=2, rare_items="keep")
+    release = method.anonymize(ratings, rng=0)
+    scores = []
+    for user in range(0, 60, 4):
+        rest = ratings.keep_users(np.delete(np.arange(60), user))
+        without = method.anonymize(rest, rng=0)
+        shadows = naive.shadow_of(release, ratings, None), naive.shadow_of(without, rest, None)
+        facts = told_of(ratings, Knowledge()).of(np.array([user]), None)
+        scores.append(naive.paired(*shadows, facts_of(ratings, facts, 0)))
+    result = MembershipAttack(method=method).run(release, original=ratings, rng=1)
+    assert np.mean(np.array(scores) > 0) > 0.5  # in it they fit better than without them
+    assert result.auc is not None
+    assert result.auc.low > 0.5
 
 
 def test_a_seed_tells_it_all_at_any_number_of_threads() -> None:
     ratings, method = population(), PredictiveAnonymizer(k=4, factors=2, sweeps=2)
-    release, attack = method.anonymize(ratings, rng=0), MembershipAttack(rounds=2, method=method)
+    release, attack = method.anonymize(ratings, rng=0), MembershipAttack(shadows=2, method=method)
 
     def found(seed: int) -> Any:
         return attack.run(release, original=ratings, rng=seed).by_known
@@ -332,35 +443,80 @@ def test_a_seed_tells_it_all_at_any_number_of_threads() -> None:
 
 def test_who_is_asked_about_can_be_a_sample() -> None:
     ratings = population()
-    result = MembershipAttack(rounds=10).run(ratings, targets=30, rng=1)
+    result = MembershipAttack().run(ratings, targets=30, rng=1)
     assert (result.targets, result.ineligible) == (30, 50)
     assert result.by_known[-1].members == result.by_known[-1].outsiders == 30
 
 
 def test_more_may_be_known_and_less() -> None:
     ratings = population()
-    result = MembershipAttack(rounds=2).run(ratings, Knowledge(known=3), rng=1)
+    result = MembershipAttack(shadows=4).run(ratings, Knowledge(known=3), rng=1)
     assert [at.known for at in result.by_known] == [3, 4, 8, 20, None]
     nobody = next(at for at in result.by_known if at.known == 20)
     assert nobody.auc is None
     assert nobody.reason
     assert "–" in str(result.tables)
-    rated = MembershipAttack(rounds=2).run(ratings, Knowledge(ratings=False), rng=1)
+    rated = MembershipAttack(shadows=4).run(ratings, Knowledge(ratings=False), rng=1)
     assert rated.knowledge["ratings"] is False
+
+
+def test_one_shadow_is_enough_for_a_figure() -> None:
+    ratings = population(200)
+    method = KLikeness(k=2)
+    release = method.anonymize(ratings, rng=0)
+    one = MembershipAttack(shadows=1, method=method).run(release, original=ratings, rng=1)
+    many = MembershipAttack(shadows=12, method=method).run(release, original=ratings, rng=1)
+    assert one.auc is not None
+    assert many.auc is not None
+    assert one.everything.by == "offline"
+    assert one.everything.members < many.everything.members  # who is in no shadow alone
+    assert many.auc.rate > one.auc.rate
+
+
+def test_who_is_found_is_told_by_activity() -> None:
+    ratings = population(200)
+    result = MembershipAttack().run(ratings, rng=1)
+    own = result.everything.own
+    assert own is not None
+    assert own.users.tolist() == list(range(200))
+    assert own.ratings.tolist() == ratings.user_support.tolist()
+    order = np.lexsort((own.users, own.ratings))
+    quarter = own.found[order[:50]]
+    assert own.groups["the least active quarter"] == (pytest.approx(quarter.mean()), 50)
+    assert own.groups["the most active tenth"] == (pytest.approx(own.found[order[-20:]].mean()), 20)
+    worst = max(part.mean() for part in np.split(own.found[order], 10))
+    assert own.groups["the worst tenth by activity"][0] == pytest.approx(worst)
+    assert "'own'" not in str(result.to_dict()["by_known"])
+
+
+def test_all_people_are_equal() -> None:
+    ratings = table([{0: 4.0, 1: 2.0}] * 40, Scale(1, 5, 1), n_items=2)
+    method = KLikeness(k=2)
+    release = method.anonymize(ratings, rng=0)
+    result = MembershipAttack(shadows=4, method=method).run(release, original=ratings, rng=1)
+    assert result.auc is not None
+    assert (result.auc.rate, result.auc.low < 0.5 < result.auc.high) == (0.5, True)
+    found = result.everything.at(0.1)
+    assert found is not None
+    assert found.found.rate == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
     ("method", "message"),
-    [(KLikeness(k=50), "k = 50, records"), (KLikeness(k=2, rare_items="keep"), "")],
+    [
+        (KLikeness(k=30), "no item was rated by 60 people"),
+        (KLikeness(k=40, rare_items="keep"), "k = 40, records"),
+        (KLikeness(k=2, rare_items="keep"), ""),
+    ],
 )
 def test_releases_that_cannot_be_made(method: Method, message: str) -> None:
     ratings = population(55)
     release = KLikeness(k=2).anonymize(ratings, rng=0)
-    attack = MembershipAttack(rounds=1, method=method)
+    attack = MembershipAttack(shadows=1, method=method)
     if not message:
         attack.run(release, original=ratings, rng=0)
         return
-    with pytest.raises(ConfigError, match="without some of the people cannot be made") as raised:
+    with pytest.raises(ConfigError, match="half of the people cannot be made") as raised:
         attack.run(release, original=ratings, rng=0)
     assert message in raised.value.message
 
@@ -368,23 +524,40 @@ def test_releases_that_cannot_be_made(method: Method, message: str) -> None:
 def test_a_method_makes_releases() -> None:
     with pytest.raises(ConfigError, match="makes no releases"):
         MembershipAttack(method=3)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="rounds"):
-        MembershipAttack(rounds=11)
+    with pytest.raises(ConfigError, match="shadows"):
+        MembershipAttack(shadows=0)
 
 
-def test_each_round_has_its_own_auc() -> None:
-    """By hand: of four pairs three are in order; of two, one is in order and one is a tie."""
-    rounds = [
-        ([3.0, 1.0, 2.0, 0.0], [True, True, False, False]),
-        ([5.0, 5.0, 4.0], [True, False, False]),
-        ([1.0, 2.0], [True, True]),
-        ([1.0, 2.0], [False, False]),
-    ]
-    scores = [
-        Scores(number, np.arange(len(score)), np.array(member), np.array(score))
-        for number, (score, member) in enumerate(rounds)
-    ]
-    found = summed_up(4, scores, 0)
-    assert found.by_round == (3 / 4, 3 / 4, None, None)
-    # users 0 and 1 were members in some round, users 0 to 3 were not in another
-    assert (found.members, found.outsiders) == (2, 4)
+def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    ratings, method = population(), PredictiveAnonymizer(k=4, factors=1, sweeps=1)
+    release = method.anonymize(ratings, rng=0)
+    attack = MembershipAttack(shadows=9, method=method)
+    made: list[int] = []
+
+    @dataclass(frozen=True)
+    class Stopping(PredictiveAnonymizer):
+        def anonymize(self, table: Ratings, rng: Any = None) -> Any:
+            made.append(1)
+            if len(made) == 8:
+                raise KeyboardInterrupt
+            return method.anonymize(table, rng=rng)
+
+        def __repr__(self) -> str:
+            return repr(method)
+
+    whole = attack.run(release, original=ratings, rng=3)
+    stopping = Stopping(k=4, factors=1, sweeps=1)
+    request = Request(ratings, None, 3, None)
+
+    def play_with(method: Any, resume: bool) -> Any:
+        with journal_in(tmp_path, resume=resume) as journal:
+            one = replace(attack, method=method)
+            return play([one], release, Knowledge(), request, journal)
+
+    with pytest.raises(KeyboardInterrupt):
+        play_with(stopping, False)
+    made.clear()
+    made.extend([1] * 20)
+    (found,) = play_with(stopping, True)
+    assert len(made) == 20 + 3  # halves 7, 8 and 9
+    assert found.by_known == whole.by_known

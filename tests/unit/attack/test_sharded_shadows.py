@@ -1,11 +1,10 @@
-"""Releases of ratings in shards are made again, shard by shard, without some of the people."""
+"""Releases of random halves of the people in shards, made shard by shard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,14 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows import seen
 from starshade.attack.shadows.facts import Told
-from starshade.attack.shadows.folds import edges_of, numbers_of
-from starshade.attack.shadows.halves import HalvesAttack
+from starshade.attack.shadows.halves import in_half, on_catalogue
 from starshade.attack.shadows.inference import InferenceAttack
+from starshade.attack.shadows.linkability import LinkabilityAttack
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.play import play
 from starshade.attack.shadows.seen import Seen, Wanted
-from starshade.attack.shadows.shadows import Shadows
-from starshade.attack.sharded import folds
 from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.sharded.half import InHalf
 from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.sharded.view import SeenShards
 from starshade.attack.targets import Request
@@ -74,9 +72,13 @@ class Cut:
     store: Shards
     held: ExitStack
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.method, name)
+
     def anonymize(self, ratings: Ratings, rng: Any = None) -> Release:
-        people = those_of(self.store, Named(ratings.users), Local())
-        release = self.held.enter_context(self.method.anonymize_shards(people, rng))
+        items = self.store.items.indices(ratings.items)
+        people = those_of(self.store, Named(ratings.users), Local(), items)
+        release = self.held.enter_context(on_catalogue(self.method).anonymize_shards(people, rng))
         assert release.private is not None
         assert release.private.divided is not None
         link: dict[str, int] = {}
@@ -88,11 +90,11 @@ class Cut:
         return replace(release, private=private)
 
 
-def attacks(method: Any, rounds: int) -> list[Any]:
+def attacks(method: Any, shadows: int) -> list[Any]:
     return [
-        MembershipAttack(rounds=rounds, method=method),
-        InferenceAttack(rounds=rounds, method=method, questions=3),
-        HalvesAttack(known=1, rounds=rounds, method=method),
+        MembershipAttack(shadows=shadows, method=method),
+        InferenceAttack(shadows=shadows, method=method, questions=3),
+        LinkabilityAttack(known=1, shadows=shadows, method=method),
     ]
 
 
@@ -139,7 +141,7 @@ def alone(ask: Callable[[], Any]) -> str:
 @settings(max_examples=15, deadline=None)
 @given(
     ratings_tables(min_users=9, max_users=24),
-    st.sampled_from([MembershipAttack(rounds=2), InferenceAttack(rounds=3, questions=2)]),
+    st.sampled_from([MembershipAttack(shadows=2), InferenceAttack(shadows=3, questions=2)]),
     st.sampled_from([1, 2, 7]),
     st.sampled_from([None, 9]),
     st.builds(
@@ -168,44 +170,25 @@ def test_what_ratings_as_they_are_tell_is_what_one_table_tells(
 def test_rows_in_shards_weigh_what_those_of_one_table_do(tmp_path: Path, n: int) -> None:
     ratings = synthesize(n_users=300, n_items=20, n_ratings=2_000, rng=1)
     write_shards(ratings, tmp_path / "s", n)
-    shards, released = open_shards(tmp_path / "s"), np.ones(20, dtype=np.bool_)
-    without = folds.Without(folds.People(released, 1, np.arange(9, dtype=np.uint64)), (3,))
-    whole = Seen.of(ratings, ratings)
-    parts = SeenShards(whole.view, None, shards, Local(), without)
-    told = Told(ratings, np.arange(20, dtype=np.int32), Knowledge(), 0)
+    shards = open_shards(tmp_path / "s")
+    inside = in_half(ratings.users.fingerprints, 1, 3)
+    half = ratings.keep_users(np.flatnonzero(inside))
+    whole = Seen.of(half, half)
+    parts = SeenShards(Seen.of(ratings, ratings).view, None, shards, Local(), InHalf(1, 3))
+    told = Told(ratings, Knowledge(), 0)
     facts = told.of(np.flatnonzero(told.enough(4)), 4)
     wanted = Wanted.by([np.arange(-1, 20)] * len(facts))
     found = zip(parts.weighed(facts, wanted), whole.weighed(facts, wanted), strict=True)
     assert all(np.array_equal(one, other) for one, other in found)
-    assert parts.item_means.tolist() == whole.item_means.tolist()
-    assert parts.counted.n_users == parts.records == 300
+    assert parts.item_means.tolist() == pytest.approx(whole.item_means.tolist())
+    assert parts.counted.n_users == parts.records == inside.sum()
 
 
 def test_ratings_as_they_are_take_no_method(tmp_path: Path) -> None:
     write_shards(synthesize(n_users=30, n_items=8, n_ratings=150, rng=1), tmp_path / "s", 2)
-    attack = MembershipAttack(rounds=1, method=PredictiveAnonymizer(k=2))
+    attack = MembershipAttack(shadows=1, method=PredictiveAnonymizer(k=2))
     with pytest.raises(ConfigError, match="attacked as they are, without a method"):
         attack_shards(attack, open_shards(tmp_path / "s"))
-
-
-@pytest.mark.parametrize("bits", [1, 3, 16])
-def test_folds_are_those_of_one_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
-) -> None:
-    ratings = synthesize(n_users=60, n_items=15, n_ratings=330, rng=1)
-    released = np.arange(15) < 3
-    rated = [released[ratings.columns[a:b]].any() for a, b in pairwise(ratings.indptr)]
-    people = np.flatnonzero(rated)
-    assert len(people) < 60
-    write_shards(ratings, tmp_path / "s", 3)
-    monkeypatch.setattr(folds, "_BITS", bits)
-    edges = folds.edges_over(open_shards(tmp_path / "s"), Local(), 5, released)
-    assert edges.tolist() == edges_of(numbers_of(ratings.users.fingerprints[people], 5)).tolist()
-    fold = folds.People(released, 5, edges).fold(ratings)
-    assert fold.tolist() == Shadows(ratings, people, None, 5).fold.tolist()
-    sizes = np.bincount(fold[people])
-    assert len(sizes) == 10
-    assert sizes.max() - sizes.min() <= 1
 
 
 def asked_in_shards(tmp_path: Path, n_users: int, attack: Any, **given: Any) -> Any:
@@ -220,8 +203,11 @@ def asked_in_shards(tmp_path: Path, n_users: int, attack: Any, **given: Any) -> 
     [
         (30, None, "nobody says how this one was made"),
         (30, KLikeness(k=2), "the method makes no releases of ratings in shards"),
-        (8, PredictiveAnonymizer(k=2, factors=1), "8 people rated what is released: too few"),
-        (30, PredictiveAnonymizer(k=25, factors=1), "some of the people cannot be made: k = 25"),
+        (30, PredictiveAnonymizer(k=25, factors=1), "half of the people cannot be made: no item"),
+        (
+            *(30, PredictiveAnonymizer(k=25, factors=1, rare_items="keep")),
+            "half of the people cannot be made: k = 25",
+        ),
         (30, PredictiveAnonymizer(k=2, profile="simple", min_raters=2), "min_raters 2: does not"),
     ],
 )
@@ -229,11 +215,11 @@ def test_what_cannot_be_made_again_says_so(
     tmp_path: Path, n_users: int, method: Any, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        asked_in_shards(tmp_path, n_users, MembershipAttack(rounds=1, method=method), rng=1)
+        asked_in_shards(tmp_path, n_users, MembershipAttack(shadows=1, method=method), rng=1)
 
 
 def test_targets_are_some(tmp_path: Path) -> None:
-    attack = MembershipAttack(rounds=10, method=PredictiveAnonymizer(k=2, factors=1, sweeps=1))
+    attack = MembershipAttack(shadows=4, method=PredictiveAnonymizer(k=2, factors=1, sweeps=1))
     result = asked_in_shards(tmp_path, 40, attack, targets=12, rng=1)
     assert (result.targets, result.ineligible) == (12, 28)
     (tmp_path / "again").mkdir()
@@ -250,11 +236,11 @@ def test_what_can_be_mended_is_no_answer(tmp_path: Path, kind: type[StarshadeErr
 
     method = Stopped(k=2, factors=1)
     with pytest.raises(kind, match=r"^no space left"):
-        asked_in_shards(tmp_path, 30, MembershipAttack(rounds=1, method=method), rng=1)
+        asked_in_shards(tmp_path, 30, MembershipAttack(shadows=1, method=method), rng=1)
     ratings = synthesize(n_users=30, n_items=8, n_ratings=150, rng=1)
     release = PredictiveAnonymizer(k=2, factors=1, sweeps=1).anonymize(ratings, rng=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("starshade.audit.shadows.method_of", lambda *_: method)
         linked = made_of(open_shards(tmp_path / "s"), release)
         with pytest.raises(kind, match=r"^no space left"):
-            being_in_it(linked.release, linked.shards, rounds=1, seed=1)
+            being_in_it(linked.release, linked.shards, shadows=1, seed=1)

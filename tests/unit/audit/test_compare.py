@@ -203,7 +203,7 @@ def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) ->
         ({"disclosure_weights": [0.2]}, "none of the methods has such a weight"),
         ({"methods": ["interval"], "eps": 1, "slacks": [1]}, "none of the methods has slack"),
         ({"slacks": [-1]}, "slacks = a list: must be one or more whole"),
-        ({"rounds": 11}, "rounds"),
+        ({"shadows": -1}, "shadows"),
         ({"disclosure_weights": [-1.0]}, "disclosure_weights = -1: must be one or more numbers"),
         ({"disclosure_weights": []}, "one or more numbers, 0 to 100"),
         ({"methods": ["predictive"], "profile": "mean"}, "padded, simple, model or pooled"),
@@ -377,13 +377,13 @@ def test_what_can_be_continued_has_a_row_for_every_slack(ratings: Ratings) -> No
     assert found.rows[3].figures["classes"] == release.classes.n_groups
 
 
-def test_rounds_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> None:
+def test_shadows_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> None:
     part = top_items(6).apply(ratings).drop_empty_users()
-    found = compare(part, ["k-likeness"], [5], rounds=2, rng=7)
+    found = compare(part, ["k-likeness"], [5], shadows=2, rng=7)
     KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "receipt")
     release = read_release(tmp_path / "out", private=tmp_path / "receipt")
     known = Knowledge(known=enough_of(knowable_of(part), beside=1), dates=False)
-    of = {"rounds": 2, "method": method_of(release, part)}
+    of = {"shadows": 2, "method": method_of(release, part)}
     asked: dict[str, Any] = {"original": part, "targets": 1000, "rng": 7}
     (row,) = found.rows
     member = MembershipAttack(**of).run(release, known, **asked)
@@ -391,7 +391,7 @@ def test_rounds_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> No
     gained = InferenceAttack(**of).run(release, known, **asked)
     rates = [rate.rate for rate in (gained.rated_gained, gained.value_gained) if rate is not None]
     assert row.figures["inference"] in rates
-    assert 0 <= row.figures["halves"] <= 1
+    assert -1 <= row.figures["halves"] <= 1
     names = ("membership", "inference", "halves")
     assert [found.original[name] for name in names] == [None] * 3
     (without,) = compare(part, ["k-likeness"], [5], rng=7).rows

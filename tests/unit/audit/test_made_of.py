@@ -114,7 +114,7 @@ def test_shadow_releases_are_made_of_the_same(
     made: Any, store: Any, of: int | None, on: int | None, reason: str
 ) -> None:
     original = RATINGS if on is None else store(on)
-    found = being_in_it(made(of), original, rounds=1, known=2, seed=1)
+    found = being_in_it(made(of), original, shadows=3, known=2, seed=1)
     if not reason:
         assert isinstance(found.membership, MembershipResult)
         assert isinstance(found.inference, InferenceResult)
@@ -129,7 +129,7 @@ def test_another_cut_into_as_many_partitions(made: Any, store: Any) -> None:
     release = made(3)
     assert release.private.partitions != (1, 2, 60)
     elsewhere = replace(release, private=replace(release.private, partitions=(1, 2, 60)))
-    found = being_in_it(elsewhere, store(3), rounds=1, known=2, seed=1)
+    found = being_in_it(elsewhere, store(3), shadows=3, known=2, seed=1)
     assert "3 partitions, cut elsewhere would differ" in str(found.membership)
 
 
@@ -138,7 +138,7 @@ def test_an_older_key_file_still_loads_and_nothing_is_measured(made: Any, tmp_pa
     folder, key = tmp_path / "release-None", tmp_path / "key-None.json"
     say_partitions(key, None)
     assert read_release(folder, private=key).private.partitions is None
-    found = Audit(targets=10, rounds=1).run(RATINGS, folder, private=key, rng=1)
+    found = Audit(targets=10, shadows=1).run(RATINGS, folder, private=key, rng=1)
     measured = {each.name: each for q in found.questions for each in q.measured}
     for name in ("membership", "inference", "halves"):
         assert measured[name].answer == "not measured"
@@ -165,7 +165,7 @@ def test_erased_people_are_taken_out_of_the_partitions(made: Any, tmp_path: Path
 
 
 def test_the_attacks_themselves_refuse_another_making(made: Any, store: Any) -> None:
-    attack = MembershipAttack(rounds=1, method=METHOD)
+    attack = MembershipAttack(shadows=1, method=METHOD)
     with pytest.raises(ConfigError, match="was made of 3 partitions"):
         attack.run(made(3), Knowledge(known=2, dates=False), original=RATINGS, rng=1)
     linked = LinkedShards(store(3), made(None))
@@ -180,5 +180,5 @@ def test_a_method_that_takes_one_table_is_measured_on_any_store(tmp_path: Path, 
     release = read_release(tmp_path / "out", private=tmp_path / "key.json")
     assert release.private is not None
     assert release.private.partitions == (60,)
-    found = being_in_it(release, whole, rounds=1, known=2, seed=1)
+    found = being_in_it(release, whole, shadows=3, known=2, seed=1)
     assert isinstance(found.membership, MembershipResult)

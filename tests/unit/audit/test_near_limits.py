@@ -322,7 +322,7 @@ def test_which_of_two_limits_is_held_against(
     assert records_differ(made) == (method == "interval")
     made.save(tmp_path / "out", private=tmp_path / "receipt")
     limits = {} if asked is None else {"record": asked}
-    result = Audit(known=(2,), targets=10, rounds=0, limit=limits).run(
+    result = Audit(known=(2,), targets=10, shadows=0, limit=limits).run(
         RATINGS, tmp_path / "out", private=tmp_path / "receipt", rng=1
     )
     (text,) = (f.text for f in result.findings if f.name == "attack")

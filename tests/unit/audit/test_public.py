@@ -68,7 +68,7 @@ def rated_so(draw: st.DrawFn) -> Ratings:
 def told(
     ratings: Ratings, folder: Path, receipt: Path | None, *, seed: int = 1, **asked: Any
 ) -> Dossier:
-    audit = Audit(**{"known": (1, 2), "targets": 12, "rounds": 0} | asked)
+    audit = Audit(**{"known": (1, 2), "targets": 12, "shadows": 0} | asked)
     return compile_dossier(
         ratings, folder, private=receipt, audit=audit, rng=seed, command=f"again --seed {seed}"
     )
@@ -185,7 +185,7 @@ def test_of_an_answer_nothing_but_yes_or_no_is_told(folder: Path) -> None:
 )
 def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
     ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
-    audit = Audit(known=(1,), targets=2, rounds=0, limit={"record": asked, "disclosed": asked})
+    audit = Audit(known=(1,), targets=2, shadows=0, limit={"record": asked, "disclosed": asked})
     found = audit.run(ratings, folder, private=folder.with_suffix(".json"), rng=0)
     judgement = Judgement.of(found)
     assert judgement.limits == (("record", told_as), ("disclosed", told_as))
@@ -205,7 +205,7 @@ def test_no_question_is_answered_by_a_limit(folder: Path) -> None:
     ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
     limits = dict.fromkeys(LIMITED, 1.0)
     del limits["joint-class"]
-    audit = Audit(known=(1,), targets=20, rounds=0, limit=limits)
+    audit = Audit(known=(1,), targets=20, shadows=0, limit=limits)
     dossier = compile_dossier(
         ratings, folder, private=folder.with_suffix(".json"), audit=audit, rng=0, command="x"
     )
@@ -227,7 +227,7 @@ def test_the_internal_caveats_are_told(folder: Path) -> None:
     stopped, few = told["warnings"]
     assert "stopped after 1,000,000 queries" in stopped
     assert "fewer than 100 people" in few
-    found = Audit(known=(1,), targets=20, rounds=0).run(
+    found = Audit(known=(1,), targets=20, shadows=0).run(
         synthesize(n_users=40, n_items=9, n_ratings=200, rng=2), folder, rng=0
     )
     assert Judgement.of(found).caveats == ("few",)

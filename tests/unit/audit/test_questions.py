@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.composition.composed import Counts
 from starshade.attack.predicate.result import PredicateResult
-from starshade.attack.shadows.halves import Halves
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
+from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership_result import Alarm, MembershipAt, MembershipResult
-from starshade.attack.shadows.predicates import Weighed
+from starshade.attack.shadows.predicates import SingledOut
 from starshade.audit.findings import judge_limits, judge_questions
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.questions.limits import LIMITED, Limit, limits_of
@@ -255,47 +255,42 @@ def predicates(isolates: Rate, blind: float) -> PredicateResult:
     return result
 
 
-def weighed(isolates: float, blind: float) -> Weighed:
-    return Weighed(3, 150, 30, Rate(isolates, 0.0, 1.0), blind)
+def of_halves(isolates: float, outsiders: float, excess: Rate) -> SingledOut:
+    return SingledOut(3, 150, isolates, outsiders, excess, 0.1, "Those of weight w.")
 
 
 @pytest.mark.parametrize(
-    ("isolates", "rounds", "limit", "answer"),
+    ("halves", "limit", "answer"),
     [
-        (
-            Rate(0.0, 0.0, 0.1),
-            "not asked for",
-            None,
-            "no more than guessing",
-        ),  # not more than blind ones
-        (Rate(0.0, 0.0, 0.1), weighed(0.9, 0.2), None, "no more than guessing"),
-        (
-            Rate(0.0, 0.0, 0.1),
-            weighed(0.0, 0.09),
-            None,
-            "not judged",
-        ),  # those of outsiders are less
-        (Rate(0.05, 0.0, 0.12), weighed(0.0, 0.2), None, "not judged"),
-        (Rate(0.05, 0.0, 0.12), "not asked for", 0.12, "within limits"),
-        (Rate(0.0, 0.0, 0.1), weighed(0.0, 0.2), 0.05, "above a limit"),  # what is set counts
+        (of_halves(0.1, 0.2, Rate(-0.1, -0.2, 0.0)), None, "no more than guessing"),
+        (of_halves(0.2, 0.1, Rate(0.1, -0.2, 0.2)), None, "not judged"),
+        (of_halves(0.2, 0.1, Rate(0.1, -0.2, 0.2)), 0.2, "within limits"),
+        (of_halves(0.2, 0.1, Rate(0.1, -0.2, 0.2)), 0.19, "above a limit"),
+        (of_halves(0.1, 0.2, Rate(-0.1, -0.2, 0.1)), 0.05, "above a limit"),  # what is set counts
+        ("not asked for", None, "not measured"),
+        ("not asked for", 1.0, "not measured"),
     ],
 )
-def test_conditions_that_isolate_no_more_than_blind_ones(
-    release: Release, isolates: Rate, rounds: Weighed | str, limit: float | None, answer: Answer
+@pytest.mark.parametrize("of_release", [True, False])
+def test_conditions_stand_beside_people_who_are_not_in_it(
+    release: Release,
+    halves: SingledOut | str,
+    limit: float | None,
+    answer: Answer,
+    of_release: bool,
 ) -> None:
     limits = {} if limit is None else {"predicate": limit}
-    evidence = audited(release).evidence
-    question = singled_out(release, evidence, predicates(isolates, 0.1), rounds, limits, 0)
+    own = predicates(Rate(0.3, 0.2, 0.4), 0.1) if of_release else "its cells are means"
+    question = singled_out(release, audited(release).evidence, own, halves, limits, 0)
     measured = question.measured[1]
     assert measured.answer == answer
-    told = measured.to_dict()
-    if isinstance(rounds, str):
-        assert (measured.guessing, told["beside"]) == (0.1, {})
-        assert "people who are not in it could not be counted: not asked for." in measured.text
-    else:
-        assert measured.guessing == rounds.blind
-        assert [*told["beside"].values()] == [rounds.isolates.to_dict()]
-        assert "30 people left out" in measured.text
+    if isinstance(halves, str):
+        assert "not asked for" in measured.text
+        return
+    assert measured.rate == halves.excess
+    assert measured.guessing == 0.0
+    assert "over 3 releases of random halves" in measured.text
+    assert ("Of this release itself: 30.0%" in measured.text) == of_release
 
 
 _AUDITED: dict[int, AuditResult] = {}
@@ -307,7 +302,7 @@ def audited(release: Release) -> AuditResult:
         with TemporaryDirectory() as place:
             out, receipt = Path(place) / "out", Path(place) / "receipt"
             release.save(out, private=receipt)
-            audit = Audit(known=(2,), targets=20, rounds=0)
+            audit = Audit(known=(2,), targets=20, shadows=0)
             _AUDITED[id(release)] = audit.run(RATINGS, out, private=receipt, rng=1)
     return _AUDITED[id(release)]
 
@@ -335,31 +330,38 @@ def test_the_class_is_found_by_the_strongest_of_all(release: Release) -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "outsiders", "limit", "answer"),
+    ("excess", "limit", "answer"),
     [
-        (Rate(0.05, 0.0, 0.1), Rate(0.2, 0.1, 0.3), None, "no more than guessing"),
-        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), None, "not judged"),
-        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), 0.11, "within limits"),
-        (Rate(0.05, 0.0, 0.11), Rate(0.2, 0.1, 0.3), 0.1, "above a limit"),
+        (Rate(-0.05, -0.1, 0.0), None, "no more than guessing"),
+        (Rate(0.05, -0.1, 0.11), None, "not judged"),
+        (Rate(0.05, -0.1, 0.11), 0.11, "within limits"),
+        (Rate(0.05, -0.1, 0.11), 0.1, "above a limit"),
     ],
 )
-def test_halves_stand_beside_people_who_are_not_in_it(
-    release: Release, members: Rate, outsiders: Rate, limit: float | None, answer: Answer
+def test_two_sources_stand_beside_people_who_are_not_in_it(
+    release: Release, excess: Rate, limit: float | None, answer: Answer
 ) -> None:
     limits = {} if limit is None else {"halves": limit}
-    _, halves = linked(release, [], Halves(4, members, outsiders), None, limits, 0).measured
-    assert halves.answer == answer
-    assert halves.guessing == 0.2
-    assert halves.beside == (("People who are not in it", outsiders),)
+    members, outsiders = Rate(0.2, 0.1, 0.3), Rate(0.15, 0.1, 0.2)
+    of = Linked(4, 50, members, outsiders, excess)
+    _, measured = linked(release, [], of, None, limits, 0).measured
+    assert measured.answer == answer
+    assert (measured.rate, measured.guessing) == (excess, 0.0)
+    assert measured.beside == (
+        ("People who are in it", members),
+        ("People who are not", outsiders),
+    )
+    assert "50 people" in measured.text
 
 
 def membership(auc: Rate | None, found: Rate | None) -> MembershipResult:
     reason = "" if auc else "so few people"
-    alarms = (Alarm(0.01, found, "" if found else "so few outsiders"),)
-    one = MembershipAt(8, 50, 50, auc, (None,), alarms, None, reason)
+    alarms = (Alarm(0.01, found or Rate(0.1, 0.0, 0.3), rough=found is None),)
+    one = MembershipAt(8, 50, 50, auc, found=alarms, reason=reason)
     result = object.__new__(MembershipResult)
     object.__setattr__(result, "by_known", (one, replace(one, known=None)))
     object.__setattr__(result, "attack", "membership")
+    object.__setattr__(result, "shadows", 16)
     return result
 
 
@@ -373,7 +375,7 @@ HALF, MORE = Rate(0.5, 0.45, 0.5), Rate(0.9, 0.8, 0.95)
         (MORE, Rate(0.02, 0.0, 0.05), None, "not judged"),
         (MORE, Rate(0.02, 0.0, 0.05), 0.05, "within limits"),
         (MORE, Rate(0.02, 0.0, 0.06), 0.05, "above a limit"),
-        # too few outsiders for one in a hundred: the AUC stands beside, and is not the figure
+        # fewer than ten false alarms: the AUC stands beside, and is not the figure
         (MORE, None, None, "not measured"),
         (MORE, None, 0.05, "not measured"),
         (None, None, None, "not measured"),
@@ -394,19 +396,19 @@ def test_members_found_at_few_false_alarms(
         assert question.measured[0].guessing == 0.01
     if auc and found is None:
         assert question.measured[0].found == "–"
-        assert "was not measured: so few outsiders" in question.measured[0].text
+        assert "was not measured: fewer than ten" in question.measured[0].text
     findings = judge_limits([question])
     assert [each.passed for each in findings] == (
         [] if limit is None else [answer == "within limits"]
     )
     if auc and found is None and limit:  # first what the limit is on
-        assert findings[0].text.startswith("How many members are found at 1% false alarms was not")
+        assert findings[0].text.startswith("How many members are found at 1 % false alarms was not")
 
 
 def inference(*gained: tuple[float, float, float] | None) -> InferenceResult:
     some = [each and Compared(0.5, 0.5 - each[0], 0.1, *each) for each in gained]
     result = object.__new__(InferenceResult)
-    for name, value in {"known": 8, "attack": "inference"}.items():
+    for name, value in {"known": 8, "attack": "inference", "targets": 60}.items():
         object.__setattr__(result, name, value)
     object.__setattr__(result, "ways", (Way("all", some[0], some[1], None),))
     return result
@@ -445,7 +447,7 @@ def test_what_was_not_measured_fails_where_a_limit_is_set_or_all_is_judged(
     release.save(tmp_path / "out", private=tmp_path / "receipt")
 
     def run(**asked: Any) -> AuditResult:
-        audit = Audit(known=(2,), targets=20, rounds=0, **asked)
+        audit = Audit(known=(2,), targets=20, shadows=0, **asked)
         return audit.run(RATINGS, tmp_path / "out", private=tmp_path / "receipt", rng=1)
 
     plain = run()
@@ -456,17 +458,17 @@ def test_what_was_not_measured_fails_where_a_limit_is_set_or_all_is_judged(
     for name in ("membership", "inference", "halves"):
         (measured,) = (m for q in plain.questions for m in q.measured if m.name == name)
         assert measured.answer == "not measured"
-        assert "not asked for" in measured.text
+        assert "no shadow releases were requested" in measured.text
         strict = run(limit={name: 1.0})
         assert [each.name for each in strict.findings if not each.passed] == [name]
     every = run(judge="all")
     assert {each.name for each in every.findings if not each.passed} == set(QUESTIONS)
     assert every.questions == plain.questions
-    loose = run(limit=[f"{name}=1" for name in ("predicate", "class", "disclosed")])
+    loose = run(limit=[f"{name}=1" for name in ("class", "disclosed")])
     assert loose.passed
-    assert loose.config["limit"] == {"predicate": 1.0, "class": 1.0, "disclosed": 1.0}
+    assert loose.config["limit"] == {"class": 1.0, "disclosed": 1.0}
     assert [question.answer for question in loose.questions] == [
-        "within limits",
+        "not measured",
         "not measured",
         "not measured",
     ]

@@ -45,7 +45,7 @@ def saved(tmp_path: Path, method: Any, ratings: Ratings) -> Made:
 
 def audited(tmp_path: Path, ratings: Ratings, *, receipt: bool = True, **asked: Any) -> AuditResult:
     private = tmp_path / "receipt" if receipt else None
-    return Audit(**{"known": (2,), "rounds": 0} | asked).run(
+    return Audit(**{"known": (2,), "shadows": 0} | asked).run(
         ratings, tmp_path / "out", private=private, rng=1
     )
 

@@ -12,10 +12,10 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
-from starshade.attack.shadows.halves import Halves
 from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership_result import MembershipResult
-from starshade.attack.shadows.predicates import Weighed
+from starshade.attack.shadows.predicates import SingledOut
 from starshade.audit.shadows import BeingInIt, being_in_it, method_of
 from starshade.errors import ConfigError
 from starshade.ratings.scale import Scale
@@ -95,28 +95,28 @@ def test_without_a_receipt_nothing_is_measured(tmp_path: Path) -> None:
 def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
     ratings = population()
     release = stored(KLikeness(k=3).anonymize(ratings, rng=1), tmp_path)
-    found = being_in_it(release, ratings, rounds=2, known=2, seed=5)
+    found = being_in_it(release, ratings, shadows=2, known=2, seed=5)
     assert isinstance(found.membership, MembershipResult)
     assert isinstance(found.inference, InferenceResult)
-    assert isinstance(found.halves, Halves)
-    assert found.halves.known == 1
-    assert isinstance(found.predicates, Weighed)
-    assert (found.predicates.rounds, found.predicates.outsiders) == (2, 12)
+    assert isinstance(found.linkability, Linked)
+    assert found.linkability.known == 1
+    assert isinstance(found.singled_out, SingledOut)
+    assert found.singled_out.releases == 3
     # the same as each attack by itself
     for entry, result in zip(SHADOWS, (found.membership, found.inference), strict=True):
-        attack = replace(entry.load()(rounds=2), method=method_of(release, ratings))
+        attack = replace(entry.load()(shadows=2), method=method_of(release, ratings))
         alone = attack.run(release, Knowledge(known=2, dates=False), original=ratings, rng=5)
         volatile = {"seconds": 0.0}
         assert {**alone.to_dict(), **volatile} == {**result.to_dict(), **volatile}
 
 
-def test_a_release_that_cannot_be_made_of_fewer() -> None:
-    halves = table([{u % 2: 4.0} for u in range(42)], Scale(1, 5, 1), n_items=2)
+def test_a_release_that_cannot_be_made_of_half_of_the_people() -> None:
     tries = {
-        "k = 57, records = 49": (population(), KLikeness(k=57)),
-        "k = 21: no item is rated by 21 users": (halves, KLikeness(k=21)),
+        "k = 40, records = ": KLikeness(k=40, rare_items="keep"),
+        "no item was rated by 80 people, twice what a half needs": KLikeness(k=40),
     }
-    for reason, (ratings, method) in tries.items():
+    for reason, method in tries.items():
+        ratings = population()
         found = being_in_it(method.anonymize(ratings, rng=1), ratings, seed=0)
         assert isinstance(found.membership, str)
         assert f"cannot be made: {reason}" in found.membership
@@ -126,18 +126,24 @@ def test_a_release_that_cannot_be_made_of_fewer() -> None:
 def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
     ratings = population()
     release = KLikeness(k=3).anonymize(ratings, rng=1)
-    found = being_in_it(release, ratings, rounds=1, known=8, seed=0)
+    found = being_in_it(release, ratings, shadows=1, known=8, seed=0)
     assert isinstance(found.membership, MembershipResult)
     assert isinstance(found.inference, str)
     assert "nobody has a rating beyond 8" in found.inference
 
 
-def test_too_few_people() -> None:
-    ratings = population().keep_users(np.arange(9))
-    release = KLikeness(k=2).anonymize(ratings, rng=1)
-    found = being_in_it(release, ratings, seed=0)
-    assert isinstance(found.membership, str)
-    assert "too few to leave a tenth" in found.membership
+def test_twenty_people_and_a_person_with_one_rating() -> None:
+    ratings = population().keep_users(np.arange(20))
+    one = ratings.keep_items(np.arange(1))
+    for few in (ratings, one):
+        release = KLikeness(k=2).anonymize(few, rng=1)
+        found = being_in_it(release, few, known=2, seed=0)
+        assert isinstance(found.membership, MembershipResult)
+        alarm = found.membership.everything.at(0.01)
+        assert alarm is not None
+        assert alarm.rough
+        assert isinstance(found.inference, str)
+        assert "30 are needed" in found.inference or "beyond 2 known" in found.inference
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -145,12 +151,12 @@ def test_every_method_is_asked(entry: Entry) -> None:
     ratings, usual = population(), make(entry)
     loose = {"nulls": "ignore", "eps": 2.0} if hasattr(usual, "nulls") else {}
     release = replace(usual, **loose).anonymize(ratings, rng=3)
-    found = being_in_it(release, ratings, rounds=2, known=2, seed=0)
+    found = being_in_it(release, ratings, shadows=2, known=2, seed=0)
     assert isinstance(found.membership, MembershipResult)
     assert isinstance(found.inference, InferenceResult)
     assert found.membership.auc is not None
     assert found.membership.records == release.n_records
-    assert isinstance(found.predicates, str) == (release.manifest.layout == "profile")
+    assert isinstance(found.singled_out, str) == (release.manifest.layout == "profile")
 
 
 def test_a_receipt_that_does_not_say_enough() -> None:

@@ -26,7 +26,7 @@ from tests.strategies import table
 from tests.unit.release.damage import signed
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
-QUICK = Audit(known=(2,), targets=10, rounds=0)
+QUICK = Audit(known=(2,), targets=10, shadows=0)
 METHODS: dict[str, Any] = {
     "k-likeness": KLikeness(k=3),
     "predictive": PredictiveAnonymizer(k=3, factors=2),

@@ -31,7 +31,7 @@ from tests.strategies import table
 from tests.unit.release.damage import say
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
-QUICK = Audit(known=(2,), targets=10, rounds=0)
+QUICK = Audit(known=(2,), targets=10, shadows=0)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     assert "guaranteed in this release alone" in str(result)
     assert "<strong>FAIL beside an earlier release" in result._repr_html_()
     assert result.warnings == alone.warnings
-    failed = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1e-6}).run(
+    failed = Audit(known=(2,), targets=10, shadows=0, limit={"record": 1e-6}).run(
         RATINGS, out, earlier=[earlier], rng=1
     )
     assert not failed.passed_alone
@@ -299,9 +299,9 @@ def test_a_release_that_claims_nothing_fails(out: Path) -> None:
 
 
 def test_a_limit_can_only_be_stricter_where_records_are_equal(out: Path) -> None:
-    loose = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1.0}).run(RATINGS, out, rng=1)
+    loose = Audit(known=(2,), targets=10, shadows=0, limit={"record": 1.0}).run(RATINGS, out, rng=1)
     assert any("33.3%" in f.text for f in loose.findings if f.name == "attack")
-    strict = Audit(known=(2,), targets=10, rounds=0, limit={"record": 1e-6}).run(
+    strict = Audit(known=(2,), targets=10, shadows=0, limit={"record": 1e-6}).run(
         RATINGS, out, rng=1
     )
     assert [f.name for f in strict.findings if not f.passed] == ["attack"]
@@ -339,8 +339,7 @@ def test_the_receipt_of_another_release(out: Path) -> None:
         {"known": ()},
         {"known": (0,)},
         {"targets": 0},
-        {"rounds": -1},
-        {"rounds": 11},
+        {"shadows": -1},
         {"judge": "some"},
         {"limit": {"record": 1.1}},
         {"limit": {"disclosed": -0.1}},
@@ -357,13 +356,13 @@ def test_an_adversary_who_was_asked_for_is_not_replaced(out: Path) -> None:
     most = int(RATINGS.user_support.max())
     for known in ((most + 1,), (2, most + 9)):
         with pytest.raises(ConfigError, match=f"known {known[-1]}: .*at most {most} can be"):
-            Audit(known=known, targets=10, rounds=0).run(RATINGS, out, rng=1)
+            Audit(known=known, targets=10, shadows=0).run(RATINGS, out, rng=1)
 
 
 def test_what_was_tried_less_than_usual_is_told(out: Path) -> None:
     most = int(RATINGS.user_support.max())
     assert 4 <= most < 8
-    result = Audit(targets=10, rounds=0).run(RATINGS, out, rng=1)
+    result = Audit(targets=10, shadows=0).run(RATINGS, out, rng=1)
     assert {e.knowledge.known for e in result.evidence} == {2, 4}
     assert (
         "Nobody rated 8 of the released items that can be known: the attacks were tried with 2 "
@@ -373,7 +372,7 @@ def test_what_was_tried_less_than_usual_is_told(out: Path) -> None:
 
 
 def test_the_figure_says_whom_it_is_about(out: Path) -> None:
-    result = Audit(known=(1, 5), rounds=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    result = Audit(known=(1, 5), shadows=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
     few = [e for e in result.evidence if e.knowledge.known == 5]
     assert all(0 < e.after.targets < RATINGS.n_users for e in few)
     told = str(replace(result, evidence=tuple(few)))
@@ -386,7 +385,7 @@ def test_the_figure_says_whom_it_is_about(out: Path) -> None:
 
 def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
     monkeypatch.setattr("starshade.audit.to_know.FEW", 20)
-    result = Audit(known=(2, 5), rounds=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
+    result = Audit(known=(2, 5), shadows=0).run(RATINGS, out, private=out.parent / "receipt", rng=1)
     few = [e for e in result.evidence if e.after.targets < 20]
     assert 0 < len(few) < len(result.evidence)
     (told,) = (text for text in result.warnings if "the interval is wide" in text)
@@ -445,9 +444,9 @@ def test_two_sources_know_as_much_as_one_adversary(monkeypatch: pytest.MonkeyPat
         engine=None,
         knowable=lambda _: Knowable(np.array([8]), np.array([1000])),
     )
-    Audit(rounds=3, targets=50)._being_in_it(original, 7)
-    assert (passed["known"], passed["halves"]) == (4, 4)
-    assert (passed["rounds"], passed["targets"], passed["seed"]) == (3, 50, 7)
+    Audit(shadows=3, targets=50)._being_in_it(original, 7)
+    assert (passed["known"], passed["linked"]) == (4, 4)
+    assert (passed["shadows"], passed["targets"], passed["seed"]) == (3, 50, 7)
 
 
 @pytest.mark.parametrize("deleted", [0, 2])

@@ -23,7 +23,7 @@ __all__ = ["COMMAND", "SEED", "Shown", "half_stars", "marked", "people", "small_
 
 SEED = 918_273_645
 COMMAND = "starshade report <ratings> release --private 'the receipt'"
-_AUDIT = Audit(known=(2, 4), targets=40, rounds=0)
+_AUDIT = Audit(known=(2, 4), targets=40, shadows=0)
 
 
 def people(n: int = 70) -> Ratings:

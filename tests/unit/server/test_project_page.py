@@ -26,7 +26,7 @@ items = "top:9"
 [audit]
 known = [3]
 limit = ["class=0.5"]
-rounds = 0
+shadows = 0
 """
 
 
@@ -78,7 +78,7 @@ def test_the_form_of_a_release_says_what_the_file_says(home: Path) -> None:
     values, intro = filled(store, data)
     assert (values["method"], values["k"], values["items"]) == ("mondrian", "7", "9")
     assert (values["known"], values["limit"]) == ("3", "class=0.5")
-    assert "from starshade.toml; rounds of it cannot be said here" in intro
+    assert "from starshade.toml; shadows of it cannot be said here" in intro
 
 
 def test_of_other_ratings_it_says_nothing(home: Path) -> None:

@@ -109,7 +109,7 @@ def anonymized_shards(
         sample = sample_over(records, engine, seed)
         svd = method.padding()
         assert isinstance(svd, RegularizedSVD)
-        support = counts.items[table.kept]
+        support = counts.items
         levels = _counts_of(counts.levels, table.codes, len(table.levels))
         fit = fit_over(svd, records, sample, support, levels, engine, seed)
         asked: dict[str, Any] = {

@@ -36,8 +36,8 @@ def prepare_shards(
 ) -> tuple[Prepared[KeptShards], Counts]:
     """Do what `starshade.anonymize.prepare.prepare` does, and return what is counted of all too.
 
-    `shards`: a store, or some of its users with all items. The counts are of the store's items, and
-    of the store's levels among the items that stay.
+    `shards`: a store, or some of its users and items. The counts are of the items that stay,
+    and of the store's levels among them.
     """
     counts = counts_of(shards, engine)
     rated = int(counts.users[counts.support > 0].sum())
@@ -54,10 +54,10 @@ def prepare_shards(
     scale, values, codes = _scale(shards, stays.levels, stays.givers, k)
     sizes = stays.users, stays.n_ratings
     if isinstance(shards, KeptShards):
-        table = KeptShards(shards.store, kept, scale, values, codes, *sizes, shards.chosen)
+        table = KeptShards(shards.store, shards.kept[kept], scale, values, codes, *sizes, shards.chosen)
     else:
         table = KeptShards(shards, kept, scale, values, codes, *sizes)
-    counted = Counts(counts.support, counts.users, counts.items, stays.levels, counts.days)
+    counted = Counts(counts.support, counts.users, counts.items[kept], stays.levels, counts.days)
     return Prepared(table, rare, shards.n_users - left, raters), counted
 
 

@@ -235,6 +235,7 @@ def written(
     predicates = chosen.predicates
     satisfying, holders = people.satisfying(predicates, classes)
     weight = people.chance(predicates, holders, classes)
+    among = None
     if strangers is not None:
         among, _ = strangers.satisfying(predicates, classes)
         weight = np.maximum(weight, among / strangers.table.n_users)
@@ -246,6 +247,7 @@ def written(
         weight=weight,
         blind=blind(weight, people.table.n_users),
         chance=chosen.chance,
+        among=among,
     )
 
 

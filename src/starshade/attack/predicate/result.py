@@ -25,7 +25,7 @@ class Tried:
 
     `row`: of the distinct classes. `item`, `rating`: of a released item (-1: none), NaN where it is
     "did not rate". `satisfying`: people who do. `weight`, `blind`, `chance`: w, what a blind
-    predicate of this weight comes to, and what the adversary expected.
+    predicate of this weight comes to, and what the adversary expected. `among`: outsiders who do.
     """
 
     row: NDArray[np.int64]
@@ -35,6 +35,7 @@ class Tried:
     weight: NDArray[np.float64]
     blind: NDArray[np.float64]
     chance: NDArray[np.float64]
+    among: NDArray[np.int64] | None = None
 
     @property
     def isolates(self) -> NDArray[np.bool_]:

@@ -12,47 +12,39 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.seen import Facts
 from starshade.kernels.csr import keep_rows
 from starshade.progress import note
-from starshade.ratings.shards.counts import Counts
 from starshade.ratings.table import UNKNOWN_DAY, Ratings
+from starshade.rng import stream_key
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
     """Where facts come from.
 
-    `truth`: the original on the released items. `item` (n_items,): where each of these is among
-    the items of the original. `knowledge`: what of them may be known; see `of_use`. `everybody`:
-    what is counted of the whole original, where `truth` has some of its users; None: all are there.
+    `truth`: people, on the items of the catalogue. `knowledge`: what of it may be known; see
+    `of_use`. `raters` (n_items,): of all people, where `truth` has some of them; None: all are there.
     """
 
     truth: Ratings
-    item: NDArray[np.int32]
     knowledge: Knowledge
     seed: int
-    everybody: Counts | None = None
-
-    @property
-    def n_users(self) -> int:
-        """Users of the original."""
-        return self.truth.n_users if self.everybody is None else self.everybody.n_users
+    raters: NDArray[np.int64] | None = None
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
-        """Users of the original who rated each released item."""
-        everybody = self.everybody
-        return self.truth.item_support if everybody is None else everybody.items[self.item]
+        """People who rated each item."""
+        return self.truth.item_support if self.raters is None else self.raters
 
     @cached_property
     def eligible(self) -> NDArray[np.bool_]:
-        """Released items that may be known."""
+        """Items that may be known."""
         return self.knowledge.eligible_among(self.truth.items, lambda: self.support)
 
     def enough(self, known: int | None) -> NDArray[np.bool_]:
         """Mark the users of whom so much can be known; None: all that there is, at least one."""
         return replace(self.knowledge, known=known or 1).with_enough(self.truth, self.eligible)
 
-    def of(self, users: NDArray[np.int64], known: int | None) -> Facts:
-        """Return what is known of these users, who have `enough`.
+    def of(self, users: NDArray[np.int64], known: int | None, draw: int = 0) -> Facts:
+        """Return what is known of these users, who have `enough`; `draw`: of several, which.
 
         With the seed a user's id decides it; who else is asked about does not matter.
         """
@@ -61,10 +53,14 @@ class Told:
         # only what is wrong is drawn from everybody's ratings and days
         levels, days = (np.zeros(n, np.int64) for n in (len(self.truth.levels), UNKNOWN_DAY + 1))
         drawn = replace(self.knowledge, known=known).draw_of(
-            self.truth, users, self.seed, self.eligible, levels, days
+            self.truth, users, self.seed_of(draw), self.eligible, levels, days
         )
         ends = np.arange(len(users) + 1) * known
-        return Facts(users, ends, self.item[drawn.items.ravel()], drawn.ratings.ravel())
+        return Facts(users, ends, drawn.items.ravel().astype(np.int32), drawn.ratings.ravel())
+
+    def seed_of(self, draw: int) -> int:
+        """Return the seed of a draw of facts."""
+        return self.seed if not draw else stream_key(self.seed, f"facts {draw}") >> 1
 
     def _everything(self, users: NDArray[np.int64]) -> Facts:
         truth = self.truth  # in whatever order the users are
@@ -72,7 +68,7 @@ class Told:
         may = self.eligible[columns]
         ends = np.append(0, np.cumsum(may))[indptr]
         known = truth.levels[codes[may]] if self.knowledge.ratings else np.full(ends[-1], np.nan)
-        return Facts(users, ends, self.item[columns[may]], known)
+        return Facts(users, ends, columns[may].astype(np.int32), known)
 
 
 def of_use(knowledge: Knowledge, name: str) -> Knowledge:

@@ -1,131 +1,188 @@
-"""Halves: what two sources know of somebody, and the class that both find."""
+"""Releases of random halves of the people, made as the release under attack was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.attack.shadows.facts import Told
-from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import Resampled, mean_of
-from starshade.attack.shadows.seen import TIE, Facts, Seen
-from starshade.attack.shadows.shadows import Method, Round
-from starshade.engine.job import Tables
-from starshade.errors import ConfigError
-from starshade.figure import Rate
+from starshade.attack.shadows.seen import Seen
+from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.fingerprint import keyed_numbers
-from starshade.rng import stream_key
+from starshade.progress import silence
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
+from starshade.release.table import Release
+from starshade.rng import Rng, stream_key
+from starshade.scratch import put_down
+from starshade.setting import count_of
 
-Floats = NDArray[np.float64]
+SHADOWS = 16
+MANY_RATINGS = 20_000_000  # above so many there are
+FEW_SHADOWS = 4
+OF_SPREAD = 3  # halves whose ratings say how far they lie from profiles
 
 
-@dataclass(frozen=True)
+class Method(Protocol):
+    """What makes releases: an anonymizer with its settings."""
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make a release."""
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """A release of a random half of the people, as an adversary sees it.
+
+    `number`: 0 to N. `members`, `outsiders` (n_users,): who is in the half and has a record, and
+    who is not in the half; whom the method left out is neither. `seen`: the release. `support`
+    (n_items,): people of the half who rated each item.
+    """
+
+    number: int
+    members: NDArray[np.bool_]
+    outsiders: NDArray[np.bool_]
+    seen: Seen
+    support: NDArray[np.int64]
+
+    @property
+    def status(self) -> NDArray[np.int8]:
+        """1 of members, 0 of outsiders, -1 of others, shape (n_users,)."""
+        return np.where(self.members, 1, np.where(self.outsiders, 0, -1)).astype(np.int8)
+
+
+def shadows_for(shadows: int | None, ratings: int) -> int:
+    """Return how many shadows a target has: as set, or 16, and 4 above 20 million ratings."""
+    if shadows is not None:
+        return shadows
+    return FEW_SHADOWS if ratings > MANY_RATINGS else SHADOWS
+
+
+def in_half(fingerprints: NDArray[np.uint64], seed: int, number: int) -> NDArray[np.bool_]:
+    """Say who is in a half: each with probability 1/2, by their id alone."""
+    numbers = keyed_numbers(fingerprints, np.uint64(stream_key(seed, f"half {number}")))
+    return np.asarray(numbers >> np.uint64(63), dtype=np.bool_)
+
+
+def seed_of(seed: int, number: int) -> int:
+    """Return the seed of the release of a half."""
+    return stream_key(seed, f"release of half {number}") >> 1
+
+
+def catalogue_of(
+    method: Any, items: Vocabulary, support: NDArray[np.int64], people: int
+) -> NDArray[np.int64]:
+    """Return which released items are in the one public catalogue of all halves.
+
+    Those that twice as many people rated as the release needs of an item; of a named list, and of
+    sensitive items, all. `support` (n_items,): who rated each of the released `items`, of `people`
+    with a rating.
+
+    Raises
+    ------
+    ConfigError
+        There is no such item.
+    """
+    if method is None or getattr(method, "items", None) is not None:
+        return np.arange(len(items))
+    drops = getattr(method, "rare_items", "keep") == "drop"
+    needed = method.k + getattr(method, "slack", 0) if drops else 1
+    needed = max(needed, count_of(getattr(method, "item_support", None), people))
+    stays = support >= 2 * needed
+    stays[[p for key in getattr(method, "sensitive", ()) if (p := items.index(key)) >= 0]] = True
+    if not stays.any():
+        few = ConfigError(f"no item was rated by {2 * needed:,} people, twice what a half needs")
+        raise cannot_be_made(few)
+    return np.flatnonzero(stays)
+
+
+def on_catalogue(method: Any) -> Any:
+    """Return a method that keeps every item which it is given."""
+    if not is_dataclass(method):
+        return method
+    every = {"items": None, "rare_items": "keep", "item_support": None}
+    own = {each.name for each in fields(method)}
+    return replace(method, **{name: every[name] for name in every if name in own})
+
+
+@dataclass(frozen=True, eq=False)
 class Halves:
-    """How often both halves of somebody's facts lead to one class.
+    """How the halves of one table are made.
 
-    `known`: facts in each half. `members`, `outsiders`: of people who are in the release, and who
-    are not.
+    `people`: everybody who rated an item of the catalogue, on these items. `method`: None: ratings
+    are released as they are.
     """
 
-    known: int
-    members: Rate
-    outsiders: Rate
+    people: Ratings
+    method: Method | None
+    seed: int
+
+    def made(self, numbers: Sequence[int], spread: float | None) -> Iterator[Half]:
+        """Make the halves of these numbers, one after the other.
+
+        `spread`: of ratings around the cells of profiles, where it is known; otherwise the root
+        of the mean square over the first three halves.
+
+        Raises
+        ------
+        ConfigError
+            The method cannot make a release of a half.
+        """
+        some = list(numbers[:OF_SPREAD]) if spread is None else []
+        first = {number: self._seen(number) for number in some}
+        if some:
+            spread = common_spread([seen.spread for seen in first.values()])
+        for number in numbers:
+            seen = first.pop(number, None) or self._seen(number)
+            inside = self._inside(number)
+            member = np.zeros(self.people.n_users, dtype=np.bool_)
+            member[inside] = seen.view.row_of_user >= 0
+            support = seen.view.original.item_support
+            yield Half(number, member, ~inside, replace(seen, spread=spread), support)
+
+    def _inside(self, number: int) -> NDArray[np.bool_]:
+        return in_half(self.people.users.fingerprints, self.seed, number)
+
+    def _seen(self, number: int) -> Seen:
+        half = self.people.keep_users(np.flatnonzero(self._inside(number)))
+        if not half.n_users:
+            raise nobody_in_it()
+        if self.method is None:
+            return Seen.of(half, half)
+        put_down()  # what was made before takes no memory meanwhile
+        with making():
+            release = self.method.anonymize(half, rng=seed_of(self.seed, number))
+        return Seen.of(release, half)
 
 
-@dataclass(frozen=True)
-class HalvesAttack(ShadowAttack[Any]):
-    """Give one half of what is known of somebody to one adversary, and the rest to another.
-
-    Each names the likeliest class; if it is the same one, whoever has both halves can join them by
-    the release. `known`: facts in each half.
-    """
-
-    name: ClassVar[str] = "halves"
-    known: int
-    rounds: int
-    method: Method | None = None
-
-    def begin(self, asked: Asked) -> _Joined:
-        """Return what the rounds are added to."""
-        return _Joined(asked, self.known)
+def common_spread(spreads: Sequence[float | None]) -> float | None:
+    """Return the root of the mean square of spreads; None: cells are what somebody rated."""
+    known = [each for each in spreads if each is not None]
+    return float(np.sqrt(np.mean(np.square(known)))) if known else None
 
 
-@dataclass
-class _Joined:
-    asked: Asked
-    known: int
-    users: list[NDArray[np.int64]] = field(default_factory=list)
-    rounds: list[NDArray[np.int64]] = field(default_factory=list)
-    members: list[NDArray[np.bool_]] = field(default_factory=list)
-    credits: list[Floats] = field(default_factory=list)
-
-    def ask(self, one: Round) -> Tables:
-        answer: dict[str, NDArray[Any]] = {}
-        for people, name in ((one.members, "members"), (one.outsiders, "outsiders")):
-            users = answer[name] = self.asked.among(people, 2 * self.known)
-            if len(users):
-                halves = halved(self.asked.told, users, self.known)
-                answer[f"{name}.credit"] = joined(one.release, *halves)
-        return answer
-
-    def take(self, number: int, answer: Tables) -> None:
-        for name in ("members", "outsiders"):
-            if len(users := answer[name]):
-                self.users.append(users)
-                self.rounds.append(np.full(len(users), number))
-                self.members.append(np.full(len(users), name == "members"))
-                self.credits.append(answer[f"{name}.credit"])
-
-    def found(self, facts: dict[str, Any]) -> Halves:
-        some = {bool(each[0]) for each in self.members}
-        if some != {True, False}:
-            raise ConfigError(f"so few people have {2 * self.known} known facts")
-        users, rounds = np.concatenate(self.users), np.concatenate(self.rounds)
-        members, credit = np.concatenate(self.members), np.concatenate(self.credits)
-        sides = []
-        for which in (members, ~members):
-            resampled = Resampled(users[which], rounds[which], facts["seed"])
-            sides.append(resampled.interval(mean_of(credit[which]), len(np.unique(users[which]))))
-        return Halves(self.known, *sides)
+@contextmanager
+def making() -> Iterator[None]:
+    """Make a release of a half: silently, and where that cannot be done, with the reason."""
+    try:
+        with silence():
+            yield
+    except (ConfigError, UnmetError) as error:
+        raise cannot_be_made(error) from None
 
 
-def halved(told: Told, users: NDArray[np.int64], known: int) -> tuple[Facts, Facts]:
-    """Draw twice as many facts as are `known`, and split each person's by the seed and the ids."""
-    facts, people = told.of(users, 2 * known), len(users)
-    key = np.uint64(stream_key(told.seed, "halves"))
-    place = np.searchsorted(told.item, facts.items)
-    owner = np.repeat(told.truth.users.fingerprints[users], 2 * known)
-    numbers = keyed_numbers(told.truth.items.fingerprints[place] ^ owner, key)
-    order = np.argsort(numbers.reshape(people, -1), axis=1, kind="stable")
-    order += np.arange(people)[:, None] * order.shape[1]
-    ends = np.arange(people + 1) * known
-    first, second = (np.sort(part, axis=1).ravel() for part in (order[:, :known], order[:, known:]))
-    return (
-        Facts(facts.users, ends, facts.items[first], facts.ratings[first]),
-        Facts(facts.users, ends, facts.items[second], facts.ratings[second]),
+def nobody_in_it() -> ConfigError:
+    """Say that a half has nobody."""
+    return cannot_be_made(ConfigError("so few people gave ratings that one half has none of them"))
+
+
+def cannot_be_made(error: ConfigError | UnmetError) -> ConfigError:
+    """Say that, and why, there is nothing to compare with."""
+    return ConfigError(
+        f"a release of half of the people cannot be made: {error.message}",
+        advice="What a release tells of people because they are in it can then not be measured.",
     )
-
-
-def joined(seen: Seen, one: Facts, other: Facts) -> Floats:
-    """Chance that both halves name one class, each the likeliest, ties shared; (people,)."""
-    credit = np.zeros(len(one))
-    for (people, first), (_, second) in zip(
-        likeliest(seen, one), likeliest(seen, other), strict=True
-    ):
-        credit[people] = (first * second).sum(axis=1)
-    return credit
-
-
-def likeliest(seen: Seen, facts: Facts) -> Iterator[tuple[slice, Floats]]:
-    """Say which rows are likeliest to be each person's: they share where they are equal.
-
-    Yields some people, in their order, and shares of shape (people, rows) and sum 1.
-    """
-    for people, logs, _ in seen.fits(facts):
-        odds = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
-        best = odds >= 1 - TIE
-        yield people, best / best.sum(axis=1, keepdims=True)

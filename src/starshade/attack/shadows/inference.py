@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -10,11 +12,11 @@ from numpy.typing import NDArray
 
 from starshade.attack.settings import InferenceAttackSettings
 from starshade.attack.shadows.facts import Told
+from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
 from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import Resampled
+from starshade.attack.shadows.resampled import drawn_again, mean_of
 from starshade.attack.shadows.seen import TIE, Facts, Seen, Wanted
-from starshade.attack.shadows.shadows import Method, Round
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
@@ -22,21 +24,24 @@ from starshade.ratings.scale import Scale
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
+_ENOUGH = 30  # people, or a gain is not measured
 WAYS: tuple[Literal["all", "best"], ...] = ("all", "best")
+MARKS = ("rated", "value", "error")
 
 
 @dataclass(frozen=True)
 class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
-    """Ask a release about ratings that are not known, and the release without this person too.
+    """Ask releases about ratings that are not known: releases with this person, and without.
 
     The adversary knows some of a person's ratings and wants to know others. What anybody's
-    taste tells of them is no fault of the release; what it tells more than one in which the
-    person is not is. So the same questions, by the same facts, are asked of both.
+    taste tells of them is no fault of the release; what those tell more which the person is in is.
+    So the same questions, by the same facts, are asked of all.
 
     Parameters
     ----------
-    rounds : int
-        Of leaving people out, from 1 to 10; after ten everybody was asked about.
+    shadows : int, optional
+        One less than the releases of random halves of the people, at least 1; None: 16, and 4
+        above 20 million ratings.
     questions : int
         About each person, at most.
     method : Anonymizer, optional
@@ -49,14 +54,16 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
 
     Notes
     -----
-    The rounds are those of the membership attack; asked about is fold j + 1, who are in T and not
-    in its reference. "Rated?": of a rated item that is not known and the unrated one of nearest
-    support (ties to the earlier key), which did they rate? The one that is shown as rated with
-    the larger chance; ½ where these are equal, as where both or neither show. "Which value?": of
-    a rated item; the mean of what the cells show, and where they show nothing the item's mean in
-    the release, or the mean of all its ratings. Two adversaries answer: one weighs all classes or
-    profiles by their chance given the facts and their size (the likelihood attack's model), the
-    other believes the most likely alone. Differences are paired by person.
+    The releases are those of the membership attack. Asked about are people who gave a rating of
+    the catalogue beyond those that are known and left an item of it unrated. "Rated?": of a rated
+    item that is not known and the unrated one of nearest support (ties to the earlier key), which
+    did they rate? The one that is shown as rated with the larger chance; ½ where these are equal,
+    as where both or neither show. "Which value?": of a rated item; the mean of what the cells
+    show, and where they show nothing the item's mean in the release, or the mean of all its
+    ratings. Two adversaries answer: one weighs all classes or profiles by their chance given the
+    facts and their size (the likelihood attack's model), the other believes the most likely alone.
+    A person's gain is their share right, averaged over the releases that they are in, less that
+    over those they are not in.
 
     Examples
     --------
@@ -65,7 +72,7 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     >>> from starshade.attack.knowledge import Knowledge
     >>> ratings = synthesize(n_users=60, n_items=6, n_ratings=240, rng=0)
     >>> method = KLikeness(k=3)
-    >>> attack = InferenceAttack(rounds=2, method=method)
+    >>> attack = InferenceAttack(shadows=2, method=method)
     >>> release = method.anonymize(ratings, rng=0)
     >>> result = attack.run(release, Knowledge(known=2), original=ratings, rng=0)
     >>> [way.by for way in result.ways]
@@ -75,168 +82,186 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     name: ClassVar[str] = "inference"
     method: Method | None = None
 
-    def begin(self, asked: Asked) -> _Answered:
-        """Return what the rounds are added to."""
-        return _Answered(asked, self.questions)
+    def begin(self, asked: Asked) -> Inference:
+        """Return what asks the releases, and sums up."""
+        return Inference(asked, self.questions)
 
 
 class Questions(NamedTuple):
-    """What is asked about one person: items of the original.
+    """What is asked: `person` ascending, places among those asked about; `rated`, `unrated` items.
 
-    `rated`, `ratings`: what they rated and how; `unrated`: of each an item that they did not rate,
-    -1: there is none.
+    `ratings`: of the rated items. -1: nothing is left unrated.
     """
 
+    person: NDArray[np.int64]
     rated: NDArray[np.int64]
     ratings: Floats
     unrated: NDArray[np.int64]
 
 
-class Marks(NamedTuple):
-    """How one person's questions were answered: means, NaN where nothing was asked.
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """What releases answer to `questions` at most about each person."""
 
-    `rated`: the rated one of two items named; `value`: the rating named, NaN without steps;
-    `error`: in ratings.
-    """
-
-    rated: float
-    value: float
-    error: float
-
-
-@dataclass
-class _Answered:
     asked: Asked
     questions: int
-    users: list[NDArray[np.int64]] = field(default_factory=list)
-    rounds: list[int] = field(default_factory=list)
-    #: of each round, shape (people, releases and the crowd, ways, marks)
-    marks: list[Floats] = field(default_factory=list)
 
-    def ask(self, one: Round) -> Tables:
+    @cached_property
+    def users(self) -> NDArray[np.int64]:
+        """Who is asked about: who gave one rating more than are known."""
         told = self.asked.told
-        known = told.knowledge.known
-        users = self.asked.among(one.members, known)
-        facts = told.of(users, known)
-        asked = [self._questions(int(user), facts, u) for u, user in enumerate(users)]
-        some = np.array([len(each.rated) > 0 for each in asked], dtype=np.bool_)
-        scale = told.truth.scale
-        sides = [answers(seen, facts, asked, scale) for seen in (one.release, one.reference)]
-        crowd = by_crowd(one.reference, one.support, asked, scale)
-        marks = np.array([*sides, [crowd] * len(WAYS)]).reshape(3, len(WAYS), len(users), 3)
-        return {"users": users[some], "marks": np.moveaxis(marks, 2, 0)[some]}
+        some = self.asked.enough(told.knowledge.known)
+        return some[told.truth.user_support[some] > told.knowledge.known]
 
-    def take(self, number: int, answer: Tables) -> None:
-        self.users.append(answer["users"])
-        self.rounds.append(number)
-        self.marks.append(answer["marks"])
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of them."""
+        return self.asked.told.of(self.users, self.asked.told.knowledge.known)
 
-    def _questions(self, user: int, facts: Facts, place: int) -> Questions:
-        told, own = self.asked.told, facts.items[facts.indptr[place] : facts.indptr[place + 1]]
-        return questions(told, user, own, self.questions)
+    @cached_property
+    def put(self) -> Questions:
+        """What is asked."""
+        return questions(self.asked.told, self.facts, self.questions)
 
-    def found(self, facts: dict[str, Any]) -> InferenceResult:
-        users, marks = np.concatenate(self.users), np.concatenate(self.marks)
-        known = self.asked.told.knowledge.known
-        if not len(users):
+    def ask(self, half: Half) -> Tables:
+        """Mark the answers: shape (ways + 1, people, marks), the crowd's last."""
+        put, scale = self.put, self.asked.told.truth.scale
+        ways = [*answers(half.seen, self.facts, put), by_crowd(half.seen, half.support, put)]
+        return {"marks": np.array([marked(put, *each, scale, len(self.users)) for each in ways])}
+
+    def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> InferenceResult:
+        """Sum up all releases."""
+        known, people = self.asked.told.knowledge.known, len(self.users)
+        if not people:
             raise ConfigError(
                 f"nobody can be asked about: nobody has a rating beyond {known} known ones",
                 advice="Let fewer be known.",
                 setting="known",
             )
-        round_of = np.repeat(self.rounds, [len(each) for each in self.users])
-        resampled = Resampled(users, round_of, facts["seed"])
+        status = np.array([each["status"][self.users] for each in answers])
+        marks = np.array([each["marks"] for each in answers])
+        sides = [_mean_where(marks, status == which) for which in (1, 0)]
+        there = ~np.isnan(sides[0][0, :, 2] + sides[1][0, :, 2])  # both with them and without
+        if there.sum() < _ENOUGH:
+            raise ConfigError(
+                f"{there.sum():,} people can be asked about, in releases that they are in and not; "
+                f"{_ENOUGH} are needed",
+                advice="Let fewer ratings be known, or make more shadow releases.",
+            )
+        some = [side[:, there] for side in sides]
+        ways = tuple(
+            Way(by, **{name: _compared(some, w, m, facts["seed"]) for m, name in enumerate(MARKS)})
+            for w, by in enumerate(WAYS)
+        )
         return InferenceResult(
-            rounds=self.asked.rounds,
             known=known,
-            ways=tuple(
-                Way(by, *(compared(marks[:, :, w, m], resampled) for m in range(3)))
-                for w, by in enumerate(WAYS)
-            ),
-            targets=len(np.unique(users)),
-            ineligible=self.asked.told.n_users - len(np.unique(users)),
+            ways=ways,
+            targets=int(there.sum()),
+            ineligible=self.asked.everybody - int(there.sum()),
             **facts,
         )
 
 
-def questions(told: Told, user: int, known: NDArray[np.int32], most: int) -> Questions:
-    """Choose what is asked about a user, of whom the ratings of some items are `known`."""
-    truth, item = told.truth, told.item
+def _mean_where(marks: Floats, which: NDArray[np.bool_]) -> Floats:
+    """Return the mean marks over some releases, shape (ways + 1, people, marks); NaN: none."""
+    times = which.sum(0)[None, :, None]
+    sums = np.where(which[:, None, :, None], marks, 0.0).sum(0)
+    return np.where(times > 0, sums / np.maximum(times, 1), np.nan)
+
+
+def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compared | None:
+    """Compare a mark of each person with and without them, and with the crowd's; None: none."""
+    inside, outside = (side[way, :, mark] for side in sides)
+    gain, crowd = inside - outside, sides[1][len(WAYS), :, mark]
+    there = ~np.isnan(gain)  # who left nothing unrated, and on scales without steps, nobody
+    if there.sum() < _ENOUGH:
+        return None
+    mean = mean_of(np.where(there, gain, 0.0), there.astype(np.float64))
+    (drawn,) = drawn_again(mean, len(gain), seed)
+    means = (float(each[there].mean()) for each in (inside, outside, crowd))
+    return Compared(*means, drawn.value, drawn.low, drawn.high)
+
+
+def questions(told: Told, facts: Facts, most: int) -> Questions:
+    """Choose what is asked about people of whom these facts are known."""
+    parts = [_of_person(told, facts, place, most) for place in range(len(facts))]
+    person = np.repeat(np.arange(len(parts)), [len(rated) for rated, *_ in parts])
+    empty = [np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64)]
+    columns = (np.concatenate(each) for each in zip(empty, *parts, strict=True))
+    return Questions(person, *columns)
+
+
+def _of_person(
+    told: Told, facts: Facts, place: int, most: int
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+    truth, user = told.truth, int(facts.users[place])
+    known = facts.items[facts.indptr[place] : facts.indptr[place + 1]]
     cells = slice(truth.indptr[user], truth.indptr[user + 1])
     columns, ratings = truth.columns[cells], truth.levels[truth.codes[cells]]
-    rest = np.flatnonzero(~np.isin(item[columns], known))
+    rest = np.flatnonzero(~np.isin(columns, known))
     if len(rest) > most:
         own = int(truth.users.fingerprints[user])
         key = np.uint64(stream_key(told.seed, f"questions {own}"))
         numbers = keyed_numbers(truth.items.fingerprints[columns[rest]], key)
         rest = np.sort(rest[np.argsort(numbers, kind="stable")[:most]])
-    rated = columns[rest]
+    rated = columns[rest].astype(np.int64)
     others = np.setdiff1d(np.arange(truth.n_items), columns)
-    nearest = np.full(len(rated), -1, dtype=np.int64)
-    if len(others):
-        support = told.support
-        away = np.abs(support[others][None, :] - support[rated][:, None])
-        nearest = item[others[away.argmin(axis=1)]].astype(np.int64)  # the first: the earlier key
-    return Questions(item[rated].astype(np.int64), ratings[rest], nearest)
+    if not len(others):
+        return rated, ratings[rest], np.full(len(rated), -1)
+    away = np.abs(told.support[others][None, :] - told.support[rated][:, None])
+    return rated, ratings[rest], others[away.argmin(axis=1)]  # the first: the earlier key
 
 
-def answers(
-    seen: Seen, facts: Facts, asked: list[Questions], scale: Scale
-) -> tuple[list[Marks], list[Marks]]:
-    """Let each person's questions be answered by a release, in both ways, and mark the answers."""
-    out: tuple[list[Marks], list[Marks]] = [], []
-    most = max((len(each.rated) for each in asked), default=0)
+def answers(seen: Seen, facts: Facts, put: Questions) -> list[tuple[Floats, Floats, Floats]]:
+    """Answer the questions by a release, in each way.
+
+    The chances that the rated and the unrated item show as rated, and the rating of the former.
+    """
+    n = len(put.person)
+    out = np.zeros((len(WAYS), 3, n))
+    ends = np.searchsorted(put.person, np.arange(len(facts) + 1))
+    most = int(np.diff(ends).max(initial=0))
     for people, part in facts.blocks(seen.at_once(2 * most), len(facts.items)):
-        some = asked[people]
-        wanted = Wanted.by([np.concatenate([each.rated, each.unrated]) for each in some])
-        ends = np.cumsum([len(each.rated) for each in some for _ in range(2)])
-        for marks, *both in zip(out, *seen.shown(part, wanted), strict=True):
-            chances, values = (np.split(column, ends)[:-1] for column in both)
-            pairs = zip(some, chances[::2], chances[1::2], values[::2], strict=True)
-            marks += [marked(*told, scale) for told in pairs]
-    return out
+        here = slice(ends[people.start], ends[people.stop])
+        person = put.person[here] - people.start
+        order = np.argsort(np.append(person, person), kind="stable")
+        items = np.append(put.rated[here], put.unrated[here])[order]
+        chance, value = seen.shown(part, Wanted(np.append(person, person)[order], items))
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        for way in range(len(WAYS)):
+            both = chance[way][back].reshape(2, -1)
+            out[way, :2, here] = both
+            out[way, 2, here] = value[way][back].reshape(2, -1)[0]
+    return [tuple(each) for each in out]
 
 
 def by_crowd(
-    seen: Seen, support: NDArray[np.int64], asked: list[Questions], scale: Scale
-) -> list[Marks]:
-    """Answer by how popular items are, and by their mean ratings in the reference."""
-    out = []
-    for each in asked:
-        place = seen.view.places(each.rated.astype(np.int32))
-        value = seen.item_means[place]  # the last, of all, where the item is not released
-        chance, other = support[each.rated], support[each.unrated]
-        out.append(marked(each, chance.astype(float), other.astype(float), value, scale))
-    return out
+    seen: Seen, support: NDArray[np.int64], put: Questions
+) -> tuple[Floats, Floats, Floats]:
+    """Answer by how popular items are in a release's half, and by their mean ratings there."""
+    value = seen.item_means[seen.view.places(put.rated.astype(np.int32))]
+    # the last mean, of all, where the item is not released
+    return support[put.rated].astype(float), support[put.unrated].astype(float), value
 
 
-def marked(asked: Questions, chance: Floats, other: Floats, value: Floats, scale: Scale) -> Marks:
-    """Mark answers; `chance`, `other`: that the item of a pair that is rated, and not, was."""
-    if not len(asked.rated):
-        return Marks(np.nan, np.nan, np.nan)
-    pair = asked.unrated >= 0
+def marked(
+    put: Questions, chance: Floats, other: Floats, value: Floats, scale: Scale, people: int
+) -> Floats:
+    """Mark answers; returns each person's means, shape (people, marks), NaN where none is asked.
+
+    `chance`, `other`: that the rated item of a pair, and the unrated one, was. Marks are the share
+    of pairs in which the rated one is named, the share of ratings named (NaN without steps), and
+    the error in ratings.
+    """
     equal = np.abs(chance - other) <= TIE * np.maximum(chance, other)
-    won = np.where(equal, 0.5, chance > other)[pair]
-    right = np.nan
+    won = np.where(put.unrated < 0, np.nan, np.where(equal, 0.5, chance > other))
+    right = np.full(len(value), np.nan)
     if scale.step is not None and scale.width:
         steps = np.floor((value - scale.minimum) / scale.step + 0.5 + TIE)
-        right = float((np.abs(scale.minimum + steps * scale.step - asked.ratings) < 1e-6).mean())
-    error = float(np.abs(value - asked.ratings).mean())
-    return Marks(float(won.mean()) if len(won) else np.nan, right, error)
-
-
-def compared(marks: Floats, resampled: Resampled) -> Compared | None:
-    """Compare a mark of each person by release, reference and crowd, shape (people, 3)."""
-    there = ~np.isnan(marks).any(axis=1)
-    if not there.any():
-        return None
-    gains = np.where(there, marks[:, 0] - marks[:, 1], 0.0)
-
-    def mean(weights: Floats) -> Floats:
-        total = (weights * there).sum(axis=1)
-        sums = (weights * gains).sum(axis=1)
-        return np.where(total > 0, sums / np.where(total > 0, total, 1), np.nan)
-
-    difference, low, high = resampled.ends(mean)
-    release, reference, crowd = marks[there].mean(axis=0).tolist()
-    return Compared(release, reference, crowd, difference, low, high)
+        named = scale.minimum + steps * scale.step
+        right = (np.abs(named - put.ratings) < 1e-6).astype(np.float64)
+    error = np.abs(value - put.ratings)
+    times = np.bincount(put.person, minlength=people)
+    sums = [np.bincount(put.person, each, people) for each in (won, right, error)]
+    return np.stack([each / np.where(times > 0, times, np.nan) for each in sums], axis=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from starshade.attack.result import RECORDS
-from starshade.attack.shadows.result import ASKED, ROUNDS, ShadowFound
+from starshade.attack.shadows.result import ASKED, SHADOWS_MADE, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
 from starshade.figure import Figure, Rate, Table
@@ -16,15 +16,15 @@ from starshade.plain import counted, percent
 
 @dataclass(frozen=True)
 class Compared:
-    """The same questions asked of a release that somebody is in, and of one without them.
+    """The same questions asked of releases that somebody is in, and of those without them.
 
-    `release`, `reference`: means over the people. `crowd`: what popularity, or the items' mean
-    ratings, answer without knowing the person. `difference`: release less reference, with its 95 %
-    interval over people and rounds.
+    `inside`, `outside`: means over the people. `crowd`: what popularity, or the items' mean
+    ratings, answer without knowing the person. `difference`: inside less outside, with its 95 %
+    interval over people.
     """
 
-    release: float
-    reference: float
+    inside: float
+    outside: float
     crowd: float
     difference: float
     low: float
@@ -84,7 +84,7 @@ _SAVED = Figure(
 class InferenceResult(ShadowFound):
     """What a release tells of people's other ratings because they are in it.
 
-    It is the method that is measured, on releases of nine tenths of the people (definitions,
+    It is the method that is measured, on releases of random halves of the people (definitions,
     "inference").
 
     Attributes
@@ -95,8 +95,10 @@ class InferenceResult(ShadowFound):
         Of the release under attack.
     targets, ineligible : int
         People asked about, and the other users of the original.
-    rounds : int
-        Of leaving people out.
+    shadows : int
+        One less than the releases.
+    catalogue : int
+        Items that all of them have.
     known : int
         Ratings known of each.
     ways : tuple of Way
@@ -136,9 +138,9 @@ class InferenceResult(ShadowFound):
         yield (
             f"{self.attack} on {counted(self.records, 'record')}: of "
             f"{counted(self.targets, 'person', 'people')}, "
-            f"{counted(self.known, 'rating')} known of each, others were asked of releases that "
-            "they are in and of the same made without them, in "
-            f"{counted(self.rounds, 'round')}."
+            f"{counted(self.known, 'rating')} known of each, others were asked of "
+            f"{self.shadows + 1:,} releases of random halves of the people: of those that they are "
+            "in and of those that they are not in."
         )
         for way in self.ways:
             parts = list(_parts(way))
@@ -146,14 +148,14 @@ class InferenceResult(ShadowFound):
                 yield f"{_IN_WORDS[way.by].capitalize()}, an adversary {'; '.join(parts)}."
         yield (
             "The difference is what is told of somebody because they are in it; the rest would be "
-            "told without them. It measures the method at 90 % of the people."
+            "told without them. It measures the method at half of the people."
         )
 
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
         known = Figure("known", "Ratings known of each", "count", None, "The others are asked for.")
-        return self._of(RECORDS, ROUNDS, ASKED, known, _RATED, _VALUE, _SAVED)
+        return self._of(RECORDS, SHADOWS_MADE, ASKED, known, _RATED, _VALUE, _SAVED)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -166,7 +168,7 @@ class InferenceResult(ShadowFound):
                 ("error of the rating", way.error, "{:.3f}".format),
             ):
                 if each is not None:
-                    sides = (each.release, each.reference, each.crowd)
+                    sides = (each.inside, each.outside, each.crowd)
                     rows.append((f"{what}, {_IN_WORDS[way.by]}", *map(show, sides)))
         head = ("answered", "in it", "not in it", "by the crowd")
         return (Table("Ratings that were not known", head, tuple(rows)),)
@@ -198,20 +200,20 @@ def _parts(way: Way) -> Iterator[str]:
     if way.rated is not None:
         each = way.rated
         yield (
-            f"tells the rated one of two items in {each.release:.1%} of the cases with them in it "
-            f"and in {each.reference:.1%} without, {_points(each)} (guessing: 50 %, by popularity "
+            f"tells the rated one of two items in {each.inside:.1%} of the cases with them in it "
+            f"and in {each.outside:.1%} without, {_points(each)} (guessing: 50 %, by popularity "
             f"{each.crowd:.1%})"
         )
     if way.value is not None:
         each = way.value
         yield (
-            f"names the rating in {each.release:.1%} and {each.reference:.1%}, {_points(each)} "
+            f"names the rating in {each.inside:.1%} and {each.outside:.1%}, {_points(each)} "
             f"(the item's mean: {each.crowd:.1%})"
         )
     if way.error is not None:
         saved, low, high = way.error.saved
         yield (
-            f"errs by {way.error.release:.3f} and {way.error.reference:.3f}, {saved:.3f} "
+            f"errs by {way.error.inside:.3f} and {way.error.outside:.3f}, {saved:.3f} "
             f"[{low:.3f}, {high:.3f}] saved (the item's mean: {way.error.crowd:.3f})"
         )
 

@@ -1,28 +1,35 @@
-"""Membership: is this person in the release? (starshade's own, after Shokri et al. 2017)."""
+"""Membership: is this person in the release? By LiRA (Carlini et al. 2022)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.settings import MembershipAttackSettings
-from starshade.attack.shadows.membership_result import Alarm, MembershipAt, MembershipResult
+from starshade.attack.shadows.halves import Half, Method
+from starshade.attack.shadows.lira import Scored, scored
+from starshade.attack.shadows.membership_result import (
+    Alarm,
+    MembershipAt,
+    MembershipResult,
+    OfPeople,
+)
 from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import Ranking, Resampled, least_epsilon
+from starshade.attack.shadows.resampled import Drawn, Ranking, drawn_again, least_epsilon
 from starshade.attack.shadows.seen import Facts, Seen
-from starshade.attack.shadows.shadows import Method, Round
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
-from starshade.figure import Rate
 
 _KNOWN = (4, 8, 20)
-_ALARMS = (0.01, 0.05, 0.1)
-_FEWEST = 10  # false alarms that a share of them must rest on
+_DRAWS = 3  # of what is known of a person
+_ALARMS = (0.001, 0.01, 0.1)
+HEADLINE = 0.01
+_FEWEST = 10  # false alarms, or a share of them is rough
 Floats = NDArray[np.float64]
 
 
@@ -31,13 +38,15 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
     """Tell who is in a release from who is not, by how well they fit it.
 
     The adversary knows some of a person's ratings, has a release, and knows the method well
-    enough to make another of the same people without this one. Whoever fits the release better
-    than the reference was probably in it.
+    enough to make others of people like them: of random halves, each person in about half of
+    them. How a person fits those that they are in, and those that they are not in, says how to
+    read their fit to the release.
 
     Parameters
     ----------
-    rounds : int
-        Of leaving people out, from 1 to 10; after ten everybody was once in it and once not.
+    shadows : int, optional
+        Releases that a target is compared with, at least 1; None: 16, and 4 above 20 million
+        ratings. The figures are lower bounds that grow with it.
     method : Anonymizer, optional
         What made the release, with its settings; a release needs it.
 
@@ -48,19 +57,23 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
 
     Notes
     -----
-    The people are put into ten folds by the seed. In round j a release T is made without fold j
-    and its reference without the folds j and j + 1 (modulo 10), both by the method with its
-    settings and one seed. Members are fold j + 1, in T and not in the reference; outsiders are
-    fold j, in neither. The fit of a person to a release is the logarithm of the chance that
-    somebody of any of its classes or profiles, each as likely as it has records, gave those of
-    their known ratings that are of its items, over how many these are (see the likelihood attack;
-    around the cells of profiles by one spread, that of the reference); the score is the fit to T
-    less the fit to the reference, 0 where nothing can be compared. Of 4, 8, 20 and all ratings
-    known, and of as many as the knowledge says.
+    N + 1 releases are made, each of a random half of the people by the method with its settings,
+    on one public catalogue: the released items that at least twice as many people rated as a
+    released item needed. Each is the target once, the others are its shadows. The fit of a person
+    to a release is the logarithm of the chance that somebody of any of its classes or profiles,
+    each as likely as it has records, gave those of their known ratings that are of its items, over
+    how many these are (see the likelihood attack; around the cells of profiles by one spread, that
+    of the first three halves); 0 where nothing can be compared. Scores are those of LiRA
+    (`starshade.attack.shadows.lira`): *offline* for who knows some ratings and cannot put the
+    person into a shadow, and of all ratings known the better of *offline* and *online*. With 4, 8
+    and 20 ratings known (and as many as the knowledge says) figures are means over three draws of
+    what is known. Thresholds are pooled over all targets and people.
 
-    It is the method at nine tenths of the people that is measured, and an adversary who can make
-    the reference; one who cannot knows less. After Shokri, Stronati, Song & Shmatikov (2017), on
-    recommenders Zhang et al. (2021).
+    The method is measured at half of the people. Half of them are shared between a target and a
+    shadow: an adversary who knows more of the others finds more.
+
+    Sources: Carlini, Chien, Nasr, Song, Terzis & Tramèr (2022), sections V and VI; Shokri et al.
+    (2017); on recommenders Zhang et al. (2021).
 
     Examples
     --------
@@ -68,7 +81,7 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
     >>> from starshade.ratings.synth.synth import synthesize
     >>> ratings = synthesize(n_users=60, n_items=5, n_ratings=200, rng=0)
     >>> method = KLikeness(k=3)
-    >>> attack = MembershipAttack(rounds=2, method=method)
+    >>> attack = MembershipAttack(shadows=2, method=method)
     >>> result = attack.run(method.anonymize(ratings, rng=0), original=ratings, rng=0)
     >>> [each.known for each in result.by_known]
     [4, 8, 20, None]
@@ -77,114 +90,126 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
     name: ClassVar[str] = "membership"
     method: Method | None = None
 
-    def begin(self, asked: Asked) -> _Scored:
-        """Return what the rounds are added to."""
+    def begin(self, asked: Asked) -> Membership:
+        """Return what asks the releases, and sums up."""
         tries = sorted({*_KNOWN, asked.told.knowledge.known})
-        return _Scored(asked, (*tries, None))
+        return Membership(asked, (*tries, None))
 
 
-@dataclass
-class _Scored:
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """How well people fit each release, with so much `known` of them; None: all ratings."""
+
     asked: Asked
-    tries: tuple[int | None, ...]
-    #: by number of known ratings: of each round who was asked about, who is in it, and the scores
-    scores: dict[int | None, list[Scores]] = field(default_factory=dict)
+    known: tuple[int | None, ...]
 
-    def ask(self, one: Round) -> Tables:
-        answer: dict[str, NDArray[Any]] = {}
-        for known in self.tries:
-            members = self.asked.among(one.members, known)
-            outsiders = self.asked.among(one.outsiders, known)
-            users = np.concatenate([members, outsiders])
-            facts = self.asked.told.of(users, known)
-            member = np.arange(len(users)) < len(members)
-            scores = membership_scores(one.release, one.reference, facts)
-            answer |= {f"{known}.users": users, f"{known}.member": member}
-            answer[f"{known}.scores"] = scores
-        return answer
+    @cached_property
+    def facts(self) -> dict[int | None, list[Facts]]:
+        """What is known: of each number known the draws of it."""
+        told, out = self.asked.told, {}
+        for known in self.known:
+            users = self.asked.enough(known)
+            draws = _DRAWS if known else 1
+            out[known] = [told.of(users, known, draw) for draw in range(draws)]
+        return out
 
-    def take(self, number: int, answer: Tables) -> None:
-        for known in self.tries:
-            columns = (answer[f"{known}.{name}"] for name in ("users", "member", "scores"))
-            self.scores.setdefault(known, []).append(Scores(number, *columns))
+    def ask(self, half: Half) -> Tables:
+        """Say how well everybody asked about fits."""
+        return {
+            _name(known): np.array([fit(half.seen, facts) for facts in draws])
+            for known, draws in self.facts.items()
+        }
 
-    def found(self, facts: dict[str, Any]) -> MembershipResult:
-        at = tuple(summed_up(known, self.scores[known], facts["seed"]) for known in self.tries)
-        asked = {int(user) for each in self.scores[None] for user in each.users}
-        if not asked:
-            raise ConfigError("nobody can be attacked: nobody asked about is in any of the rounds")
+    def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> MembershipResult:
+        """Sum up all releases."""
+        status = np.array([each["status"] for each in answers])
+        told, users = self.asked.told, self.asked.enough(None)
+        if not len(users):
+            raise ConfigError("nobody can be attacked: nothing can be known of anybody asked about")
+        at = []
+        for known, draws in self.facts.items():
+            who = draws[0].users
+            fits = np.array([each[_name(known)] for each in answers]).swapaxes(0, 1)
+            entries = [scored(each, status[:, who]) for each in fits]
+            at.append(summed_up(known, entries, who, told.truth.user_support, facts["seed"]))
         return MembershipResult(
-            rounds=self.asked.rounds,
-            by_known=at,
-            targets=len(asked),
-            ineligible=self.asked.told.n_users - len(asked),
+            by_known=tuple(at),
+            targets=len(users),
+            ineligible=self.asked.everybody - len(users),
             **facts,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Of one round: who was asked about, whether they are members, and their scores."""
-
-    round: int
-    users: NDArray[np.int64]
-    member: NDArray[np.bool_]
-    score: Floats
+def _name(known: int | None) -> str:
+    return f"fits, {known} known"
 
 
-def membership_scores(release: Seen, reference: Seen, facts: Facts) -> Floats:
-    """Return each person's fit to a release less that to its reference, shape (people,).
+def fit(seen: Seen, facts: Facts) -> Floats:
+    """Return how well each person fits a release, shape (people,).
 
-    A fit is the logarithm of the chance of the facts that can be compared, from any record, over
-    how many they are. 0 where there is no such fact in one of the two.
+    The logarithm of the chance of the facts that can be compared, from any record, over how many
+    they are; 0 where there is none.
     """
-    sides = [each.chances(facts) for each in (release, reference)]
-    inside, outside = (logs / np.maximum(compared, 1) for logs, compared in sides)
-    return np.where((sides[0][1] > 0) & (sides[1][1] > 0), inside - outside, 0.0)
+    logs, compared = seen.chances(facts)
+    return np.where(compared > 0, logs / np.maximum(compared, 1), 0.0)
 
 
-def summed_up(known: int | None, rounds: Sequence[Scores], seed: int) -> MembershipAt:
-    """Sum up what the rounds came to with so much known; None: all ratings."""
-    users, member, score = (
-        np.concatenate([getattr(each, name) for each in rounds])
-        for name in ("users", "member", "score")
-    )
-    round_of = np.repeat([each.round for each in rounds], [len(each.users) for each in rounds])
-    insiders, outsiders = (len(np.unique(users[which])) for which in (member, ~member))
-    by_round = tuple(_auc(each) for each in rounds)
-    if not insiders or not outsiders:
-        return MembershipAt(
-            known, insiders, outsiders, None, by_round, (), None, "so much is known of too few"
-        )
-    ranking, resampled = Ranking(score, member), Resampled(users, round_of, seed)
-    fewest = min(insiders, outsiders)
+def summed_up(
+    known: int | None,
+    draws: Sequence[Scored],
+    users: NDArray[np.int64],
+    activity: NDArray[np.int64],
+    seed: int,
+) -> MembershipAt:
+    """Sum up the scores with so much known; None: all ratings.
+
+    `draws`: of what is known. `users` (people,): who was asked about. `activity` (n_users,): their
+    ratings on the catalogue.
+    """
+    first = draws[0]
+    members = len(np.unique(first.person[first.member]))
+    outsiders = len(np.unique(first.person[~first.member]))
+    if not members or not outsiders:
+        return MembershipAt(known, members, outsiders, None, reason="so much is known of too few")
+    by, drawn = "offline", _figures(draws, [each.offline for each in draws], len(users), seed)
+    scores = [each.offline for each in draws]
+    online = [each.online for each in draws if each.online is not None]
+    if known is None and online:
+        other = _figures(draws, online, len(users), seed)
+        place = 1 + _ALARMS.index(HEADLINE)
+        if (other[place].value, other[0].value) > (drawn[place].value, drawn[0].value):
+            by, drawn, scores = "online", other, online
+    rankings = _rankings(draws, scores)
+    alarms = int((~first.member).sum())
     return MembershipAt(
         known=known,
-        members=insiders,
+        members=members,
         outsiders=outsiders,
-        auc=resampled.interval(ranking.auc, fewest),
-        by_round=by_round,
-        found=tuple(_alarm(alarms, ranking, resampled, insiders, outsiders) for alarms in _ALARMS),
-        epsilon=least_epsilon(ranking, round_of),
-        reason="",
+        auc=drawn[0].rate(min(members, outsiders)),
+        by=by,
+        found=tuple(
+            Alarm(share, each.rate(members), rough=share * alarms < _FEWEST - 1e-9)
+            for share, each in zip(_ALARMS, drawn[1:], strict=True)
+        ),
+        epsilon=least_epsilon(rankings[0], first.target) if known is None else None,
+        curve=rankings[0].curve() if known is None else (),
+        own=OfPeople.of(rankings, users, activity[users]),
     )
 
 
-def _auc(one: Scores) -> float | None:
-    if one.member.all() or not one.member.any():
-        return None
-    return float(Ranking(one.score, one.member).auc(np.ones((1, len(one.score))))[0])
+def _rankings(draws: Sequence[Scored], scores: Sequence[Floats]) -> list[Ranking]:
+    return [
+        Ranking(score, each.person, each.member) for each, score in zip(draws, scores, strict=True)
+    ]
 
 
-def _alarm(
-    alarms: float, ranking: Ranking, resampled: Resampled, members: int, outsiders: int
-) -> Alarm:
-    if alarms * outsiders < _FEWEST - 1e-9:
-        wanted = math.ceil(_FEWEST / alarms - 1e-9)
-        reason = (
-            f"{outsiders:,} outsiders are too few for {_FEWEST} false alarms among them; "
-            f"{wanted:,} are needed"
-        )
-        return Alarm(alarms, None, reason)
-    found: Rate = resampled.interval(ranking.found(alarms), members)
-    return Alarm(alarms, found, "")
+def _figures(
+    draws: Sequence[Scored], scores: Sequence[Floats], people: int, seed: int
+) -> list[Drawn]:
+    """Return the AUC and the members found at each share of false alarms: means over draws."""
+    rankings = _rankings(draws, scores)
+
+    def figures(weights: Floats) -> Floats:
+        return np.mean([each.figures(weights, _ALARMS) for each in rankings], axis=0)
+
+    return drawn_again(figures, people, seed)

@@ -2,47 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from starshade.attack.result import RECORDS
-from starshade.attack.shadows.result import ASKED, ROUNDS, ShadowFound
+from starshade.attack.shadows.resampled import Ranking
+from starshade.attack.shadows.result import ASKED, SHADOWS_MADE, ShadowFound
 from starshade.chart import Chart
-from starshade.chart.shapes import Axis, Dot, Level, dot_chart
-from starshade.figure import Figure, Rate, Table, number
+from starshade.chart.shapes import Axis, curve_chart
+from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted, percent
+
+_NAMED = "the most active tenth", "the least active quarter"
 
 
 @dataclass(frozen=True)
 class Alarm:
     """How many members are found where so many outsiders are taken for members.
 
-    `alarms`: the share of outsiders. `found`: of members; None: not measured, for this `reason`.
+    `alarms`: the share of outsiders. `found`: of members. `rough`: it rests on fewer than ten false
+    alarms.
     """
 
     alarms: float
-    found: Rate | None
-    reason: str = ""
+    found: Rate
+    rough: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.found}{' (rough: fewer than ten false alarms)' * self.rough}"
+
+
+@dataclass(frozen=True, eq=False)
+class OfPeople:
+    """How often each person is found at 1 % false alarms, in the releases that they are in.
+
+    `users` (people,): of the table of people asked about. `found` (people,): a share, NaN of who is
+    a member of none that counts. `ratings` (people,): that they gave on the catalogue.
+    """
+
+    users: NDArray[np.int64]
+    found: NDArray[np.float64]
+    ratings: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, rankings: Sequence[Ranking], users: NDArray[np.int64], ratings: NDArray[np.int64]
+    ) -> OfPeople:
+        """Count at the threshold of each ranking; `users`, `ratings`: of the people ranked."""
+        times, found = np.zeros(len(users)), np.zeros(len(users))
+        for each in rankings:
+            above = each.score > each.threshold(0.01)
+            times += np.bincount(each.person[each.member], minlength=len(users))
+            found += np.bincount(each.person[each.member & above], minlength=len(users))
+        return cls(users, found / np.where(times > 0, times, np.nan), ratings)
+
+    @property
+    def groups(self) -> dict[str, tuple[float, int]]:
+        """Mean share found and number of people, by how many ratings they gave.
+
+        Quarters and the most active tenth, and of all tenths the one that is found most.
+        """
+        there = np.flatnonzero(~np.isnan(self.found))
+        order = there[np.lexsort((self.users[there], self.ratings[there]))]
+        quarters, tenths = (np.array_split(self.found[order], parts) for parts in (4, 10))
+        names = (
+            "the least active quarter",
+            "the second quarter",
+            "the third quarter",
+            "the most active quarter",
+        )
+        out = dict(zip(names, quarters, strict=True)) | {"the most active tenth": tenths[-1]}
+        out["the worst tenth by activity"] = max(tenths, key=_mean)
+        return {name: (_mean(found), len(found)) for name, found in out.items() if len(found)}
+
+
+def _mean(found: NDArray[np.float64]) -> float:
+    return float(found.mean()) if len(found) else -1.0
 
 
 @dataclass(frozen=True)
 class MembershipAt:
     """What is achieved with so many ratings of each person known.
 
-    `known`: None: all that the person gave of released items. `members`, `outsiders`: different
-    people. `auc`: over all rounds; None: not measured, for this `reason`. `by_round`: None where a
-    round lacks either. `found`: at several shares of false alarms. `epsilon`: a lower bound, 95 %
-    sure; None with one round alone.
+    `known`: None: all that the person gave of the catalogue. `members`, `outsiders`: different
+    people. `auc`: over all releases; None: not measured, for this `reason`. `by`: the score. `found`:
+    at several shares of false alarms. `epsilon`: a lower bound, 95 % sure, and `curve`: shares of
+    false alarms and of members found, of all ratings known. `own`: of each person.
     """
 
     known: int | None
     members: int
     outsiders: int
     auc: Rate | None
-    by_round: tuple[float | None, ...]
-    found: tuple[Alarm, ...]
-    epsilon: float | None
+    by: Literal["offline", "online"] = "offline"
+    found: tuple[Alarm, ...] = ()
+    epsilon: float | None = None
+    curve: tuple[tuple[float, float], ...] = ()
+    own: OfPeople | None = field(default=None, repr=False, compare=False)
     reason: str = ""
 
     @property
@@ -50,17 +110,21 @@ class MembershipAt:
         """What is known, in words."""
         return "all ratings known" if self.known is None else f"{self.known} ratings known"
 
+    def at(self, alarms: float) -> Alarm | None:
+        """Return what is found at this share of false alarms; None: not measured."""
+        return next((each for each in self.found if each.alarms == alarms), None)
+
 
 _AUC = Figure(
     "auc",
-    "Somebody in it ranked above somebody not in it (AUC)",
+    "A member ranked above somebody who is not in it (AUC)",
     "share",
     True,
     "50% is nothing learnt; high: that somebody is in the release can be told.",
 )
 _FIGURES = (
     RECORDS,
-    ROUNDS,
+    SHADOWS_MADE,
     ASKED,
     _AUC,
     Figure(
@@ -77,7 +141,8 @@ _FIGURES = (
 class MembershipResult(ShadowFound):
     """How well an adversary tells who is in a release (definitions, "membership").
 
-    It is the method that is measured, on releases of nine tenths of the people.
+    It is the method that is measured, on releases of random halves of the people. A lower bound:
+    more shadows, and an adversary who knows more of the others, find more.
 
     Attributes
     ----------
@@ -87,8 +152,10 @@ class MembershipResult(ShadowFound):
         Of the release under attack.
     targets, ineligible : int
         People asked about, and the other users of the original.
-    rounds : int
-        Of leaving people out.
+    shadows : int
+        Releases that each is compared with.
+    catalogue : int
+        Items that all of them have.
     by_known : tuple of MembershipAt
         With 4, 8, 20 and all ratings known, and as many as the knowledge says; all last.
     knowledge : dict
@@ -114,99 +181,96 @@ class MembershipResult(ShadowFound):
         return self.everything.epsilon
 
     def _own(self) -> dict[str, Any]:
+        own = self.everything.own
         return {
             **super()._own(),
             "auc": None if self.auc is None else self.auc.to_dict(),
             "epsilon": self.epsilon,
+            "by_activity": {} if own is None else {name: at for name, (at, _) in own.groups.items()},
         }
 
     def __str__(self) -> str:
         head = (
-            f"{self.attack} on {counted(self.records, 'record')}: releases of nine tenths of the "
-            f"people were made by the same method, in {counted(self.rounds, 'round')}, and "
-            f"{counted(self.targets, 'person', 'people')} "
-            "asked about, who were in one or in none."
+            f"{self.attack} on {counted(self.records, 'record')}: {self.shadows + 1:,} releases of "
+            "random halves of the people were made by the same method, and of "
+            f"{counted(self.targets, 'person', 'people')} it was asked which of them they are in."
         )
         if self.auc is None:
             return f"{head} Nothing could be measured: {self.everything.reason}."
-        return " ".join([head, *self._told()])
+        return " ".join([head, *self._sentences()])
 
-    def _told(self) -> Iterator[str]:
+    def _sentences(self) -> Iterator[str]:
         each = [f"{at.auc} with {at.title}" for at in self.by_known if at.auc is not None]
         yield (
             "Of two people, one in a release and one not, an adversary who compares how well they "
-            "fit it, and fit one made without either, names the right one in "
+            "fit it with how well they fit the others names the right one in "
             f"{', '.join(each)} of the cases (nothing learnt: 50 %)."
         )
-        yield from self._alarms()
+        for at in self.by_known:
+            if (alarm := at.at(0.01)) and (at.known in (8, None)):
+                yield f"With 1 % false alarms {alarm} of the members are found with {at.title}."
+        if self.everything.own is not None:
+            groups = self.everything.own.groups
+            parts = [f"{percent(groups[name][0])} of {name}" for name in _NAMED if name in groups]
+            yield f"With all ratings known these are {' and '.join(parts)}."
         if self.epsilon:
             yield (
                 f"With all ratings known, no differential privacy with an ε below "
                 f"{self.epsilon:.2f} can be claimed of the method (95 % sure)."
             )
         yield (
-            "It measures the method at 90 % of the people, and an adversary who can make the "
-            "release that would be there without this person; one who cannot knows less."
+            f"These are lower bounds that grow with the number of shadows ({self.shadows}). The "
+            "method is measured at half of the people; an adversary who cannot make such releases "
+            "knows less, and one who knows more of the other people finds more."
         )
-
-    def _alarms(self) -> Iterator[str]:
-        at = self.everything
-        for each in at.found:
-            if each.found is not None:
-                yield (
-                    f"With {each.alarms:.0%} of the outsiders taken for members, {each.found} of "
-                    f"the members are found with {at.title} (guessing: {each.alarms:.0%})."
-                )
-        missing = [each for each in at.found if each.found is None]
-        if missing:
-            alarms = ", ".join(f"{each.alarms:.0%}" for each in missing)
-            yield f"At {alarms} of false alarms it is not measured: {missing[0].reason}."
 
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        alarms = self.everything.found
         return (
             *self._of(*_FIGURES),
             *(
                 Figure(
                     f"found_at_{each.alarms:g}",
-                    f"Members found at {each.alarms:.0%} false alarms",
+                    f"Members found at {100 * each.alarms:g} % false alarms",
                     "share",
                     True,
-                    f"{each.alarms:.0%} is nothing learnt.",
-                ).of(each.found, reason=each.reason)
-                for each in alarms
+                    f"{100 * each.alarms:g} % is nothing learnt.",
+                ).of(each.found, reason="rough: fewer than ten false alarms" * each.rough)
+                for each in self.everything.found
             ),
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What is achieved with other numbers of known ratings."""
+        """What is achieved with other numbers of known ratings, and of whom."""
         alarms = [each.alarms for each in self.by_known[-1].found]
-        head = ("known", "people in it", "AUC", *(f"found at {a:.0%}" for a in alarms), "least ε")
+        head = ("known", "people in it", "AUC", *(f"found at {100 * a:g} %" for a in alarms))
         rows = []
         for at in self.by_known:
-            shares = [percent(a.found.rate) if a.found else "–" for a in at.found]
+            shares = [f"{percent(a.found.rate)}{'*' * a.rough}" for a in at.found]
             shares += ["–"] * (len(alarms) - len(shares))
             auc = "–" if at.auc is None else percent(at.auc.rate)
-            rows.append((at.title, f"{at.members:,}", auc, *shares, number(at.epsilon)))
-        return (Table("How much is known", head, tuple(rows)),)
+            rows.append((at.title, f"{at.members:,}", auc, *shares))
+        known = Table("How much is known (*: rough, on fewer than ten false alarms)", head, tuple(rows))
+        own = self.everything.own
+        if own is None:
+            return (known,)
+        people = tuple((name, f"{n:,}", percent(at)) for name, (at, n) in own.groups.items())
+        return known, Table(
+            "Who is found, with all ratings known", ("who", "people", "found at 1 %"), people
+        )
 
     def plot(self) -> Chart:
-        """Draw how often the right one of two people is named; 50 % is not at all."""
-        dots = [
-            Dot(at.title, at.auc.rate, at.auc.low, at.auc.high)
-            for at in self.by_known
-            if at.auc is not None
-        ]
-        return dot_chart(
+        """Draw how many members are found at how many false alarms, both on log axes."""
+        points = [p for p in self.everything.curve if p[1] > 0]
+        return curve_chart(
             "Who is in the release?",
-            f"{counted(self.targets, 'person', 'people')}, {counted(self.rounds, 'round')} of "
-            "leaving people out",
-            dots,
-            Axis("the right one of two named (AUC)", share=True),
-            Level(0.5, "nothing learnt"),
+            f"{counted(self.targets, 'person', 'people')}, {counted(self.shadows, 'shadow')}, all "
+            "ratings known",
+            {"found": points, "nothing learnt": [(share, share) for share, _ in points]},
+            Axis("people not in it taken for members", share=True, zero=False, log=True),
+            Axis("members found", share=True, zero=False, log=True),
         )
 
     def _headline(self) -> str:

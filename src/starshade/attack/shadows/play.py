@@ -1,9 +1,10 @@
-"""Attacks that compare a release with one without some of the people, round by round."""
+"""Attacks that compare releases of random halves of the people."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
@@ -11,14 +12,24 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade._version import __version__
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.facts import Told, of_use
-from starshade.attack.shadows.shadows import Method, Round, Shadows
+from starshade.attack.shadows.halves import (
+    Half,
+    Halves,
+    Method,
+    catalogue_of,
+    on_catalogue,
+    shadows_for,
+)
 from starshade.attack.shown import Found
 from starshade.attack.targets import Attack, Request, nobody_rated
 from starshade.attack.view import look
 from starshade.engine.job import Tables
+from starshade.engine.journal import Journal
 from starshade.errors import ConfigError
+from starshade.progress import task
 from starshade.ratings.holdout import sample_users
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of
@@ -30,36 +41,40 @@ from starshade.setting import settings_of
 Result = TypeVar("Result", bound=Found, covariant=True)
 
 
-class Collected(Protocol[Result]):
-    """What an attack finds, round by round."""
-
-    def ask(self, one: Round) -> Tables:
-        """Attack one round; returns what came of it, to be taken by whoever sums up."""
-
-    def take(self, number: int, answer: Tables) -> None:
-        """Add what came of a round."""
-
-    def found(self, facts: dict[str, Any]) -> Result:
-        """Sum up; `facts` are the fields that results of all attacks have in common."""
-
-
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Who is asked about (users of the original), and with what known of them."""
+    """Who is asked about, with what known of them, and how many shadows a target has.
+
+    `users` (people,): ascending, of the table that `told` has. `everybody`: users of the original.
+    """
 
     told: Told
-    asked: NDArray[np.bool_]
-    rounds: int
+    users: NDArray[np.int64]
+    shadows: int
+    everybody: int
 
-    def among(self, users: NDArray[np.int64], known: int | None) -> NDArray[np.int64]:
-        """Return those of some users who are asked about and of whom so much can be known."""
-        return users[(self.asked & self.told.enough(known))[users]]
+    def enough(self, known: int | None) -> NDArray[np.int64]:
+        """Return those who are asked about and of whom so much can be known."""
+        return self.users[self.told.enough(known)[self.users]]
+
+
+class Game(Protocol[Result]):
+    """An attack on halves: what is asked of each, and what that comes to."""
+
+    def ask(self, half: Half) -> Tables:
+        """Attack one release; returns what it comes to, for whoever sums up."""
+
+    def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> Result:
+        """Sum up all releases; `facts`: the fields that results of all attacks have in common.
+
+        Each answer also has the ``status`` of all people (`Half.status`).
+        """
 
 
 class ShadowAttack(Attack[Result]):
     """An attack on what a release says because of somebody; it is given who makes releases."""
 
-    rounds: int
+    shadows: int | None
     method: Method | None
 
     def __post_init__(self) -> None:
@@ -71,8 +86,8 @@ class ShadowAttack(Attack[Result]):
             )
 
     @abstractmethod
-    def begin(self, asked: Asked) -> Collected[Result]:
-        """Return what the rounds are added to."""
+    def begin(self, asked: Asked) -> Game[Result]:
+        """Return what asks the releases, and sums up."""
 
     def _run(self, data: Ratings | Release, knowledge: Knowledge, request: Request) -> Result:
         (found,) = play([self], data, knowledge, request)
@@ -87,10 +102,12 @@ def play(
     data: Ratings | Release,
     knowledge: Knowledge,
     request: Request,
+    journal: Journal | None = None,
 ) -> list[Any]:
-    """Run attacks of one method and number of rounds on the same shadow releases.
+    """Run attacks of one method and number of shadows on the same releases of halves.
 
-    Returns the result of each, or a ConfigError of one that nobody can be asked about.
+    Returns the result of each, or a ConfigError of one that nobody can be asked about. `journal`:
+    where what each release comes to is kept.
 
     Raises
     ------
@@ -103,27 +120,26 @@ def play(
         refuse_another_making(data)
     view = look(data, request.original, request.link)
     truth = view.truth()
-    told = Told(
-        truth,
-        view.original.items.indices(truth.items).astype(np.int32),
-        of_use(knowledge, first.name),
-        seed,
-    )
-    people = np.flatnonzero(truth.user_support)
-    asked = np.zeros(truth.n_users, dtype=np.bool_)
-    asked[sample_users(truth, people, request.targets, seed)] = True
-    if not len(people):
+    if not truth.n_ratings:
         raise nobody_rated()
-    games = Games.begin(attacks, Asked(told, asked, first.rounds))
-    for one in Shadows(view.original, people, first.method, seed).rounds(first.rounds):
-        games.take(one.number, games.ask(one))
-        del one  # the next is made in its place
+    rated = int(np.count_nonzero(view.original.user_support))
+    stays = catalogue_of(first.method, truth.items, truth.item_support, rated)
+    people = view.original.keep_items(view.original.items.indices(truth.items.take(stays)))
+    told = Told(people, of_use(knowledge, first.name), seed)
+    users = sample_users(people, np.arange(people.n_users), request.targets, seed)
+    asked = Asked(told, users, shadows_for(first.shadows, people.n_ratings), view.original.n_users)
+    games = Games.begin(attacks, asked)
+    digest = digest_of(view.original)
+    halves = Halves(people, first.method and on_catalogue(first.method), seed)
+    key = f"{first.method} {attacks} {knowledge} {request.targets} {seed} {digest}"
+    answers = games.play(halves, journal or Journal(None), key)
     return games.found(
+        answers,
         request.targets,
         records=view.cells.n_records,
         credit=view.credit,
         seconds=perf_counter() - started,
-        digest=digest_of(view.original),
+        digest=digest,
     )
 
 
@@ -131,56 +147,86 @@ def refuse_without_method(attack: ShadowAttack[Any]) -> None:
     """Refuse to attack a release of which nobody says how it was made."""
     if attack.method is None:
         raise ConfigError(
-            f"{attack.name}: releases without some of the people are to be made, and nobody says "
-            "how this one was made",
-            advice="Give the private receipt; in Python the method, with its settings.",
+            f"{attack.name}: releases of halves of the people are to be made, and nobody says how "
+            "this one was made",
+            advice="Give the private key file; in Python the method, with its settings.",
         )
+
+
+class Made(Protocol):
+    """What makes halves."""
+
+    def made(self, numbers: Sequence[int], spread: float | None) -> Iterator[Half]:
+        """Make the halves of these numbers; `spread`: as far as it is known."""
 
 
 @dataclass(frozen=True, eq=False)
 class Games:
-    """Attacks that ask the same people about the same rounds."""
+    """Attacks that ask the same people about the same releases."""
 
     attacks: Sequence[ShadowAttack[Any]]
     asked: Asked
-    collected: Sequence[Collected[Any]]
+    games: Sequence[Game[Any]]
 
     @classmethod
     def begin(cls, attacks: Sequence[ShadowAttack[Any]], asked: Asked) -> Games:
         """Begin each."""
         return cls(attacks, asked, [attack.begin(asked) for attack in attacks])
 
-    def ask(self, one: Round) -> Tables:
-        """Attack one round; returns what came of it, the columns of each attack."""
-        return {
+    def play(self, halves: Made, journal: Journal, key: str) -> list[Tables]:
+        """Ask one release after the other; returns what each comes to.
+
+        `key`: what was asked, by which the answers are found again in the journal.
+        """
+        numbers = range(self.asked.shadows + 1)
+        names = {n: hashlib.sha256(f"{__version__} {key} {n}".encode()).hexdigest() for n in numbers}
+        answers = {n: kept for n in numbers if (kept := journal.find(names[n])) is not None}
+        spreads = [float(each["spread"][0]) for each in answers.values()]
+        left = [number for number in numbers if number not in answers]
+        with task("making releases of halves of the people", len(numbers)) as step:
+            step(len(answers))
+            spread = next((each for each in spreads if not np.isnan(each)), None)
+            for half in halves.made(left, spread):
+                answers[half.number] = answer = self._ask(half)
+                journal.keep(names[half.number], answer)  # before what it stands for goes
+                step(1)
+                del half  # the next is made in its place
+        return [answers[number] for number in numbers]
+
+    def _ask(self, half: Half) -> Tables:
+        answer: dict[str, NDArray[Any]] = {
             f"{place} {name}": column
-            for place, each in enumerate(self.collected)
-            for name, column in each.ask(one).items()
+            for place, game in enumerate(self.games)
+            for name, column in game.ask(half).items()
         }
+        spread = np.nan if half.seen.spread is None else half.seen.spread
+        return answer | {"status": half.status, "spread": np.array([spread])}
 
-    def take(self, number: int, answer: Tables) -> None:
-        """Add what came of a round."""
-        for place, each in enumerate(self.collected):
-            own = f"{place} "
-            columns = {n.removeprefix(own): c for n, c in answer.items() if n.startswith(own)}
-            each.take(number, columns)
-
-    def found(self, targets: int | None, **facts: Any) -> list[Any]:
+    def found(self, answers: Sequence[Tables], targets: int | None, **facts: Any) -> list[Any]:
         """Sum up each, or say why nobody can be asked; `facts`: of what was attacked."""
         told = self.asked.told
         facts |= {
             "knowledge": {"name": told.knowledge.name} | asdict(told.knowledge),
             "seed": told.seed,
+            "shadows": self.asked.shadows,
+            "catalogue": told.truth.n_items,
         }
-        return [
-            _summed_up(each, facts | {"attack": attack.name, "config": _config(attack, targets)})
-            for attack, each in zip(self.attacks, self.collected, strict=True)
-        ]
+        out = []
+        for place, (attack, game) in enumerate(zip(self.attacks, self.games, strict=True)):
+            own = f"{place} "
+            of_game = [
+                {name.removeprefix(own): column for name, column in each.items()} for each in answers
+            ]
+            named = {"attack": attack.name, "config": _config(attack, targets)}
+            out.append(_summed_up(game, of_game, facts | named))
+        return out
 
 
-def _summed_up(game: Collected[Any], facts: dict[str, Any]) -> Any:
+def _summed_up(
+    game: Game[Any], answers: Sequence[Tables], facts: dict[str, Any]
+) -> Any:
     try:
-        return game.found(facts)
+        return game.found(answers, facts)
     except ConfigError as error:
         return error
 

@@ -1,8 +1,9 @@
-"""Predicates of releases without some of the people, who say how many meet them by chance."""
+"""Singling out: predicates written from releases of halves, and who meets them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,88 +11,106 @@ from numpy.typing import NDArray
 
 from starshade.attack.predicate.choice import distinct
 from starshade.attack.predicate.predicate import written
+from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import Resampled, mean_of
-from starshade.attack.shadows.shadows import Method, Round
+from starshade.attack.shadows.resampled import drawn_again
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
+from starshade.ratings.holdout import sample_users
 from starshade.release.cells import Cells
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """What predicates come to that are weighed by outsiders too.
+class SingledOut:
+    """How often a release alone tells a condition that exactly one of its people meets.
 
-    `rounds`, `predicates`, `outsiders`: of all rounds together. `isolates`: the share of them that
-    exactly one person of their release's meets, its interval over predicates and rounds. `blind`:
-    what others of the same weights come to, a weight being the larger of the two
-    (`PredicateAttack`).
+    `releases`, `predicates`: tried. `isolates`: of members, the mean over releases; `outsiders`:
+    the same predicates among as many people who are not in the release. `excess`: (r − b)/(1 − b)
+    of the two, the mean over releases with its interval. `by_weight`: what n·w(1 − w)^(n − 1)
+    comes to, w the weight. `how`: which conditions these are, in a sentence.
     """
 
-    rounds: int
+    releases: int
     predicates: int
-    outsiders: int
-    isolates: Rate
-    blind: float
+    isolates: float
+    outsiders: float
+    excess: Rate
+    by_weight: float
+    how: str = ""
+
+
+def excess_of(isolates: Floats, outsiders: Floats, seed: int) -> Rate:
+    """Return the mean excess of releases, with an interval that draws these again.
+
+    `isolates`, `outsiders`: shares of each release's predicates.
+    """
+    sure = outsiders >= 1
+    excess = np.where(sure, 0.0, (isolates - outsiders) / np.where(sure, 1.0, 1 - outsiders))
+
+    def mean(weights: Floats) -> Floats:
+        return (weights @ excess / weights.sum(axis=1))[:, None]
+
+    (drawn,) = drawn_again(mean, len(excess), seed)
+    return Rate(drawn.value, min(drawn.low, drawn.value), max(drawn.high, drawn.value))
 
 
 @dataclass(frozen=True)
 class PredicatesAttack(ShadowAttack[Any]):
-    """Write predicates from each round's release, and count who was left out and meets them.
+    """Write predicates from each release of a half, and count who meets them, in it or not.
 
-    A predicate of the release under attack has no outsiders: whoever is at hand is in it.
     `promise`: what cells promise, as the release under attack says it.
     """
 
     name: ClassVar[str] = "predicate"
     promise: str
-    rounds: int
+    shadows: int | None = None
     method: Method | None = None
 
-    def begin(self, asked: Asked) -> _Written:
-        """Return what the rounds are added to."""
-        return _Written(asked.told.seed, self.promise)
+    def begin(self, asked: Asked) -> Predicates:
+        """Return what asks the releases, and sums up."""
+        return Predicates(asked, self.promise)
 
 
-@dataclass
-class _Written:
-    seed: int
+@dataclass(frozen=True, eq=False)
+class Predicates:
+    """How many predicates exactly one member meets, and exactly one outsider."""
+
+    asked: Asked
     promise: str
-    isolates: list[NDArray[np.bool_]] = field(default_factory=list)
-    blind: list[NDArray[np.float64]] = field(default_factory=list)
-    outsiders: int = 0
-    error: ConfigError | None = None
 
-    def ask(self, one: Round) -> Tables:
-        view = one.release.view
+    def ask(self, half: Half) -> Tables:
+        """Write predicates from one release."""
+        told, view = self.asked.told, half.seen.view
+        # means meet no conditions, and of what lies in shards only means are made
+        assert isinstance(view.cells, Cells)
+        users = np.flatnonzero(half.outsiders)
+        some = sample_users(told.truth, users, int(half.members.sum()), told.seed)
+        outsiders = told.truth.keep_users(some)
         try:
-            # means meet no conditions, and of what lies in shards only means are made
-            assert isinstance(view.cells, Cells)
-            assert one.left_out is not None
-            tried = written(view, distinct(view.cells), self.promise, one.left_out, seed=self.seed)
+            tried = written(view, distinct(view.cells), self.promise, outsiders, seed=told.seed)
         except ConfigError as error:  # the other attacks go on
-            self.error = error
-            return {}
-        outsiders = np.array([len(one.outsiders)])
-        return {"isolates": tried.isolates, "blind": tried.blind, "outsiders": outsiders}
+            why = np.array([error.message])
+            return {"isolates": np.empty(0), "outsiders": np.empty(0), "blind": np.empty(0), "why": why}
+        assert tried.among is not None
+        return {"isolates": tried.isolates, "outsiders": tried.among == 1, "blind": tried.blind}
 
-    def take(self, number: int, answer: Tables) -> None:
-        if answer:
-            self.isolates.append(answer["isolates"])
-            self.blind.append(answer["blind"])
-            self.outsiders += int(answer["outsiders"][0])
-
-    def found(self, facts: dict[str, Any]) -> Weighed:
-        if self.error is not None:
-            raise self.error
-        isolates = np.concatenate(self.isolates).astype(np.float64)
-        round_of = np.repeat(np.arange(len(self.isolates)), list(map(len, self.isolates)))
-        resampled = Resampled(np.arange(len(isolates)), round_of, facts["seed"])
-        return Weighed(
-            rounds=len(self.isolates),
-            predicates=len(isolates),
-            outsiders=self.outsiders,
-            isolates=resampled.interval(mean_of(isolates), len(isolates)),
-            blind=float(np.concatenate(self.blind).mean()),
+    def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> SingledOut:
+        """Sum up all releases."""
+        some = [each for each in answers if len(each["isolates"])]
+        if not some:
+            raise ConfigError(str(answers[0]["why"][0]))
+        isolates, outsiders, blind = (
+            np.array([float(each[name].mean()) for each in some])
+            for name in ("isolates", "outsiders", "blind")
+        )
+        return SingledOut(
+            releases=len(some),
+            predicates=sum(len(each["isolates"]) for each in some),
+            isolates=float(isolates.mean()),
+            outsiders=float(outsiders.mean()),
+            excess=excess_of(isolates, outsiders, facts["seed"]),
+            by_weight=float(blind.mean()),
         )

@@ -1,28 +1,35 @@
-"""What results of attacks on releases made again without some of the people have in common."""
+"""What results of attacks on releases of random halves of the people have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from starshade.attack.shadows.folds import FOLDS
 from starshade.attack.shown import NOT_ASKED, Found
 from starshade.figure import Figure
 
-SHARE_OF_PEOPLE = 1 - 1 / FOLDS
-ROUNDS = Figure("rounds", "Rounds of leaving people out", "count", None, "After ten everybody was.")
+SHARE_OF_PEOPLE = 0.5
+SHADOWS_MADE = Figure(
+    "shadows",
+    "Shadows of each release",
+    "count",
+    None,
+    "Releases of other random halves of the people; the figures grow with their number.",
+)
 ASKED = Figure("targets", "People asked about", "count", None, "What the figures rest on.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShadowFound(Found):
-    """It is the method that is measured, on releases of nine tenths of the people.
+    """It is the method that is measured, on releases of random halves of the people.
 
-    `targets`, `ineligible`: people asked about, and the other users of the original. `rounds`: of
-    leaving people out. `knowledge`: what may be known of them.
+    `targets`, `ineligible`: people asked about, and the other users of the original. `shadows`:
+    releases that each is compared with. `catalogue`: items that all of them have. `knowledge`: what
+    may be known of people.
     """
 
-    rounds: int
+    shadows: int
+    catalogue: int
     knowledge: dict[str, Any]
     seed: int
 

@@ -16,7 +16,7 @@ from starshade.attack.likelihood.informed import Model, means_of, share_rated, s
 from starshade.attack.view import View, averaged, look
 from starshade.errors import ConfigError
 from starshade.kernels.arrays import fixed
-from starshade.kernels.columns import add_by_level, count_levels, greatest_shown, sums_of
+from starshade.kernels.columns import add_by_level, add_up, count_levels, greatest_shown, sums_of
 from starshade.naming import aside
 from starshade.ratings.scale import SLACK
 from starshade.ratings.table import Ratings
@@ -216,10 +216,9 @@ class Seen:
 
     def _summed(self, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return how much is rated, and that times its mean rating, of counts by content."""
-        weight = counts * self.shares
-        # one content after the other, however many counts there are
-        ends = (np.cumsum(each, axis=-1)[..., -1] for each in (weight, weight * self.means))
-        return next(ends), next(ends)
+        rows = fixed(counts.reshape(-1, counts.shape[-1]))
+        weight, total = add_up(rows, fixed(self.shares), fixed(self.means))
+        return weight.reshape(counts.shape[:-1]), total.reshape(counts.shape[:-1])
 
     def fits(self, facts: Facts) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
         """Say how well each row fits each person, and how many facts could be compared.

@@ -28,7 +28,7 @@ from starshade.attack.sharded.released import (
     by_score_on_release,
 )
 from starshade.attack.sharded.scoreboard import by_score
-from starshade.attack.sharded.shadows import by_rounds
+from starshade.attack.sharded.shadows import by_halves
 from starshade.attack.targets import Attack
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
@@ -99,8 +99,8 @@ _WORK: tuple[tuple[Any, Any, Any], ...] = (
     (LinkExistence, by_links, by_links_on_release),
     (PaddingAttack, by_padding, by_padding_on_release),
     (FakeEdgesAttack, None, by_fake_edges_on_release),
-    ((MembershipAttack, InferenceAttack), by_rounds, by_rounds),
-    (ShadowAttack, None, by_rounds),
+    ((MembershipAttack, InferenceAttack), by_halves, by_halves),
+    (ShadowAttack, None, by_halves),
 )
 
 

@@ -1,4 +1,4 @@
-"""Attacks on who is in ratings in shards, or in a release of them, made again of fewer people.
+"""Attacks on who is in ratings in shards, or in a release of them, by releases of random halves.
 
 Ratings that are released as they are stay where they are: a shard leaves out those who are not to
 be in it. The people asked about are fetched, as a table of their own.
@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any, Protocol, cast
 
@@ -20,20 +19,28 @@ from numpy.typing import NDArray
 from starshade._version import __version__
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.facts import Told, of_use
-from starshade.attack.shadows.folds import FOLDS
+from starshade.attack.shadows.halves import (
+    OF_SPREAD,
+    Half,
+    catalogue_of,
+    common_spread,
+    making,
+    nobody_in_it,
+    on_catalogue,
+    seed_of,
+    shadows_for,
+)
 from starshade.attack.shadows.play import Asked, Games, ShadowAttack, refuse_without_method
 from starshade.attack.shadows.seen import Seen
-from starshade.attack.shadows.shadows import Round, cannot_be_made, seed_of
 from starshade.attack.sharded.drawing import chosen_over
-from starshade.attack.sharded.folds import People, Without, edges_over
+from starshade.attack.sharded.half import InHalf
 from starshade.attack.sharded.released import spread_over
 from starshade.attack.sharded.truth import rows_of_targets, rows_of_users
 from starshade.attack.sharded.view import SeenShards
 from starshade.attack.targets import nobody_rated
 from starshade.attack.view import known_items, released_cells, truth_on, view_of
 from starshade.engine.job import Engine
-from starshade.errors import ConfigError, UnmetError
-from starshade.progress import silence, task
+from starshade.errors import ConfigError
 from starshade.ratings.holdout import check_targets
 from starshade.ratings.shards.counts import Counts, counts_of
 from starshade.ratings.shards.kept import AnyShards, KeptShards, those_of
@@ -64,7 +71,7 @@ class ShardMethod(Protocol):
         """Make a release, of which each user's record lies in files."""
 
 
-def by_rounds(
+def by_halves(
     attack: ShadowAttack[Any],
     store: AnyShards | LinkedShards,
     engine: Engine,
@@ -72,7 +79,7 @@ def by_rounds(
     targets: int | None,
     seed: int,
 ) -> Any:
-    """Attack ratings, or a release of them, by others without some of the people."""
+    """Attack ratings, or a release of them, by releases of random halves of the people."""
     (found,) = play_shards([attack], store, engine, knowledge, targets, seed)
     if isinstance(found, ConfigError):
         raise found
@@ -87,7 +94,7 @@ def play_shards(
     targets: int | None,
     seed: int,
 ) -> list[Any]:
-    """Run attacks on the same shadow releases, shard by shard; as `play` on one table."""
+    """Run attacks on the same releases of halves, shard by shard; as `play` on one table."""
     started, first = perf_counter(), attacks[0]
     shards = store.shards if isinstance(store, LinkedShards) else store
     items, records = shards.items, shards.n_users
@@ -98,40 +105,35 @@ def play_shards(
         records = store.release.n_records
     check_targets(targets)
     everybody = counts_of(shards, engine)
-    item = shards.items.indices(items).astype(np.int32)
-    released = np.zeros(shards.n_items, dtype=np.bool_)
-    released[item] = True
+    support = everybody.items[shards.items.indices(items)]
+    rated = int(everybody.users[everybody.support > 0].sum())
+    items = items.take(catalogue_of(first.method, items, support, rated))
+    kept = shards.items.indices(items)
+    marked = np.zeros(shards.n_items, dtype=np.bool_)
+    marked[kept] = True
     settings = {
         "knowledge": asdict(Knowledge(known=1)),
         "seed": seed,
         "targets": targets and int(targets),
     }
-    users, able = chosen_over(shards, engine, settings, released)
+    users, able = chosen_over(shards, engine, settings, marked)
     if not able:
         raise nobody_rated()
     rows = rows_of_targets(shards, engine, users)
-    truth = truth_on(rows, items, items.indices(shards.items).astype(np.int32))
-    told = Told(truth, item, of_use(knowledge, first.name), seed, everybody)
-    asked = Asked(told, np.ones(len(users), dtype=np.bool_), first.rounds)
+    people = truth_on(rows, items, items.indices(shards.items).astype(np.int32))
+    told = Told(people, of_use(knowledge, first.name), seed, everybody.items[kept])
+    ratings = int(everybody.items[kept].sum())
+    asked = Asked(
+        told, np.arange(len(users)), shadows_for(first.shadows, ratings), shards.n_users
+    )
     games = Games.begin(attacks, asked)
-    people = People(released, seed, edges_over(shards, engine, seed, released))
-    shadows: _Shadows | _AsTheyAre = _AsTheyAre(shards, engine, people, rows)
+    halves: _Halves = _AsTheyAre(shards, kept, engine, people, seed)
     if isinstance(store, LinkedShards):
-        method = cast(ShardMethod, first.method)
-        shadows = _Shadows(cast(Shards, shards), engine, people, rows, method, users)
-    journal, said = engine.journal, f"{attacks} {knowledge} {targets} {seed} {store.keys}"
-    with task("making releases without some of the people", first.rounds) as step:
-        for number in range(first.rounds):
-            key = _name_of(f"{said} {number}")
-            answer = journal.find(key)
-            if answer is None:
-                with shadows.round(number) as one:
-                    answer = games.ask(one)
-                    journal.keep(key, answer)  # before what it stands for goes
-                del one  # the next is made in its place
-            games.take(number, answer)
-            step(1)
+        method = cast(ShardMethod, on_catalogue(first.method))
+        halves = _OfMethod(cast(Shards, shards), kept, engine, people, seed, method, users)
+    key = f"{attacks} {knowledge} {targets} {seed} {store.keys}"
     return games.found(
+        games.play(halves, engine.journal, key),
         targets,
         records=records,
         credit="linked",
@@ -164,86 +166,83 @@ def _name_of(said: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _AsTheyAre:
-    """Ratings that are released as they are; `rows`: of those who are asked about."""
+class _Halves:
+    """How halves of a store are made.
+
+    `kept`: the items of the catalogue. `people`: the ratings of those who are asked about, on them.
+    """
 
     shards: AnyShards
+    kept: NDArray[np.int64]
     engine: Engine
-    people: People
-    rows: Ratings
+    people: Ratings
+    seed: int
 
-    @cached_property
-    def _fold(self) -> NDArray[np.int64]:
-        return self.people.fold(self.rows)
+    def made(self, numbers: Sequence[int], spread: float | None) -> Iterator[Half]:
+        """Make the halves of these numbers, each of which is there until the next is asked for."""
+        first: dict[int, tuple[ExitStack, Half]] = {}
+        with ExitStack() as every:
+            for number in numbers[:OF_SPREAD] if spread is None else ():
+                held = every.enter_context(ExitStack())
+                first[number] = held, held.enter_context(self._half(number))
+            if first:
+                spread = common_spread([half.seen.spread for _, half in first.values()])
+            for number in numbers:
+                with ExitStack() as own:
+                    if number in first:
+                        held, half = first.pop(number)
+                        own.push(held.pop_all())
+                    else:
+                        half = own.enter_context(self._half(number))
+                    yield replace(half, seen=replace(half.seen, spread=spread))
+                    del half  # its files go
 
-    def _round(
-        self, number: int, members: NDArray[np.bool_], sides: tuple[Seen, Seen], counted: Counts
-    ) -> Round:
-        """Lay out a round; `sides`: release and reference, of whose people there are counts."""
-        following = self._fold == (number + 1) % FOLDS
-        left_out = np.flatnonzero(self._fold == number)
-        people = np.flatnonzero(following & members), left_out
-        return Round(number, *people, None, *sides, counted.items)
+    def _half(self, number: int) -> AbstractContextManager[Half]:
+        """Make one, which is there as long as this lasts."""
+        raise NotImplementedError
+
+
+class _AsTheyAre(_Halves):
+    """Ratings that are released as they are."""
 
     @contextmanager
-    def round(self, number: int) -> Iterator[Round]:
-        """Look at the shards without the people of a fold, and of two."""
-        rows = np.arange(self.rows.n_users)
-        view = view_of(self.rows, cells_of(self.rows), rows, "linked", ungeneralized=True)
-        name = _name_of(f"{number} {Without(self.people, ()).key} {self.shards.keys}")
+    def _half(self, number: int) -> Iterator[Half]:
+        chosen = InHalf(self.seed, number)
+        rows = np.arange(self.people.n_users)
+        view = view_of(self.people, cells_of(self.people), rows, "linked", ungeneralized=True)
+        name = _name_of(f"{number} {chosen.key} {self.shards.keys}")
         with self.engine.within(name) as engine:
-            release, reference = (
-                SeenShards(view, None, self.shards, engine, Without(self.people, out))
-                for out in ((number,), (number, (number + 1) % FOLDS))
-            )
-            yield self._round(number, rows >= 0, (release, reference), reference.counted)
+            seen = SeenShards(view, None, self.shards, engine, chosen)
+            if not seen.counted.n_users:
+                raise nobody_in_it()
+            inside = chosen(self.people)
+            yield Half(number, inside, ~inside, seen, seen.counted.items)
 
 
 @dataclass(frozen=True, eq=False)
-class _Shadows(_AsTheyAre):
-    """How shadow releases are made; `rows`: the ratings of those `users` who are asked about."""
+class _OfMethod(_Halves):
+    """Releases by a method; `users`: who is asked about, by number in the store."""
 
-    shards: Shards
     method: ShardMethod
     users: NDArray[np.int64]
 
     @contextmanager
-    def round(self, number: int) -> Iterator[Round]:
-        """Make the two releases of a round, which are there as long as this lasts."""
-        following = (number + 1) % FOLDS
-        with (
-            self._made((number, following), number, None) as (reference, people),
-            self._made((number,), number, reference.spread) as (release, _),
-        ):
-            members = release.view.row_of_user >= 0
-            counted = counts_of(people, self.engine)
-            yield self._round(number, members, (release, reference), counted)
-
-    @contextmanager
-    def _made(
-        self, out: tuple[int, ...], number: int, spread: float | None
-    ) -> Iterator[tuple[Seen, KeptShards]]:
-        """Make the release of everybody but some folds; yields how it is seen, and these people."""
+    def _half(self, number: int) -> Iterator[Half]:
         put_down()  # what was made before takes no memory meanwhile
-        seed = seed_of(self.people.seed, number)
+        seed, shards = seed_of(self.seed, number), cast(Shards, self.shards)
         with ExitStack() as held:
-            chosen = Without(self.people, out)
-            name = _name_of(f"{self.method} {seed} {chosen.key} {self.shards.keys}")
+            chosen = InHalf(self.seed, number)
+            name = _name_of(f"{self.method} {seed} {chosen.key} {self.kept.tolist()} {shards.keys}")
             engine = held.enter_context(self.engine.within(name))
-            people = those_of(self.shards, chosen, engine)
-            try:
-                with silence():
-                    release = held.enter_context(self.method.anonymize_shards(people, seed, engine))
-            except (ConfigError, UnmetError) as error:
-                raise cannot_be_made(error) from None
+            people = those_of(shards, chosen, engine, self.kept)
+            with making():
+                release = held.enter_context(self.method.anonymize_shards(people, seed, engine))
             assert release.private is not None
             made = MadeShards(release, cast(RecordFiles, release.private.divided))
-            yield self._seen(made, engine, spread), people
-
-    def _seen(self, made: MadeShards, engine: Engine, spread: float | None) -> Seen:
-        cells = released_cells(made.release, self.shards.items)
-        rows = rows_of_users(made, engine, self.users)
-        view = view_of(self.rows, cells, rows, "linked")
-        if spread is None:
-            spread = spread_over(made, engine, self.shards, cast(Columns, cells))
-        return Seen(view, spread)
+            cells = released_cells(release, self.people.items)
+            rows = rows_of_users(made, engine, self.users)
+            view = view_of(self.people, cells, rows, "linked")
+            spread = spread_over(made, engine, people, cast(Columns, cells))
+            support = counts_of(people, engine).items
+            inside = chosen(self.people)
+            yield Half(number, rows >= 0, ~inside, Seen(view, spread), support)

@@ -1,12 +1,12 @@
 """A shard as the attacker sees it: what equals another row is known of all shards.
 
-Or, of all shards but for some people, what their rows come to together.
+Or, of some people of all shards, what their rows come to together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.shadows.seen import STEPS, Facts, Seen, Wanted, Weighed
-from starshade.attack.sharded.folds import People, Without
+from starshade.attack.sharded.half import InHalf
 from starshade.attack.view import View, view_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.shards.counts import Counts
@@ -55,18 +55,18 @@ def view_of_shard(shard: Ratings, first: int, tables: Tables) -> View:
 
 @dataclass(frozen=True, eq=False)
 class SeenShards(Seen):
-    """Ratings in shards as they are, without some people.
+    """Ratings in shards as they are, of some people.
 
     `view`: of those who are asked about, for what they have in common with all: items and ratings.
     """
 
     shards: AnyShards
     engine: Engine
-    chosen: Without
+    chosen: InHalf
 
     @cached_property
     def counted(self) -> Counts:
-        """What is counted of those who are left."""
+        """What is counted of them."""
         return reduce(
             Counts.__add__, (Counts(**part) for part in self._run(Job("counting", _count)))
         )
@@ -95,27 +95,22 @@ class SeenShards(Seen):
         return out
 
     def _run(self, job: Job, tables: Tables | None = None) -> Iterator[Tables]:
-        people = self.chosen.people
-        settings = {**job.settings, "seed": people.seed, "out": self.chosen.out}
-        of_people = {"released": people.released, "edges": people.edges}
-        yield from self.engine.run(
-            replace(job, settings=settings), self.shards, {**(tables or {}), **of_people}
-        )
+        settings = {**job.settings, "half": asdict(self.chosen)}
+        yield from self.engine.run(replace(job, settings=settings), self.shards, tables or {})
 
 
-def _left(shard: Ratings, settings: Mapping[str, Any], tables: Tables) -> Ratings:
-    people = People(tables["released"], settings["seed"], tables["edges"])
-    return shard.keep_users(np.flatnonzero(Without(people, tuple(settings["out"]))(shard)))
+def _left(shard: Ratings, settings: Mapping[str, Any]) -> Ratings:
+    return shard.keep_users(np.flatnonzero(InHalf(**settings["half"])(shard)))
 
 
-def _count(shard: Ratings, _first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
-    return vars(Counts.of(_left(shard, settings, tables)))
+def _count(shard: Ratings, _first: int, settings: Mapping[str, Any], _tables: Tables) -> Tables:
+    return vars(Counts.of(_left(shard, settings)))
 
 
 def _count_levels(
-    shard: Ratings, _first: int, settings: Mapping[str, Any], tables: Tables
+    shard: Ratings, _first: int, settings: Mapping[str, Any], _tables: Tables
 ) -> Tables:
-    left, first, last = _left(shard, settings, tables), settings["first"], settings["last"]
+    left, first, last = _left(shard, settings), settings["first"], settings["last"]
     shape = last - first, len(left.levels) + 1
     here = (left.columns >= first) & (left.columns < last)
     cells = (left.columns[here] - first) * np.int64(shape[1]) + left.codes[here] + 1
@@ -123,7 +118,7 @@ def _count_levels(
 
 
 def _weigh(shard: Ratings, _first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
-    left = _left(shard, settings, tables)
+    left = _left(shard, settings)
     rows = np.arange(left.n_users)
     seen = Seen(view_of(left, cells_of(left), rows, "linked", ungeneralized=True), None)
     facts = Facts(**{each.name: tables[each.name] for each in fields(Facts)})

@@ -76,7 +76,7 @@ def compare(
     attribute: str | None = None,
     known: int = CompareSettings.known,
     targets: int = CompareSettings.targets,
-    rounds: int = CompareSettings.rounds,
+    shadows: int = CompareSettings.shadows,
     held_out: float = CompareSettings.held_out,
     rng: Rng = None,
 ) -> Comparison:
@@ -110,7 +110,7 @@ def compare(
         has so many.
     targets : int
         Users attacked at most, a seeded sample.
-    rounds : int
+    shadows : int
         Of making each release again without a tenth of the people, which tells whether two halves
         of a person lead to one class and what is told because somebody is in it. 0: neither.
     held_out : float
@@ -141,8 +141,8 @@ def compare(
     the released cells, `ScoreboardRH`, `LabelAttack` and `Likelihood`, scored by who became which
     record; a row has the risk of the one that finds most records, and says which. Beside it stand
     how many conditions written from the release single somebody out (`PredicateAttack`), and how
-    often the right class is found; with `rounds` also what an audit finds by releases without some
-    of the people (`HalvesAttack`, `MembershipAttack`, `InferenceAttack`). Nothing is saved.
+    often the right class is found; with `shadows` also what an audit finds by releases without some
+    of the people (`LinkabilityAttack`, `MembershipAttack`, `InferenceAttack`). Nothing is saved.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def compare(
     ways = (profile, disclosure_weights, slacks)
     ks = [k] if isinstance(k, int) else k
     settings = CompareSettings(
-        methods, ks, *near, *ways, attribute, known, targets, rounds, held_out
+        methods, ks, *near, *ways, attribute, known, targets, shadows, held_out
     )
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
@@ -177,7 +177,7 @@ def compare(
     (number,) = numbers_to_try((settings.known,), most, usual)
     knowledge = Knowledge(known=number, dates=False)
     judge = _Judge(
-        table, ratings, knowledge, settings.targets, numeric, settings.rounds, seed, probe
+        table, ratings, knowledge, settings.targets, numeric, settings.shadows, seed, probe
     )
     kinds = {(way.name, bool(way.weight)): way.method for way in tried}  # a weight has own kernels
     compile_first(kinds.values(), table, seed)
@@ -204,7 +204,7 @@ def compare(
         attack=before,
         seconds=perf_counter() - started,
         held_out=settings.held_out,
-        rounds=settings.rounds,
+        shadows=settings.shadows,
         seed=seed,
         digest=digest_of(table),
     )
@@ -219,7 +219,7 @@ class _Judge:
     knowledge: Knowledge
     targets: int
     attribute: str | None
-    rounds: int
+    shadows: int
     seed: int
     probe: Ratings | None
 
@@ -262,8 +262,8 @@ class _Judge:
             "disclosed": max(result.disclosed.rate for result in attacked),
         }
         if made is not None:
-            if self.rounds:
-                values |= self._by_rounds(release)
+            if self.shadows:
+                values |= self._by_shadows(release)
             values |= {"seconds": made.seconds, "peak_rss_mb": made.peak_rss_mb}
         return values, worst.attack
 
@@ -276,22 +276,22 @@ class _Judge:
             for attack in (ScoreboardRH(), LabelAttack(), Likelihood())
         ]
 
-    def _by_rounds(self, release: Release) -> dict[str, Value]:
+    def _by_shadows(self, release: Release) -> dict[str, Value]:
         """Make it again without some of the people: what links, and what being in it tells."""
         knowable = knowable_of(self.ratings)
         with silence():
             found = being_in_it(
                 release,
                 self.ratings,
-                rounds=self.rounds,
+                shadows=self.shadows,
                 known=enough_of(knowable, beside=1),
-                halves=enough_of(knowable, beside=0) // 2,
+                linked=enough_of(knowable, beside=0) // 2,
                 targets=self.targets,
                 seed=self.seed,
             )
-        halves, member, more = found.halves, found.membership, found.inference
+        linked, member, more = found.linkability, found.membership, found.inference
         rates = {
-            "halves": None if isinstance(halves, str) else halves.members,
+            "halves": None if isinstance(linked, str) else linked.excess,
             "membership": None if isinstance(member, str) else member.auc,
             "inference": None if isinstance(more, str) else most_gained(more),
         }

@@ -18,7 +18,7 @@ Value: TypeAlias = float | int | None
 #: fields that JSON has as they are, in its order: of a row, of all
 _OF_ROW = ("method", "k", "eps", "profile", "disclosure_weight", "slack", "attack")
 _AS_THEY_ARE = (
-    *("known", "targets", "rounds", "attribute", "held_out"),
+    *("known", "targets", "shadows", "attribute", "held_out"),
     *("seconds", "seed", "digest", "version"),
 )
 
@@ -126,7 +126,7 @@ class Comparison:
     seconds : float
     held_out : float
         Share of the ratings that recommenders were tested on.
-    rounds : int
+    shadows : int
         Of leaving people out; 0: none, and what they tell was not measured.
     seed : int
     digest : str
@@ -144,7 +144,7 @@ class Comparison:
     seed: int
     digest: str
     held_out: float = 0.0
-    rounds: int = 0
+    shadows: int = 0
     version: str = field(default=__version__)
 
     @property

@@ -85,13 +85,13 @@ class CompareSettings:
         least=1,
     )
     targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
-    rounds: int = settable(
-        "Rounds of leaving people out",
-        "Releases made again without a tenth of the people, for what links two halves of a person "
-        "and what is told because somebody is in it; 0: none, which saves most of the time.",
+    shadows: int = settable(
+        "Shadow releases",
+        "Releases of random halves of the people that each is compared with, for what links two "
+        "sets of facts and what being in it tells; 0: none, which saves most of the time.",
         default=0,
         least=0,
-        most=10,
+        formerly="rounds",
     )
     held_out: float = settable(
         "Share of the ratings kept apart to test recommenders",

@@ -12,7 +12,7 @@ from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
 
 KNOWN = 8  # ratings of each person, where so many can be known
@@ -82,29 +82,34 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     at = next((tried[m] for m in (KNOWN, KNOWN // 2) if m in tried), found.everything)
     if at.auc is None or found.auc is None:
         return unmeasured("membership", "Whether somebody is in it", at.reason, limit)
-    alarm = next(each for each in at.found if each.alarms == ALARMS)
+    alarm, most = at.at(ALARMS), found.everything.at(ALARMS)
+    assert alarm is not None
+    assert most is not None
     text = (
-        "Of two people, one in it and one not, who compares it with a release made without them "
-        f"tells which is which in {at.auc} of the cases with {at.title}, and in {found.auc} with "
-        "all ratings known (50% is not at all)."
+        f"Whoever compares it with {counted(found.shadows, 'release')} of other random halves of "
+        f"the people finds {alarm.found} of the people in it with {at.title} (so much can be known of "
+        f"{counted(at.members, 'person', 'people')}), at 1 % false alarms, "
+        f"and {most.found} with all ratings known: lower bounds that grow with the number of such "
+        f"releases. Of two people, one in it and one not, the right one is named in {at.auc} of the "
+        f"cases and in {found.auc} (50% is not at all)."
     )
-    if alarm.found is None:
+    if alarm.rough:
         # first what a limit would be on
-        missing = f"How many members are found at 1% false alarms was not measured: {alarm.reason}"
+        missing = "How many members are found at 1 % false alarms was not measured: fewer than ten "
+        missing += "people were taken for members by mistake"
         text = f"{missing}{', so no limit on it is shown to hold' * bool(limit)}. {text}"
-    else:
-        text += f" At 1% false alarms {alarm.found} of the people in it are found."
     return Measured(
         "membership",
         text,
         attack=found.attack,
         knew=at.title.removesuffix(" known"),
-        rate=alarm.found,
+        rate=None if alarm.rough else alarm.found,
         guessing=ALARMS,
         limit=limit,
         beside=(
+            ("The same with all ratings known", most.found),
             ("One in it told from one not (50% is not at all)", at.auc),
-            ("The same with all ratings known", found.auc),
+            ("The same, with all ratings known", found.auc),
         ),
         by_itself=at.auc.high <= 0.5,
         note=f"One in it told from one not: {at.auc} (AUC; 50% is not at all).",
@@ -123,7 +128,8 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     high = best.rate + _WIDER * (best.high - best.rate)
     rate = Rate(best.rate, max(-1.0, low), min(1.0, high))  # a difference of two shares
     text = (
-        f"Who knows {found.known} ratings of somebody is right about their other ratings "
+        f"Who knows {found.known} ratings of somebody ({counted(found.targets, 'person', 'people')} "
+        "were asked about) is right about their other ratings "
         f"{100 * rate.rate:+.1f} points [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}] more often "
         "than by a release without this person."
     )

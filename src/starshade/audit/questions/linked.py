@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from starshade.attack.composition.composed import Composed
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.result import AttackResult
-from starshade.attack.shadows.halves import Halves
+from starshade.attack.shadows.linkability import Linked
 from starshade.attack.targets import credit_of
 from starshade.audit.evidence import Evidence
 from starshade.audit.questions.limits import Limit
@@ -25,14 +25,14 @@ from starshade.stats import bootstrap
 def linked(
     release: Release,
     evidence: Sequence[Evidence],
-    halves: Halves | str,
+    linkability: Linked | str,
     composed: Composed | str | None,
     limits: Mapping[str, float],
     seed: int,
 ) -> Question:
     """Answer whether records can be linked.
 
-    `halves`, `composed`: or why there is nothing of them; None: no earlier release was named.
+    `linkability`, `composed`: or why there is nothing of them; None: no earlier release was named.
     """
 
     def limit(name: str) -> Limit | None:
@@ -43,7 +43,7 @@ def linked(
         "linked",
         (
             _class(release, evidence, limit("class"), seed),
-            _halves(halves, limit("halves")),
+            _two_sources(linkability, limit("halves")),
             *together,
         ),
     )
@@ -91,22 +91,23 @@ def _found(result: AttackResult) -> NDArray[np.float64]:
     return credit_of(result.per_target)
 
 
-def _halves(found: Halves | str, limit: Limit | None) -> Measured:
+def _two_sources(found: Linked | str, limit: Limit | None) -> Measured:
     if isinstance(found, str):
         return unmeasured("halves", "Whether two sources find one class", found, limit)
     return Measured(
         "halves",
         f"Two sources that each know {counted(found.known, 'rating')} of somebody, different ones, "
         f"find the same class in {found.members} of the cases, and can tell by it that they speak "
-        f"of one person; of people who are not in the release in {found.outsiders}.",
+        f"of one person; of people who are not in the release in {found.outsiders}. Beyond these it "
+        f"is {found.excess} (of {counted(found.people, 'person', 'people')}, in releases of halves).",
         attack="likelihood",
         knew=f"twice {counted(found.known, 'rating')}",
-        rate=found.members,
-        guessing=found.outsiders.rate,
+        rate=found.excess,
+        guessing=0.0,
         limit=limit,
-        beside=(("People who are not in it", found.outsiders),),
-        by_itself=found.members.high <= found.outsiders.low,
-        note="Each source knows other ratings of the same person.",
+        beside=(("People who are in it", found.members), ("People who are not", found.outsiders)),
+        by_itself=found.excess.high <= 0,
+        note="Beyond what people who are not in it come to: (r − b)/(1 − b).",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from starshade.attack.predicate.predicate import PredicateAttack
 from starshade.attack.predicate.result import PredicateResult
-from starshade.attack.shadows.predicates import Weighed
+from starshade.attack.shadows.predicates import SingledOut
 from starshade.attack.targets import credit_of
 from starshade.audit.evidence import Evidence
 from starshade.audit.findings import records_differ, understated
@@ -26,20 +26,20 @@ def singled_out(
     release: Release,
     evidence: Sequence[Evidence],
     predicates: PredicateResult | str,
-    weighed: Weighed | str,
+    halves: SingledOut | str,
     limits: Mapping[str, float],
     seed: int,
 ) -> Question:
     """Answer whether a person can be singled out.
 
-    `predicates`: or why there are none; `weighed`: those of releases without some of the people,
-    weighed by them too, or why there are none.
+    `predicates`: of this release, or why there are none; `halves`: of releases of random halves of
+    the people, or why there are none.
     """
     return Question(
         "singled-out",
         (
             _record(release, evidence, limits, seed),
-            _predicate(predicates, weighed, limits.get("predicate")),
+            _predicate(predicates, halves, limits.get("predicate")),
         ),
     )
 
@@ -131,41 +131,31 @@ def _record(
 
 
 def _predicate(
-    found: PredicateResult | str, weighed: Weighed | str, limit: float | None
+    found: PredicateResult | str, halves: SingledOut | str, limit: float | None
 ) -> Measured:
     own = None if limit is None else Limit(limit, "the owner")
-    if isinstance(found, str):
-        return unmeasured("predicate", "Whether conditions single somebody out", found, own)
+    if isinstance(halves, str):
+        return unmeasured("predicate", "Whether conditions single somebody out", halves, own)
     text = (
-        "Who has the release and knows nobody can write down ratings that exactly one real person "
-        f"gave, for {found.isolates} of {counted(found.classes_tried, 'class', 'classes')}: that "
-        "such a person exists is then known, not who. Written as rarely without the release, they "
-        f"are exactly one person's in {percent(found.blind)}, if items are rated independently"
+        "Who has a release and knows nobody can write down a condition that exactly one of its "
+        f"people meets, for {percent(halves.isolates)} of the classes: that such a person exists is "
+        f"then known, not who. Among people who are not in it for {percent(halves.outsiders)}; "
+        f"beyond these it is {halves.excess}, over {halves.releases:,} releases of random halves of "
+        f"the people. {halves.how}"
     )
-    blinds, beside = [found.blind], []
-    if isinstance(weighed, str):
-        text += f"; people who are not in it could not be counted: {weighed.rstrip('.')}."
-    else:
-        blinds.append(weighed.blind)
-        beside.append(("The same in releases made without some of the people", weighed.isolates))
-        people = counted(weighed.outsiders, "person", "people")
-        text += (
-            f". In releases made without some of the people it is {weighed.isolates}, and "
-            f"{percent(weighed.blind)} written without the release, counting also who of "
-            f"{people} left out gave such ratings."
-        )
+    if not isinstance(found, str):
+        tried = counted(found.classes_tried, "class", "classes")
+        text += f" Of this release itself: {found.isolates} of {tried}."
     return Measured(
         "predicate",
-        text,
-        attack=found.attack,
+        text.strip(),
+        attack="predicate",
         knew="nothing",
-        rate=found.isolates,
-        guessing=blinds[-1],
+        rate=halves.excess,
+        guessing=0.0,
         limit=own,
-        beside=tuple(beside),
-        by_itself=found.isolates.high <= min(blinds),
-        note="Written from what a class tells, and met by one of all people; which of the class's "
-        "records is theirs stays open.",
+        by_itself=halves.excess.high <= 0,
+        note="Beyond what people who are not in it come to: (r − b)/(1 − b).",
     )
 
 

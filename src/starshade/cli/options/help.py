@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from starshade.cli.options.spelling import as_option
+
 if TYPE_CHECKING:
     _Text = click.ParamType[str]
 else:
@@ -69,6 +71,18 @@ class Explained(click.Command):
             name = (parameter.metavar or "").strip("[].")
             if name in _PLACES and parameter.type is click.STRING:
                 parameter.type = Completed()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; an option by its older name is taken for what it is called now, and noted."""
+        for option in self.params:
+            setting = getattr(option.type, "setting", None)
+            if setting is not None and setting.formerly:
+                before, now = as_option(setting.formerly), option.opts[0]
+                for place, word in enumerate(args):
+                    if word.partition("=")[0] == before:
+                        args[place] = now + word.removeprefix(before)
+                        click.echo(setting.renamed(before, now), err=True)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write all of it."""

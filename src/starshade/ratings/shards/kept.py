@@ -174,9 +174,11 @@ def _with_any(shard: Ratings, place: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate(stays)
 
 
-def those_of(shards: Shards, chosen: Choice, engine: Engine) -> KeptShards:
-    """Return those of a store's users who are chosen and rated anything, with all its items."""
-    items, nobody = np.arange(shards.n_items), (0,) * len(shards)
+def those_of(
+    shards: Shards, chosen: Choice, engine: Engine, items: NDArray[np.int64]
+) -> KeptShards:
+    """Return those of a store's users who are chosen, with these items, and rated any of them."""
+    nobody = (0,) * len(shards)
     told = shards.scale, shards.levels, None
     table = KeptShards(shards, items, *told, nobody, 0, chosen)
     sizes = [part["size"].tolist() for part in engine.run(Job("counting", _size), table, {})]

@@ -40,7 +40,7 @@ _SETTINGS = {
     "items": str | None,
     "known": list[int],
     "targets": int,
-    "rounds": int,
+    "shadows": int,
     "limit": list[str],
     "judge": str,
     "held_out": float,
@@ -87,7 +87,7 @@ def perform(order: Order) -> Done:
     method = built(
         entry.load(), f"the method {entry.name}", settings.get("config", {}), items=items
     )
-    limits = {"known", "targets", "rounds", "limit", "judge"} & settings.keys()
+    limits = {"known", "targets", "shadows", "limit", "judge"} & settings.keys()
     audit = Audit(**{name: settings[name] for name in limits})
     seed = resolve_seed(settings.get("seed"))
     ratings, probe = _set_aside(open_ratings(order), settings.get("held_out", 0.0), seed)

@@ -1,4 +1,4 @@
-"""Halves of somebody's facts beside their definition."""
+"""Two sets of facts of one person, beside the definition."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.shadows.halves import Halves, HalvesAttack, halved, joined
-from starshade.attack.shadows.play import play
+from starshade.attack.shadows.linkability import Linkability, LinkabilityAttack, Linked, joined, parted
+from starshade.attack.shadows.play import Asked, play
 from starshade.attack.targets import Request
 from starshade.errors import ConfigError, StarshadeError
 from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
-from tests.naive import halves as naive
+from tests.naive import linkability as naive
 from tests.strategies import at_least, ratings_tables, table
 from tests.unit.attack.test_membership import facts_of, methods, pair_of, told_of
 
@@ -37,7 +37,7 @@ def test_who_is_joined_is_told_by_the_definition(ratings: Ratings, name: str, kn
     facts = told.of(np.flatnonzero(told.enough(2 * known)), 2 * known)
     if not len(facts):
         return
-    one, other = halved(told, facts.users, known)
+    one, other = parted(told, facts.users, known)
     found = joined(release, one, other)
     for person in range(len(facts)):
         sides = (facts_of(ratings, half, person) for half in (one, other))
@@ -46,25 +46,25 @@ def test_who_is_joined_is_told_by_the_definition(ratings: Ratings, name: str, kn
 
 @at_least(60)
 @given(tables, st.sampled_from([1, 2, 3]), st.integers(0, 9))
-def test_facts_are_halved_by_the_definition(ratings: Ratings, known: int, seed: int) -> None:
+def test_facts_are_parted_by_the_definition(ratings: Ratings, known: int, seed: int) -> None:
     told = replace(told_of(ratings, Knowledge()), seed=seed)
     facts = told.of(np.flatnonzero(told.enough(2 * known)), 2 * known)
     if not len(facts):
         return
-    halves, prints = halved(told, facts.users, known), ratings.items.fingerprints.tolist()
+    halves, prints = parted(told, facts.users, known), ratings.items.fingerprints.tolist()
     for person, user in enumerate(facts.users):
         every = facts_of(ratings, facts, person)
         parts = [facts_of(ratings, half, person) for half in halves]
         assert sorted([*parts[0], *parts[1]]) == sorted(every)
         assert [len(part) for part in parts] == [known, known]
         items = facts.items[facts.indptr[person] : facts.indptr[person + 1]].tolist()
-        key = stream_key(seed, "halves")
+        key = stream_key(seed, "two sets of facts")
         owner = int(ratings.users.fingerprints[user])
-        split = naive.halves(owner, items, prints, key)
+        split = naive.parted(owner, items, prints, key)
         for half, expected in zip(halves, split, strict=True):
             assert set(half.items[half.indptr[person] : half.indptr[person + 1]]) == expected
         # who else is asked about does not matter
-        alone = halved(told, facts.users[person : person + 1], known)
+        alone = parted(told, facts.users[person : person + 1], known)
         assert [facts_of(ratings, half, 0) for half in alone] == parts
 
 
@@ -84,15 +84,45 @@ def test_by_hand() -> None:
     assert joined(seen, halves[1], halves[1]).tolist() == [0.5]
 
 
-def found_of(ratings: Ratings, known: int, targets: int | None = None) -> Halves:
+@at_least(60)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from([1, 0, -1]), st.sampled_from([0.0, 0.25, 0.5])),
+            min_size=4,
+            max_size=4,
+        ),
+        min_size=2,
+        max_size=5,
+    )
+)
+def test_the_excess_is_that_of_the_definition(entries: list[list[tuple[int, float]]]) -> None:
+    status, credit = ([[each[i] for each in row] for row in entries] for i in (0, 1))
+    ratings = table([{0: 1.0, 1: 2.0}] * 4, Scale(1, 5, 1))
+    game = Linkability(Asked(told_of(ratings, Knowledge()), np.arange(4), len(status) - 1, 4), 1)
+    answers = [
+        {"status": np.array(s), "credit": np.array(c)} for s, c in zip(status, credit, strict=True)
+    ]
+    if not {1, 0} <= {s for row in status for s in row}:
+        with pytest.raises(ConfigError, match="so few people"):
+            game.found(answers, {"seed": 1})
+        return
+    found = game.found(answers, {"seed": 1})
+    expected = naive.excess(status, credit)
+    assert (found.members.rate, found.outsiders.rate) == pytest.approx(expected[:2])
+    assert found.excess.rate == pytest.approx(expected[2])
+    assert found.excess.low <= found.excess.rate <= found.excess.high
+
+
+def found_of(ratings: Ratings, known: int, targets: int | None = None) -> Linked:
     method = KLikeness(k=3)
     release = method.anonymize(ratings, rng=0)
-    attack = HalvesAttack(known=known, rounds=2, method=method)
+    attack = LinkabilityAttack(known=known, shadows=4, method=method)
     request = Request(ratings, targets, 1, None)
     (found,) = play([attack], release, Knowledge(known=2 * known, dates=False), request)
     if isinstance(found, ConfigError):
         raise found
-    assert isinstance(found, Halves)
+    assert isinstance(found, Linked)
     return found
 
 
@@ -102,11 +132,11 @@ def test_members_stand_beside_outsiders() -> None:
     assert found.known == 2
     for side in (found.members, found.outsiders):
         assert 0 <= side.low <= side.rate <= side.high <= 1
-    assert found.members.rate > found.outsiders.rate
+    assert found.excess.low > 0
     assert found == found_of(ratings, 2)
 
 
 def test_nobody_has_so_many() -> None:
     ratings = table([{0: 1.0 + u % 5, 1: 3.0} for u in range(40)], Scale(1, 5, 1), n_items=2)
-    with pytest.raises(ConfigError, match="20 known"):
+    with pytest.raises(ConfigError, match="20 ratings"):
         found_of(ratings, 10)
