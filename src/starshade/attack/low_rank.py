@@ -1,0 +1,159 @@
+"""Averaged profiles as a matrix of low rank: what a model explains of them, and what is left.
+
+A profile that a model of biases and a few factors made is, up to rounding, a combination of a few
+directions. Residuals, a cell less its fit, then say nothing of a single rating. Where real ratings
+were averaged with predictions, they are what the fit leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade import budget
+from starshade.ratings.scale import SLACK
+from starshade.release.columns import Columns
+from starshade.rng import generator
+
+Floats = NDArray[np.float64]
+RANK = 4  # a bias of people and three factors, beside the items' means
+MOST_PROFILES = 2000  # fitted together; of more so many are drawn
+_MOST_CELLS = 2**24  # likewise
+_ARRAYS = 8  # float64 of the size of the profiles fitted, held together
+_ROUNDS = 50
+_STABLE = 1e-3  # relative change of the rms at which refitting ends
+_DUST = 1e-12  # of the largest eigenvalue: directions below are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankFit:
+    """Item means and the few directions that explain most of some profiles.
+
+    Attributes
+    ----------
+    mean : ndarray of float64, shape (n_items,)
+        Mean of each item over the profiles fitted, null cells counting as their fit.
+    right : ndarray of float64, shape (at most rank, n_items)
+        Orthonormal directions, the strongest first. Signs are arbitrary.
+    rms : float
+        Root mean square of cell − fit over the non-null cells of the profiles fitted. Of a fit
+        clipped to the scale, the fit is clipped before it is compared. NaN without such cells.
+    rounds : int
+        How often the model was fitted.
+    """
+
+    mean: Floats
+    right: Floats
+    rms: float
+    rounds: int
+
+    def of(self, shown: Floats) -> Floats:
+        """Return the fit of any profiles, also of those that were not drawn.
+
+        Each is the mean plus the combination of the directions that is nearest to the profile's
+        non-null cells (least squares; the shortest combination where several are). Residuals are
+        ``shown - fit.of(shown)``.
+
+        Parameters
+        ----------
+        shown : ndarray of float64, shape (profiles, n_items)
+            Ratings, NaN for null (`shown_profiles`).
+
+        Returns
+        -------
+        ndarray of float64, shape (profiles, n_items)
+            The fit of every cell, null cells included; not clipped to the scale.
+        """
+        there = ~np.isnan(shown)
+        rest = np.where(there, shown - self.mean, 0.0) @ self.right.T
+        if not there.all():
+            rank = len(self.right)
+            pairs = (self.right[:, None] * self.right[None]).reshape(rank * rank, -1)
+            inner = (there.astype(np.float64) @ pairs.T).reshape(-1, rank, rank)
+            rest = (np.linalg.pinv(inner, hermitian=True) @ rest[:, :, None])[:, :, 0]
+        fit: Floats = self.mean + rest @ self.right
+        return fit
+
+
+def fit_low_rank(
+    shown: Floats, rank: int = RANK, ends: tuple[float, float] | None = None
+) -> LowRankFit:
+    """Fit means and directions to profiles, by singular value decomposition of centred columns.
+
+    Null cells count as what the model gives there: the model is fitted again until its rms changes
+    by less than a thousandth, at most 50 times. They start as the mean of their column.
+
+    Parameters
+    ----------
+    shown : ndarray of float64, shape (profiles, n_items)
+        Ratings, NaN for null.
+    rank : int
+        Directions at most; fewer where fewer explain everything.
+    ends : (float, float) or None
+        The ends of the scale, for a fit *clipped to the scale*: a cell at an end counts as the
+        lesser of itself and the fit at the bottom, as the greater at the top, refitted likewise.
+    """
+    empty = np.isnan(shown)
+    low, high = (
+        (empty & False,) * 2
+        if ends is None
+        else (
+            shown <= ends[0] + SLACK,
+            shown >= ends[1] - SLACK,
+        )
+    )
+    refit = bool(empty.any() or low.any() or high.any())
+    filled = np.where(empty, _column_means(shown, empty), shown)
+    rms, rounds = np.inf, 0
+    while True:
+        mean = filled.mean(axis=0)
+        right = _directions(filled - mean, rank)
+        fit = mean + (filled - mean) @ right.T @ right
+        left = (shown - (fit if ends is None else np.clip(fit, *ends)))[~empty]
+        before, rms = rms, float(np.sqrt(np.mean(left**2))) if left.size else np.nan
+        rounds += 1
+        if not refit or rounds == _ROUNDS or not abs(before - rms) > _STABLE * rms:
+            return LowRankFit(mean, right, rms, rounds)
+        filled = np.where(empty, fit, shown)
+        filled[low] = np.minimum(shown, fit)[low]
+        filled[high] = np.maximum(shown, fit)[high]
+
+
+def draw_profiles(cells: Columns, seed: int) -> NDArray[np.int64]:
+    """Return which profiles a model is fitted to, ascending: all, or as many as memory allows.
+
+    At most 2,000, and at most 16 million cells together; of more they are drawn by the seed.
+    """
+    allowed = min(_MOST_CELLS, budget.left(0) // (8 * _ARRAYS)) // max(1, cells.n_items)
+    most = max(RANK + 1, min(MOST_PROFILES, allowed))
+    if cells.n_groups <= most:
+        return np.arange(cells.n_groups)
+    stream = generator(seed, "profiles of a low-rank model")
+    return np.sort(stream.choice(cells.n_groups, most, replace=False))
+
+
+def shown_profiles(cells: Columns, rows: NDArray[np.int64]) -> Floats:
+    """Return the ratings that some profiles show, shape (len(rows), n_items), NaN for null."""
+    of_level = np.append(np.nan, cells.symbols.members)
+    return of_level[np.ascontiguousarray(cells.levels[:, rows].T)]
+
+
+def _column_means(shown: Floats, empty: NDArray[np.bool_]) -> Floats:
+    """Return the mean of each column's non-null cells; of an empty column, the mean of all."""
+    counts, sums = (~empty).sum(axis=0), np.where(empty, 0.0, shown).sum(axis=0)
+    overall = sums.sum() / max(1, counts.sum())
+    return np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+
+
+def _directions(centred: Floats, rank: int) -> Floats:
+    """Return the strongest right singular vectors, from the products along the shorter side."""
+    tall = centred.shape[0] > centred.shape[1]
+    values, vectors = np.linalg.eigh(centred.T @ centred if tall else centred @ centred.T)
+    values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
+    strong = values > _DUST * max(float(values.max(initial=0.0)), 1e-300)
+    right: Floats = vectors[:, strong].T
+    if not tall:
+        right = right @ centred / np.sqrt(values[strong])[:, None]
+    return right
