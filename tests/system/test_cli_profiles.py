@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from starshade.audit.attribute_disclosure import AttributeDisclosure
+from starshade.plain import percent
 from tests.system.conftest import Made, call, refused, told
 from tests.system.test_cli_docs import documented
 
@@ -49,6 +52,7 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert found["pass"]
     assert set(found) == documented("audit")
     assert set(found["profile_disclosure"]) == {
+        "attribute",
         "group_found",
         "homogeneity",
         "link_existence",
@@ -58,6 +62,10 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert "real ratings and predictions are mixed" in found["verdict"]
     shown = call(*asked).stdout
     assert "What the profiles give away (no model limits it)" in shown
+    attribute = found["profile_disclosure"]["attribute"]
+    assert set(attribute) == {each.name for each in fields(AttributeDisclosure)}
+    read = percent(attribute["read_by_residual"])
+    assert re.search(rf"Ratings read from residuals\W+{re.escape(read)}", shown)
     without = told("audit", ratings_csv, out, "--known", 2, "--seed", 1, code=1)
     assert "nobody can tell who was really found" in without["reasons"][0]
     assert re.search(r"\(±0\.5\b[^)]*fits\)", shown)  # of a mean, what is known exactly

@@ -136,15 +136,17 @@ def draw_profiles(cells: Columns, seed: int) -> NDArray[np.int64]:
 
 def shown_profiles(cells: Columns, rows: NDArray[np.int64]) -> Floats:
     """Return the ratings that some profiles show, shape (len(rows), n_items), NaN for null."""
-    of_level = np.append(np.nan, cells.symbols.members)
-    return of_level[np.ascontiguousarray(cells.levels[:, rows].T)]
+    of_level: Floats = np.append(np.nan, cells.symbols.members)
+    shown: Floats = of_level[np.ascontiguousarray(cells.levels[:, rows].T)]
+    return shown
 
 
 def _column_means(shown: Floats, empty: NDArray[np.bool_]) -> Floats:
     """Return the mean of each column's non-null cells; of an empty column, the mean of all."""
     counts, sums = (~empty).sum(axis=0), np.where(empty, 0.0, shown).sum(axis=0)
     overall = sums.sum() / max(1, counts.sum())
-    return np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+    means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+    return means
 
 
 def _directions(centred: Floats, rank: int) -> Floats:

@@ -23,6 +23,7 @@ from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.targets import credit_of
+from starshade.audit.attribute_disclosure import AttributeDisclosure, attribute_disclosure
 from starshade.audit.evidence import Evidence
 from starshade.audit.original.original import Original
 from starshade.errors import ConfigError
@@ -66,10 +67,12 @@ class ProfileDisclosure:
     links: LinkResult | None
     padding: PaddingResult | None  # None: without the receipt nobody can say whose group rated what
     fake_edges: FakeEdgesResult | None  # None: likewise, or (b, l)-diversity is not claimed
+    attribute: AttributeDisclosure
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain values, under the names of the attacks."""
         return {
+            "attribute": self.attribute.to_dict(),
             "group_found": self.group and self.group.to_dict(),
             "homogeneity": self.homogeneity.to_dict(),
             "link_existence": self.links and self.links.to_dict(),
@@ -85,7 +88,8 @@ class ProfileDisclosure:
     def __str__(self) -> str:
         fakes = self.fake_edges
         told = "" if fakes is None or fakes.auc is None else f"Fake edges: {fakes.in_words()}"
-        return " ".join(filter(None, (self.of_groups(), self.of_links(), self.of_padding(), told)))
+        text = self.of_groups(), str(self.attribute), self.of_links(), self.of_padding(), told
+        return " ".join(filter(None, text))
 
     def of_groups(self) -> str:
         """Say how often a person's group is found, and what is read there."""
@@ -191,17 +195,19 @@ def what_it_gives_away(
     evidence: Sequence[Evidence],
     targets: int,
     seed: int,
+    ends: tuple[int, int] | None = None,
 ) -> ProfileDisclosure | None:
     """Run the attacks that look for more than a record; None on other layouts.
 
-    Of `tries` those that are exact are tried; `evidence`: of the attacks on records.
+    Of `tries` those that are exact are tried; `evidence`: of the attacks on records; `ends`: as
+    `attribute_disclosure` takes it.
     """
     release = original.release
     if release.manifest.layout != "profile":
         return None
     exact = [knowledge for knowledge in tries if not knowledge.rating_error]
     linked = release.private is not None
-    with task("looking for what is given away", len(exact) + 2 * linked) as step:
+    with task("looking for what is given away", len(exact) + 2 * linked + 1) as step:
         results = []
         for knowledge in exact:
             results.append(original.attack_release(HomogeneityAttack(), knowledge, targets, seed))
@@ -211,10 +217,11 @@ def what_it_gives_away(
         padding = original.attack_release(PaddingAttack(), None, None, seed) if linked else None
         step(linked)
         fakes = _fake_edges(original, seed) if linked else None
+        attribute = attribute_disclosure(original, ends, seed)
+        step(1)
     group = _group_found(original, evidence, seed) if linked else None
-    return ProfileDisclosure(
-        group, max(results, key=lambda of: of.profile_found.rate), links, padding, fakes
-    )
+    homogeneity = max(results, key=lambda of: of.profile_found.rate)
+    return ProfileDisclosure(group, homogeneity, links, padding, fakes, attribute)
 
 
 def _fake_edges(original: Original, seed: int) -> FakeEdgesResult | None:

@@ -243,10 +243,12 @@ def _given(result: AuditResult) -> Any:
     if given is None:
         return None
     if not given.linked:
-        return words("What the profiles give away is not known without the receipt (--private).")
+        unknown = "What the profiles give away is not known without the receipt (--private)."
+        return words(f"{unknown} {given.attribute}")
     group, links, padding = given.group, given.links, given.padding
     rows: list[tuple[str, Any]] = [
-        ("the right group named, by who must name one", group and str(group.share))
+        *((each.title, each.text) for each in given.attribute.found),
+        ("the right group named, by who must name one", group and str(group.share)),
     ]
     if links is not None:
         rows += [

@@ -116,7 +116,8 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
     for name, alone in (("link_existence", links), ("padding", padding)):
         for key in set(alone) - {"seconds", "read_seconds", "postings_per_second"}:
             assert told[name][key] == json.loads(json.dumps(alone[key])), (name, key)
-    assert set(told) == {"group_found", "homogeneity", "link_existence", "padding", "fake_edges"}
+    attacks = {"homogeneity", "link_existence", "padding", "fake_edges"}
+    assert set(told) == {"attribute", "group_found", *attacks}
     assert told["fake_edges"] is None  # diversity is not claimed
     assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
     assert result.to_dict()["disclosure"] == dict.fromkeys(SHARES)

@@ -241,6 +241,7 @@ def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
         return None
     group = disclosure.group
     figures = {
+        **{each.key: each for each in disclosure.attribute.found},
         "group_found": GROUP_FOUND.of(None if group is None else group.share),
         "member_rated": _figure_of(disclosure.links, "confidence"),
         "everybody_rated": _figure_of(disclosure.links, "everybody"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.attribute import Reader, Readings
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.targets import Attack
 from starshade.ratings.levels import users_per_level
@@ -90,6 +91,9 @@ class Original(Protocol):
 
     def rows_of(self, users: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Return the released row of some users, -1 for none; None without a receipt."""
+
+    def read(self, reader: Reader) -> Readings | None:
+        """Compare what is read in a release of profiles with ratings; None without a key file."""
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
         """Measure what the release is good for."""

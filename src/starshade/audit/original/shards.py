@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.anonymize.sharded.prepare import Stays, what_stays
+from starshade.attack.attribute import Reader, Readings, read_part
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.truth import rows_of_users
@@ -19,7 +20,7 @@ from starshade.attack.targets import Attack
 from starshade.audit.measure import measure_shards
 from starshade.audit.original.original import Given, Knowable
 from starshade.audit.original.table import verified_against
-from starshade.engine.job import Engine
+from starshade.engine.job import Engine, Job, Tables
 from starshade.ratings.levels import translated
 from starshade.ratings.shards.counts import counts_of
 from starshade.ratings.shards.kept import KeptShards
@@ -27,7 +28,7 @@ from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.folder.digest import digest_of_shards
-from starshade.release.match.match import LinkedShards, not_made_of, people_of
+from starshade.release.match.match import LinkedShard, LinkedShards, not_made_of, people_of
 from starshade.release.table import Link, Part, Release
 
 
@@ -130,6 +131,16 @@ class InShards:
         asked, place = np.unique(users, return_inverse=True)
         return rows_of_users(self._linked, self.engine, asked)[place]
 
+    def read(self, reader: Reader) -> Readings | None:
+        """Compare what is read in the release with the ratings."""
+        job = Job("reading profiles", _read)
+        parts = self.engine.run(job, self._linked, reader.tables())
+        return Readings(*np.sum([part["read"] for part in parts], axis=0).tolist())
+
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
         """Measure what the release is good for."""
         return measure_shards(self.release, self.ratings, self.engine, probe=probe)
+
+
+def _read(part: LinkedShard, _first: int, _settings: Mapping[str, Any], tables: Tables) -> Tables:
+    return {"read": np.array(read_part(part.release, part.ratings, part.row_of_user, tables))}

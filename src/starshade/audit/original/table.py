@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.attribute import Reader, Readings, read_part
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.targets import Attack
 from starshade.audit.measure import measure_all
@@ -79,6 +80,11 @@ class OneTable:
         """Return the released row of some users."""
         rows = self._of_part.row_of_user
         return None if rows is None else rows[users]
+
+    def read(self, reader: Reader) -> Readings | None:
+        """Compare what is read in a release of profiles with the ratings."""
+        rows = self._of_part.row_of_user
+        return None if rows is None else read_part(self.release, self.part, rows, reader.tables())
 
     def measured(self, probe: Ratings | None) -> dict[str, float | int | None]:
         """Measure what the release is good for."""

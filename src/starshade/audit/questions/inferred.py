@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.audit.attribute_disclosure import FIGURES, AttributeDisclosure
 from starshade.audit.original.original import Knowable
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
@@ -39,11 +40,13 @@ def inferred(
     listed: float | None = None,
     *,
     fine: bool = False,
+    attribute: AttributeDisclosure | None = None,
 ) -> Question:
     """Answer whether being in it tells something.
 
     `shown`: people of whom a rating is shown; `exists`: of whom it is, that they rated something;
     `listed`: people whose class lists exact ratings. On a `fine` scale that is what is limited.
+    `attribute`: of averaged profiles, which show no rating plainly.
     """
 
     def limit(name: str) -> Limit | None:
@@ -55,6 +58,8 @@ def inferred(
         if listed is not None:
             measured = _with_listed(measured, listed, fine=fine)
         disclosed = (measured,)
+    elif attribute is not None:
+        disclosed = (_certain(attribute, limit("disclosed")),)
     elif "disclosed" in limits:
         why = "its cells are averaged, and which are somebody's rating is not counted"
         what = "Of how many people a rating is shown"
@@ -160,6 +165,22 @@ def _disclosed(shown: float, exists: float | None, limit: Limit | None) -> Measu
         rate=Rate(shown, shown, shown),  # everybody was counted
         limit=limit,
         note="" if exists is None else f"That they rated some item is shown of {percent(exists)}.",
+    )
+
+
+def _certain(found: AttributeDisclosure, limit: Limit | None) -> Measured:
+    share = found.attribute_disclosure
+    if share is None:
+        what = "Of how many people a rating is certain"
+        return unmeasured("disclosed", what, found.reason, limit)
+    return Measured(
+        "disclosed",
+        str(found),
+        attack="reading",
+        knew="the class, and that they rated the item",
+        rate=Rate(share, share, share),  # everybody was counted
+        limit=limit,
+        of=FIGURES[0].title,
     )
 
 
