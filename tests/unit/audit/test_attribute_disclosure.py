@@ -11,12 +11,12 @@ import pytest
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.attribute import ends_right, rounding_limit
 from starshade.attack.view import look, roles_of
-from starshade.audit.attribute_disclosure import (
+from starshade.audit.original.table import OneTable
+from starshade.audit.questions.attribute import (
     FIGURES,
     AttributeDisclosure,
     attribute_disclosure,
 )
-from starshade.audit.original.table import OneTable
 from starshade.audit.questions.inferred import inferred
 from starshade.audit.shadows import BeingInIt
 from starshade.figure import Rate

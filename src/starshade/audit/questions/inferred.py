@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership_result import MembershipResult
-from starshade.audit.attribute_disclosure import FIGURES, AttributeDisclosure
 from starshade.audit.original.original import Knowable
+from starshade.audit.questions.attribute import FIGURES, AttributeDisclosure
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import Measured, Question, unmeasured
 from starshade.audit.shadows import BeingInIt

@@ -25,10 +25,11 @@ FIGURES = (
     ),
     Figure(
         "rated_at_end",
-        "People who rated an item whose cell reads as certain",
+        "People with a rated cell at an end of the scale",
         "share",
-        True,
-        "Of profiles of predictions and of padded profiles: whose cell is at an end of the scale.",
+        None,
+        "Of `simple` profiles: with a rated cell that allows one rating. Others count as disclosed "
+        "only where such cells are right in shadow releases.",
     ),
     Figure(
         "ends_right",
@@ -85,7 +86,8 @@ class AttributeDisclosure(Shown):
     reason : str
         Why it was not measured; empty where it was.
     rated_at_end : float or None
-        Share of people with a rated cell that reads as certain; None without a key file.
+        Share of people with a rated cell at an end of the scale, or, of profile "simple", with one
+        that allows one rating; None without a key file.
     ends_right : float or None
         Rated cells at an end of the scale that equal the rating, of all in the shadow releases.
     ends : int
