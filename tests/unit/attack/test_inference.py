@@ -21,6 +21,7 @@ from starshade.attack.shadows.inference import (
     Questions,
     answers,
     by_crowd,
+    by_residual,
     marked,
     questions,
 )
@@ -69,7 +70,7 @@ def test_answers_are_those_of_the_definition(
     odds = np.concatenate([np.exp(logs) for _, logs, _ in release.fits(facts)])
     best = np.concatenate([shares for _, shares in likeliest(release, facts)])
     both = answers(release, facts, put)
-    for way, by in enumerate(WAYS):
+    for way, by in enumerate(WAYS[:2]):
         weights = (odds / odds.sum(axis=1, keepdims=True), best)[way]
         found = marked(put, *both[way], ratings.scale, len(facts))
         for person in range(len(facts)):
@@ -111,6 +112,41 @@ def test_questions_are_about_the_rest(ratings: Ratings, known: int, most: int) -
         for item, _, other in asked:
             twin = naive.unrated_twin(ratings, int(facts.users[person]), item)
             assert other == (-1 if twin is None else twin)
+
+
+@at_least(40)
+@given(tables, st.sampled_from(["padded", "simple", "ratings"]), st.integers(1, 2))
+def test_residuals_are_those_of_the_definition(ratings: Ratings, name: str, known: int) -> None:
+    try:
+        release, _, shadow, _ = pair_of(name, ratings)
+    except StarshadeError:
+        return  # so few people: nothing can be made of them
+    told = told_of(ratings, Knowledge())
+    facts = told.of(np.flatnonzero(told.enough(known)), known)
+    put = put_to(ratings, facts)
+    found = by_residual(release, facts, put, 0)
+    keys = sorted(shadow.items, key=list(release.view.cells.items).index)
+    filled = name != "ratings" and all(len(row) == len(keys) for row in shadow.rows)
+    if not filled or not len(facts):
+        assert found is None
+        return
+    profiles = np.array([[row[key][1][0] for key in keys] for row in shadow.rows])
+    centred = profiles - profiles.mean(axis=0)
+    u, s, v = np.linalg.svd(centred, full_matrices=False)
+    away = np.abs(centred - (u[:, :4] * s[:4]) @ v[:4])
+    assert found is not None
+    for question, person in enumerate(put.person.tolist()):
+        logs = [
+            shadow.log(r, facts_of(ratings, facts, person)) + math.log(size)
+            for r, size in enumerate(shadow.sizes)
+        ]
+        if len(logs) > 1 and np.ptp(np.sort(logs)[-2:]) < 1e-9:
+            continue  # two profiles are as likely
+        for item, of in zip((put.rated, put.unrated), found, strict=True):
+            key = ratings.items[int(item[question])]
+            if item[question] >= 0 and key in keys:
+                expected = away[int(np.argmax(logs)), keys.index(key)]
+                assert of[question] == pytest.approx(expected, abs=1e-6)
 
 
 def test_small_chances_are_told_apart() -> None:
@@ -233,9 +269,12 @@ def test_averages_show_every_item() -> None:
     release = method.anonymize(ratings, rng=0)
     attack = InferenceAttack(shadows=2, method=method)
     result = attack.run(release, Knowledge(known=2), original=ratings, rng=1)
-    for way in result.ways:
+    assert [way.by for way in result.ways] == ["all", "best", "residual"]
+    for way in result.ways[:2]:
         assert way.rated is not None
         assert way.rated.inside == way.rated.outside == 0.5
+    assert result.ways[2].rated is not None
+    assert result.ways[2].value is result.ways[2].error is None
 
 
 def test_nobody_can_be_asked_about() -> None:

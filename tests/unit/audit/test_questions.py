@@ -421,7 +421,7 @@ def inference(*gained: tuple[float, float, float] | None) -> InferenceResult:
         ((-0.1, -0.2, -0.01), (-0.1, -0.2, -0.02), None, "not judged"),
         ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.03), None, "not judged"),
         ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.03), 0.05, "within limits"),
-        # an end at 0.045 is one of four that hold together, and reaches further
+        # an end at 0.045 is one of five that hold together, and reaches further
         ((-0.1, -0.2, -0.01), (0.01, -0.02, 0.045), 0.05, "above a limit"),
         (None, (0.01, -0.02, 0.03), 0.05, "within limits"),
         (None, (0.5, -0.5, 1.0), 1.0, "within limits"),  # nothing gains more than all

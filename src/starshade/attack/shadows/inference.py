@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.low_rank import draw_profiles, fit_low_rank, shown_profiles
 from starshade.attack.settings import InferenceAttackSettings
 from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import Half, Method
@@ -21,11 +22,12 @@ from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.ratings.scale import Scale
+from starshade.release.columns import Columns
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
 _ENOUGH = 30  # people, or a gain is not measured
-WAYS: tuple[Literal["all", "best"], ...] = ("all", "best")
+WAYS: tuple[Literal["all", "best", "residual"], ...] = ("all", "best", "residual")
 MARKS = ("rated", "value", "error")
 
 
@@ -62,6 +64,9 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     show, and where they show nothing the item's mean in the release, or the mean of all its
     ratings. Two adversaries answer: one weighs all classes or profiles by their chance given the
     facts and their size (the likelihood attack's model), the other believes the most likely alone.
+    Where profiles are filled, a cell shows nothing of who rated the item; a third adversary takes
+    the item at which the most likely profile lies farther from a model of rank 4
+    (`starshade.attack.low_rank`).
     A person's gain is their share right, averaged over the releases that they are in, less that
     over those they are not in.
 
@@ -125,9 +130,15 @@ class Inference:
 
     def ask(self, half: Half) -> Tables:
         """Mark the answers: shape (ways + 1, people, marks), the crowd's last."""
-        put, scale = self.put, self.asked.told.truth.scale
+        put, told, people = self.put, self.asked.told, len(self.users)
         ways = [*answers(half.seen, self.facts, put), by_crowd(half.seen, half.support, put)]
-        return {"marks": np.array([marked(put, *each, scale, len(self.users)) for each in ways])}
+        marks = [marked(put, *each, told.truth.scale, people) for each in ways]
+        far = by_residual(half.seen, self.facts, put, told.seed)
+        if far is not None:
+            rated = marked(put, *far, np.zeros(len(put.person)), told.truth.scale, people)
+            rated[:, 1:] = np.nan  # it names no ratings
+            marks.insert(-1, rated)
+        return {"marks": np.array(marks)}
 
     def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> InferenceResult:
         """Sum up all releases."""
@@ -151,7 +162,7 @@ class Inference:
         some = [side[:, there] for side in sides]
         ways = tuple(
             Way(by, **{name: _compared(some, w, m, facts["seed"]) for m, name in enumerate(MARKS)})
-            for w, by in enumerate(WAYS)
+            for w, by in enumerate(WAYS[: marks.shape[1] - 1])
         )
         return InferenceResult(
             known=known,
@@ -172,7 +183,7 @@ def _mean_where(marks: Floats, which: NDArray[np.bool_]) -> Floats:
 def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compared | None:
     """Compare a mark of each person with and without them, and with the crowd's; None: none."""
     inside, outside = (side[way, :, mark] for side in sides)
-    gain, crowd = inside - outside, sides[1][len(WAYS), :, mark]
+    gain, crowd = inside - outside, sides[1][-1, :, mark]
     there = ~np.isnan(gain)  # who left nothing unrated, and on scales without steps, nobody
     if there.sum() < _ENOUGH:
         return None
@@ -218,7 +229,7 @@ def answers(seen: Seen, facts: Facts, put: Questions) -> list[tuple[Floats, Floa
     The chances that the rated and the unrated item show as rated, and the rating of the former.
     """
     n = len(put.person)
-    out = np.zeros((len(WAYS), 3, n))
+    out = np.zeros((2, 3, n))
     ends = np.searchsorted(put.person, np.arange(len(facts) + 1))
     most = int(np.diff(ends).max(initial=0))
     for people, part in facts.blocks(seen.at_once(2 * most), len(facts.items)):
@@ -229,11 +240,35 @@ def answers(seen: Seen, facts: Facts, put: Questions) -> list[tuple[Floats, Floa
         chance, value = seen.shown(part, Wanted(np.append(person, person)[order], items))
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        for way in range(len(WAYS)):
+        for way in range(2):
             both = chance[way][back].reshape(2, -1)
             out[way, :2, here] = both
             out[way, 2, here] = value[way][back].reshape(2, -1)[0]
     return [tuple(each) for each in out]
+
+
+def by_residual(
+    seen: Seen, facts: Facts, put: Questions, seed: int
+) -> tuple[Floats, Floats] | None:
+    """Say how far the likeliest profile of each person lies from a model of low rank.
+
+    At the rated and at the unrated item of each question. None: cells are no means, or some are
+    null.
+    """
+    cells = seen.view.cells
+    if not isinstance(cells, Columns) or not len(facts) or not cells.levels.all():
+        return None
+    fit = fit_low_rank(shown_profiles(cells, draw_profiles(cells, seed)))
+    best = np.concatenate([logs.argmax(axis=1) for _, logs, _ in seen.fits(facts)])
+    rows, place = np.unique(best, return_inverse=True)
+    shown = shown_profiles(cells, rows)
+    away = np.abs(shown - fit.of(shown))
+    row = place[put.person]
+    rated, unrated = (
+        np.where(item >= 0, away[row, item], 0.0)
+        for item in (seen.view.places(each.astype(np.int32)) for each in (put.rated, put.unrated))
+    )
+    return rated, unrated
 
 
 def by_crowd(

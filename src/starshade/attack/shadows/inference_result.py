@@ -45,18 +45,23 @@ class Compared:
 class Way:
     """Answers by one adversary.
 
-    `by`: "all" weighs all classes or profiles, "best" believes the likeliest. `rated`: the share
+    `by`: "all" weighs all classes or profiles, "best" believes the likeliest, "residual" takes what
+    a model of rank 4 leaves of it. `rated`: the share
     of pairs in which the rated item is named; `value`: the share of ratings named, None on a scale
     without steps; `error`: in ratings. None: nothing was asked.
     """
 
-    by: Literal["all", "best"]
+    by: Literal["all", "best", "residual"]
     rated: Compared | None
     value: Compared | None
     error: Compared | None
 
 
-_IN_WORDS = {"all": "weighing all that may be theirs", "best": "believing the likeliest"}
+_IN_WORDS = {
+    "all": "weighing all that may be theirs",
+    "best": "believing the likeliest",
+    "residual": "by what a model of rank 4 leaves of the likeliest",
+}
 _RATED = Figure(
     "rated_gained",
     "More items known to be rated, by being in it",

@@ -128,7 +128,7 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     if best is None:
         why = "nobody left an item unrated, and ratings without steps are not named"
         return unmeasured("inference", "What is told of somebody's other ratings", why, limit)
-    # two adversaries asked two kinds of questions
+    # of three adversaries two were asked two kinds of questions
     low = best.rate - _WIDER * (best.rate - best.low)
     high = best.rate + _WIDER * (best.high - best.rate)
     rate = Rate(best.rate, max(-1.0, low), min(1.0, high))  # a difference of two shares
@@ -153,7 +153,7 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     )
 
 
-_WIDER = 1.274  # 98.75 % beside 95 % of a normal: four intervals that hold together
+_WIDER = 1.314  # 99 % beside 95 % of a normal: five intervals that hold together
 
 
 def _disclosed(shown: float, exists: float | None, limit: Limit | None) -> Measured:
