@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from starshade import budget
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.attribute import ends_right, rounding_limit
 from starshade.attack.view import look, roles_of
@@ -107,6 +108,14 @@ def test_without_shadow_releases_padded_cells_are_not_measured() -> None:
     none_there = judged(released("padded"), (0, 0))
     assert none_there.attribute_disclosure is None
     assert "no shadow release has" in none_there.reason
+
+
+def test_of_many_profiles_some_are_drawn_and_the_text_says_so() -> None:
+    with budget.limits(memory=8 * 8 * 25 * PEOPLE.n_items):
+        found = judged(released("model"))
+    assert (found.profiles_fitted, found.profiles) == (25, 40)
+    assert str(found).count("on 25 of 40 profiles") == 2
+    assert "profiles" not in str(judged(released("padded"), (19, 20)))
 
 
 def test_few_profiles_are_not_taken_for_predictions() -> None:

@@ -99,7 +99,8 @@ class AttributeDisclosure(Shown):
         Ratings known to exist that are read right; None without a key file, on a real-valued scale,
         and for profile "simple".
     profiles_fitted, profiles : int
-        How many profiles the model was fitted to, drawn by the seed, and how many there are.
+        How many profiles the model was fitted to, drawn by the seed, and how many there are; 0 for
+        profile "simple", of which nothing is fitted.
     """
 
     attribute_disclosure: float | None
@@ -148,7 +149,7 @@ class AttributeDisclosure(Shown):
         if self.ends_right is None and not self.ends:
             return (
                 "They rated an item whose cell allows only one rating for each person who rated it."
-                if self.low_rank_limit is None and self.read_by_residual is None
+                if not self.profiles
                 else "They rated no item whose cell is at an end of the scale."
             )
         right = f"{percent(self.ends_right)} of {counted(self.ends, 'rated cell')}"
@@ -169,7 +170,7 @@ class AttributeDisclosure(Shown):
         if self.read_by_residual is None:
             return ""
         return (
-            f" Of ratings known to exist, residuals of a model of rank {RANK} read "
+            f" Of ratings known to exist{self._fitted()}, residuals of a model of rank {RANK} read "
             f"{percent(self.read_by_residual)}, the cells alone {percent(self.read_by_cell)}."
         )
 
