@@ -30,7 +30,12 @@ def joined(shadow: Shadow, one: Sequence[Fact], other: Sequence[Fact]) -> float:
 def excess(status: Sequence[Sequence[int]], credit: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """The shares of members and of outsiders joined, and (r − b)/(1 − b); by release and person."""
     sides = [
-        [c for row, of in zip(status, credit, strict=True) for s, c in zip(row, of, strict=True) if s == w]
+        [
+            c
+            for row, of in zip(status, credit, strict=True)
+            for s, c in zip(row, of, strict=True)
+            if s == w
+        ]
         for w in (1, 0)
     ]
     r, b = (sum(side) / len(side) for side in sides)

@@ -97,7 +97,7 @@ def shadow_of(data: Ratings | Release, made_of: Ratings, spread: float | None) -
 def paired(release: Shadow, reference: Shadow, facts: Sequence[Fact]) -> float:
     """How much better somebody fits a release than one without them; 0 if one cannot be compared.
 
-    The paired design (SPEC §1.10): a release and a reference of the same people without this one.
+    The paired design: a release, and a reference of the same people without this one.
     """
     inside, outside = release.fit(facts), reference.fit(facts)
     return 0.0 if inside is None or outside is None else inside - outside
@@ -125,9 +125,7 @@ def lira(
                     score = fits[target][person] - without[0]
                     out.append((target, person, status[target][person] == 1, score, None))
             continue
-        counted = {
-            p: each for p, each in sides.items() if all(each) and status[target][p] >= 0
-        }
+        counted = {p: each for p, each in sides.items() if all(each) and status[target][p] >= 0}
         variances = {}
         for person, each in counted.items():
             squares = sum((s - mean(side)) ** 2 for side in each for s in side)
@@ -201,7 +199,9 @@ def least_epsilon(
     if len(set(targets)) < 2:
         return None
     every = list(zip(scores, member, targets, strict=True))
-    people = [len({p for p, m in zip(persons, member, strict=True) if m == w}) for w in (True, False)]
+    people = [
+        len({p for p, m in zip(persons, member, strict=True) if m == w}) for w in (True, False)
+    ]
 
     def bound(entries: Sequence[tuple[float, bool, int]], threshold: float) -> float:
         sides = [[s for s, m, _ in entries if m == which] for which in (True, False)]
@@ -212,9 +212,7 @@ def least_epsilon(
     missed = false = 0
     for one in sorted(set(targets)):
         others = [each for each in every if each[2] != one]
-        best = max(
-            sorted({s for s, _, _ in others}, reverse=True), key=lambda t: bound(others, t)
-        )
+        best = max(sorted({s for s, _, _ in others}, reverse=True), key=lambda t: bound(others, t))
         missed += sum(m and s < best for s, m, t in every if t == one)
         false += sum(not m and s >= best for s, m, t in every if t == one)
     members = sum(member)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
@@ -12,6 +12,7 @@ from starshade.anonymize.registry import ENTRIES
 from starshade.anonymize.sharded.anonymize import takes_one_table
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.predicate.predicate import promise_of
+from starshade.attack.shadows.ends import EndsAttack
 from starshade.attack.shadows.halves import shadows_for
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.inference_result import InferenceResult
@@ -37,6 +38,7 @@ from starshade.release.match.match import LinkedShards, people_of, refuse_anothe
 from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 
+
 @dataclass(frozen=True)
 class BeingInIt:
     """What a release tells because of who is in it; of each, or why it was not measured."""
@@ -45,6 +47,8 @@ class BeingInIt:
     inference: InferenceResult | str
     linkability: Linked | str
     singled_out: SingledOut | str
+    #: rated cells at an end of the scale, of profiles: those that are right, and all
+    ends: tuple[int, int] | None = None
 
     @classmethod
     def unmeasured(cls, why: str) -> BeingInIt:
@@ -111,9 +115,10 @@ def being_in_it(
     """Ask who is in a release, and what it tells of them because of that.
 
     `shadows`: as of `MembershipAttack`. `known`: ratings known of each person, where the rest is
-    asked about; `linked`: in each of two sets, by default half as many. `except_items`: items never
-    known, such as sensitive ones. `engine`: who works on shards. Where the release cannot be made of
-    half of the people, or nobody says how it was made, nothing was measured, for that reason.
+    asked about; `linked`: in each of two sets, by default half as many. `except_items`: items
+    never known, such as sensitive ones. `engine`: who works on shards. Where the release cannot be
+    made of half of the people, or nobody says how it was made, nothing was measured, for that
+    reason.
     """
     knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
     profiles = isinstance(release.classes, Profiles)
@@ -133,7 +138,9 @@ def being_in_it(
             InferenceAttack(shadows=made, method=method),
             LinkabilityAttack(known=linked or max(1, known // 2), shadows=made, method=method),
         ]
-        if not profiles:
+        if profiles:
+            attacks.append(EndsAttack(made, method))
+        else:
             attacks.append(PredicatesAttack(promise_of(release), made, method))
         if beside is None:
             assert isinstance(original, Ratings)
@@ -143,8 +150,11 @@ def being_in_it(
             found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
         return BeingInIt.unmeasured(error.message)
-    told = [each.message if isinstance(each, ConfigError) else each for each in found]
-    return BeingInIt(*told, *["its cells are means"] * profiles)
+    membership, inference, linkability, last = (
+        each.message if isinstance(each, ConfigError) else each for each in found
+    )
+    being = BeingInIt(membership, inference, linkability, last)
+    return replace(being, singled_out="its cells are means", ends=last) if profiles else being
 
 
 def _items(

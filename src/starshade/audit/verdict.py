@@ -260,11 +260,11 @@ class Audit(AuditSettings):
         )
         table = original.part if isinstance(original, OneTable) else None
         tracked = None if table is None else track_both(table, released)
+        being = self._being_in_it(original, seed)
         given = what_it_gives_away(
-            original, tries, evidence=evidence, targets=self.targets, seed=seed
+            original, tries, evidence=evidence, targets=self.targets, seed=seed, ends=being.ends
         )
         composed = None if beside is None else beside.found
-        being = self._being_in_it(original, seed)
         predicates = predicates_of(released, table, seed)
         questions = (
             singled_out(released, evidence, predicates, being.singled_out, limits, seed),
@@ -276,6 +276,7 @@ class Audit(AuditSettings):
                 counted["users_rating_exists"],
                 counted["users_exact_values_listed"],
                 fine=released.scale.fine,
+                attribute=None if given is None else given.attribute,
             ),
         )
         return AuditResult(

@@ -48,7 +48,12 @@ def of_person(put: Questions, person: int) -> list[tuple[int, float, int]]:
     """The rated item, its rating and the unrated one, question by question."""
     here = put.person == person
     return list(
-        zip(put.rated[here].tolist(), put.ratings[here].tolist(), put.unrated[here].tolist(), strict=True)
+        zip(
+            put.rated[here].tolist(),
+            put.ratings[here].tolist(),
+            put.unrated[here].tolist(),
+            strict=True,
+        )
     )
 
 
@@ -223,8 +228,11 @@ def test_differences_are_paired() -> None:
     assert value is not None
     assert (value.inside, value.outside, value.difference) == (0.75, 0.25, 0.5)
     assert value.low == value.high == 0.5
-    few = [{"status": np.where(np.arange(people) < 29, s, -1), "marks": m} for s, m in zip(status, right, strict=True)]
-    with pytest.raises(ConfigError, match="28 people can be asked about, .* 30 are needed"):
+    few = [
+        {"status": np.where(np.arange(people) < 29, s, -1), "marks": m}
+        for s, m in zip(status, right, strict=True)
+    ]
+    with pytest.raises(ConfigError, match=r"28 people can be asked about, .* 30 are needed"):
         game.found(few, facts)
 
 

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.shadows.linkability import Linkability, LinkabilityAttack, Linked, joined, parted
+from starshade.attack.shadows.linkability import (
+    Linkability,
+    LinkabilityAttack,
+    Linked,
+    joined,
+    parted,
+)
 from starshade.attack.shadows.play import Asked, play
 from starshade.attack.targets import Request
 from starshade.errors import ConfigError, StarshadeError

@@ -122,7 +122,9 @@ def test_who_cannot_be_compared_says_nothing() -> None:
 fits_of_people = st.integers(1, 7).flatmap(
     lambda people: st.lists(
         st.lists(
-            st.tuples(st.sampled_from([-3.0, -1.5, -1.25, -1.0, -0.1]), st.sampled_from([1, 0, -1])),
+            st.tuples(
+                st.sampled_from([-3.0, -1.5, -1.25, -1.0, -0.1]), st.sampled_from([1, 0, -1])
+            ),
             min_size=people,
             max_size=people,
         ),
@@ -151,7 +153,10 @@ def test_lira_is_that_of_the_definition(entries: list[list[tuple[float, int]]]) 
 
 def test_lira_by_hand() -> None:
     """One person: with them the fits are -1 and -2, without them -4 and -6, in the target -1."""
-    fits, status = np.array([[-1.0], [-1.0], [-2.0], [-4.0], [-6.0]]), np.array([[1], [1], [1], [0], [0]])
+    fits, status = (
+        np.array([[-1.0], [-1.0], [-2.0], [-4.0], [-6.0]]),
+        np.array([[1], [1], [1], [0], [0]]),
+    )
     found = scored(fits, status.astype(np.int8))
     # means -1.5 and -5; squares 0.5 and 2 by 2 degrees of freedom, and the median is the same
     sigma = math.sqrt(1.25)
@@ -333,7 +338,12 @@ def test_the_catalogue_is_of_items_that_a_half_can_show() -> None:
     with pytest.raises(ConfigError, match="no item was rated by 42 people, twice what a half"):
         kept(KLikeness(k=21))
     method = on_catalogue(KLikeness(k=3, items=top_items(4), item_support=9))
-    assert (method.k, method.items, method.rare_items, method.item_support) == (3, None, "keep", None)
+    assert (method.k, method.items, method.rare_items, method.item_support) == (
+        3,
+        None,
+        "keep",
+        None,
+    )
 
 
 def test_what_may_not_be_known_is_not() -> None:

@@ -73,7 +73,10 @@ def by_definition(ratings: Ratings, method: Method, shadows: int, seed: int) -> 
         for c, item, rating in zip(tried.row, tried.item, tried.rating, strict=True):
             said = classes[c], int(item), None if math.isnan(rating) else float(rating)
             met.append(
-                [sum(naive.satisfies(row, *said) for row in each) == 1 for each in (members, outsiders)]
+                [
+                    sum(naive.satisfies(row, *said) for row in each) == 1
+                    for each in (members, outsiders)
+                ]
             )
         out.append(tuple(np.mean(met, axis=0)))
     return out

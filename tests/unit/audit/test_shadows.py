@@ -18,7 +18,6 @@ from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.predicates import SingledOut
 from starshade.audit.shadows import BeingInIt, being_in_it, method_of
 from starshade.errors import ConfigError
-from starshade.ratings.scale import Scale
 from starshade.ratings.select import listed_items, top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -26,7 +25,6 @@ from starshade.registry import Entry, find
 from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from tests.contract.make import make
-from tests.strategies import table
 
 SHADOWS = [find(ATTACKS, name, "attack") for name in ("membership", "inference")]
 

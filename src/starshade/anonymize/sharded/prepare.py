@@ -54,7 +54,9 @@ def prepare_shards(
     scale, values, codes = _scale(shards, stays.levels, stays.givers, k)
     sizes = stays.users, stays.n_ratings
     if isinstance(shards, KeptShards):
-        table = KeptShards(shards.store, shards.kept[kept], scale, values, codes, *sizes, shards.chosen)
+        table = KeptShards(
+            shards.store, shards.kept[kept], scale, values, codes, *sizes, shards.chosen
+        )
     else:
         table = KeptShards(shards, kept, scale, values, codes, *sizes)
     counted = Counts(counts.support, counts.users, counts.items[kept], stays.levels, counts.days)

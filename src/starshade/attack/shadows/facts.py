@@ -21,7 +21,8 @@ class Told:
     """Where facts come from.
 
     `truth`: people, on the items of the catalogue. `knowledge`: what of it may be known; see
-    `of_use`. `raters` (n_items,): of all people, where `truth` has some of them; None: all are there.
+    `of_use`. `raters` (n_items,): of all people, where `truth` has some of them; None: all are
+    there.
     """
 
     truth: Ratings

@@ -102,7 +102,7 @@ def catalogue_of(
 
 def on_catalogue(method: Any) -> Any:
     """Return a method that keeps every item which it is given."""
-    if not is_dataclass(method):
+    if not is_dataclass(method) or isinstance(method, type):
         return method
     every = {"items": None, "rare_items": "keep", "item_support": None}
     own = {each.name for each in fields(method)}

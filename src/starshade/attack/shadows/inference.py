@@ -189,8 +189,14 @@ def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compar
         return None
     mean = mean_of(np.where(there, gain, 0.0), there.astype(np.float64))
     (drawn,) = drawn_again(mean, len(gain), seed)
-    means = (float(each[there].mean()) for each in (inside, outside, crowd))
-    return Compared(*means, drawn.value, drawn.low, drawn.high)
+    return Compared(
+        inside=float(inside[there].mean()),
+        outside=float(outside[there].mean()),
+        crowd=float(crowd[there].mean()),
+        difference=drawn.value,
+        low=drawn.low,
+        high=drawn.high,
+    )
 
 
 def questions(told: Told, facts: Facts, most: int) -> Questions:

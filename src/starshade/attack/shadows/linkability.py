@@ -82,8 +82,10 @@ class Linkability:
         """Sum up all releases."""
         status = np.array([each["status"][self.users] for each in answers])
         credit = np.array([each["credit"] for each in answers])
-        sides = [np.array([(status == which).sum(0), np.where(status == which, credit, 0).sum(0)])
-                 for which in (1, 0)]
+        sides = [
+            np.array([(status == which).sum(0), np.where(status == which, credit, 0).sum(0)])
+            for which in (1, 0)
+        ]
         if not all(side[0].any() for side in sides):
             raise ConfigError(f"so few people have {2 * self.known} ratings that can be known")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +171,8 @@ def summed_up(
     outsiders = len(np.unique(first.person[~first.member]))
     if not members or not outsiders:
         return MembershipAt(known, members, outsiders, None, reason="so much is known of too few")
-    by, drawn = "offline", _figures(draws, [each.offline for each in draws], len(users), seed)
+    by: Literal["offline", "online"] = "offline"
+    drawn = _figures(draws, [each.offline for each in draws], len(users), seed)
     scores = [each.offline for each in draws]
     online = [each.online for each in draws if each.online is not None]
     if known is None and online:
@@ -210,6 +211,6 @@ def _figures(
     rankings = _rankings(draws, scores)
 
     def figures(weights: Floats) -> Floats:
-        return np.mean([each.figures(weights, _ALARMS) for each in rankings], axis=0)
+        return np.asarray(np.mean([each.figures(weights, _ALARMS) for each in rankings], axis=0))
 
     return drawn_again(figures, people, seed)

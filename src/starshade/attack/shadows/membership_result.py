@@ -89,9 +89,9 @@ class MembershipAt:
     """What is achieved with so many ratings of each person known.
 
     `known`: None: all that the person gave of the catalogue. `members`, `outsiders`: different
-    people. `auc`: over all releases; None: not measured, for this `reason`. `by`: the score. `found`:
-    at several shares of false alarms. `epsilon`: a lower bound, 95 % sure, and `curve`: shares of
-    false alarms and of members found, of all ratings known. `own`: of each person.
+    people. `auc`: over all releases; None: not measured, for this `reason`. `by`: the score.
+    `found`: at several shares of false alarms. `epsilon`: a lower bound, 95 % sure, and `curve`:
+    shares of false alarms and of members found, of all ratings known. `own`: of each person.
     """
 
     known: int | None
@@ -186,7 +186,9 @@ class MembershipResult(ShadowFound):
             **super()._own(),
             "auc": None if self.auc is None else self.auc.to_dict(),
             "epsilon": self.epsilon,
-            "by_activity": {} if own is None else {name: at for name, (at, _) in own.groups.items()},
+            "by_activity": {}
+            if own is None
+            else {name: at for name, (at, _) in own.groups.items()},
         }
 
     def __str__(self) -> str:
@@ -252,7 +254,9 @@ class MembershipResult(ShadowFound):
             shares += ["–"] * (len(alarms) - len(shares))
             auc = "–" if at.auc is None else percent(at.auc.rate)
             rows.append((at.title, f"{at.members:,}", auc, *shares))
-        known = Table("How much is known (*: rough, on fewer than ten false alarms)", head, tuple(rows))
+        known = Table(
+            "How much is known (*: rough, on fewer than ten false alarms)", head, tuple(rows)
+        )
         own = self.everything.own
         if own is None:
             return (known,)

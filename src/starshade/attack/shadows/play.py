@@ -179,7 +179,9 @@ class Games:
         `key`: what was asked, by which the answers are found again in the journal.
         """
         numbers = range(self.asked.shadows + 1)
-        names = {n: hashlib.sha256(f"{__version__} {key} {n}".encode()).hexdigest() for n in numbers}
+        names = {
+            n: hashlib.sha256(f"{__version__} {key} {n}".encode()).hexdigest() for n in numbers
+        }
         answers = {n: kept for n in numbers if (kept := journal.find(names[n])) is not None}
         spreads = [float(each["spread"][0]) for each in answers.values()]
         left = [number for number in numbers if number not in answers]
@@ -215,16 +217,15 @@ class Games:
         for place, (attack, game) in enumerate(zip(self.attacks, self.games, strict=True)):
             own = f"{place} "
             of_game = [
-                {name.removeprefix(own): column for name, column in each.items()} for each in answers
+                {name.removeprefix(own): column for name, column in each.items()}
+                for each in answers
             ]
             named = {"attack": attack.name, "config": _config(attack, targets)}
             out.append(_summed_up(game, of_game, facts | named))
         return out
 
 
-def _summed_up(
-    game: Game[Any], answers: Sequence[Tables], facts: dict[str, Any]
-) -> Any:
+def _summed_up(game: Game[Any], answers: Sequence[Tables], facts: dict[str, Any]) -> Any:
     try:
         return game.found(answers, facts)
     except ConfigError as error:

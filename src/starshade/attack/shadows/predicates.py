@@ -51,7 +51,7 @@ def excess_of(isolates: Floats, outsiders: Floats, seed: int) -> Rate:
     excess = np.where(sure, 0.0, (isolates - outsiders) / np.where(sure, 1.0, 1 - outsiders))
 
     def mean(weights: Floats) -> Floats:
-        return (weights @ excess / weights.sum(axis=1))[:, None]
+        return np.asarray(weights @ excess / weights.sum(axis=1))[:, None]
 
     (drawn,) = drawn_again(mean, len(excess), seed)
     return Rate(drawn.value, min(drawn.low, drawn.value), max(drawn.high, drawn.value))
@@ -93,7 +93,12 @@ class Predicates:
             tried = written(view, distinct(view.cells), self.promise, outsiders, seed=told.seed)
         except ConfigError as error:  # the other attacks go on
             why = np.array([error.message])
-            return {"isolates": np.empty(0), "outsiders": np.empty(0), "blind": np.empty(0), "why": why}
+            return {
+                "isolates": np.empty(0),
+                "outsiders": np.empty(0),
+                "blind": np.empty(0),
+                "why": why,
+            }
         assert tried.among is not None
         return {"isolates": tried.isolates, "outsiders": tried.among == 1, "blind": tried.blind}
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from starshade.figure import Rate
 from starshade.kernels.arrays import fixed
-from starshade.kernels.attack.ranking import Ranked, rank
+from starshade.kernels.ranking import Ranked, rank
 from starshade.rng import generator
 from starshade.stats import clopper_pearson, wilson
 
@@ -124,7 +124,9 @@ class Ranking:
         From one false alarm on, at points that are as far apart on a logarithmic axis.
         """
         outsiders, people = int((~self.member).sum()), int(self.person.max(initial=0)) + 1
-        shares = tuple(10.0**power for power in np.linspace(-4, 0, _POINTS) if 10.0**power * outsiders >= 1)
+        shares = tuple(
+            10.0**power for power in np.linspace(-4, 0, _POINTS) if 10.0**power * outsiders >= 1
+        )
         found = self.figures(np.ones((1, people)), shares)[0, 1:]
         return tuple(zip(shares, found.tolist(), strict=True))
 
@@ -141,7 +143,8 @@ def least_epsilon(ranking: Ranking, target: NDArray[np.int64]) -> float | None:
     if len(targets) < 2:
         return None
     member, score = ranking.member, ranking.score
-    people = tuple(len(np.unique(ranking.person[which])) for which in (member, ~member))
+    n_members, n_outsiders = (len(np.unique(ranking.person[which])) for which in (member, ~member))
+    people = n_members, n_outsiders
     missed = false = 0
     for each in targets:
         here = target == each
@@ -149,11 +152,12 @@ def least_epsilon(ranking: Ranking, target: NDArray[np.int64]) -> float | None:
         called = score[here] >= threshold
         missed += int((member[here] & ~called).sum())
         false += int((~member[here] & called).sum())
-    shares = missed / max(1, member.sum()), false / max(1, (~member).sum())
-    return max(0.0, float(_epsilon(*(np.array([each]) for each in shares), people)[0]))
+    missed_share = np.array([missed / max(1, member.sum())])
+    false_share = np.array([false / max(1, (~member).sum())])
+    return max(0.0, float(_epsilon(missed_share, false_share, people)[0]))
 
 
-def _best_threshold(score: Floats, member: NDArray[np.bool_], people: tuple[int, ...]) -> float:
+def _best_threshold(score: Floats, member: NDArray[np.bool_], people: tuple[int, int]) -> float:
     """Return the score from which on calling people members bounds ε best.
 
     Of many scores only some are tried, as evenly as can be by rank.
@@ -166,7 +170,7 @@ def _best_threshold(score: Floats, member: NDArray[np.bool_], people: tuple[int,
     return float(values[np.argmax(_epsilon(1 - found, false, people))])
 
 
-def _epsilon(missed: Floats, false: Floats, people: tuple[int, ...]) -> Floats:
+def _epsilon(missed: Floats, false: Floats, people: tuple[int, int]) -> Floats:
     """Bound ε by shares of members missed and of outsiders called members, of so many people."""
     members, outsiders = people
     missed_most = clopper_pearson(missed * members, members)

@@ -42,7 +42,7 @@ from starshade.attack.view import known_items, released_cells, truth_on, view_of
 from starshade.engine.job import Engine
 from starshade.errors import ConfigError
 from starshade.ratings.holdout import check_targets
-from starshade.ratings.shards.counts import Counts, counts_of
+from starshade.ratings.shards.counts import counts_of
 from starshade.ratings.shards.kept import AnyShards, KeptShards, those_of
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
@@ -123,9 +123,7 @@ def play_shards(
     people = truth_on(rows, items, items.indices(shards.items).astype(np.int32))
     told = Told(people, of_use(knowledge, first.name), seed, everybody.items[kept])
     ratings = int(everybody.items[kept].sum())
-    asked = Asked(
-        told, np.arange(len(users)), shadows_for(first.shadows, ratings), shards.n_users
-    )
+    asked = Asked(told, np.arange(len(users)), shadows_for(first.shadows, ratings), shards.n_users)
     games = Games.begin(attacks, asked)
     halves: _Halves = _AsTheyAre(shards, kept, engine, people, seed)
     if isinstance(store, LinkedShards):

@@ -92,11 +92,11 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     assert most is not None
     text = (
         f"Whoever compares it with {counted(found.shadows, 'release')} of other random halves of "
-        f"the people finds {alarm.found} of the people in it with {at.title} (so much can be known of "
-        f"{counted(at.members, 'person', 'people')}), at 1 % false alarms, "
+        f"the people finds {alarm.found} of the people in it with {at.title} (of "
+        f"{counted(at.members, 'person', 'people')} so much can be known), at 1 % false alarms, "
         f"and {most.found} with all ratings known: lower bounds that grow with the number of such "
-        f"releases. Of two people, one in it and one not, the right one is named in {at.auc} of the "
-        f"cases and in {found.auc} (50% is not at all)."
+        f"releases. Of two people, one in it and one not, the right one is named in {at.auc} of "
+        f"the cases and in {found.auc} (50% is not at all)."
     )
     if alarm.rough:
         # first what a limit would be on
@@ -133,8 +133,8 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
     high = best.rate + _WIDER * (best.high - best.rate)
     rate = Rate(best.rate, max(-1.0, low), min(1.0, high))  # a difference of two shares
     text = (
-        f"Who knows {found.known} ratings of somebody ({counted(found.targets, 'person', 'people')} "
-        "were asked about) is right about their other ratings "
+        f"Who knows {found.known} ratings of somebody (of "
+        f"{counted(found.targets, 'person', 'people')}) is right about their other ratings "
         f"{100 * rate.rate:+.1f} points [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}] more often "
         "than by a release without this person."
     )

@@ -138,10 +138,10 @@ def _predicate(
         return unmeasured("predicate", "Whether conditions single somebody out", halves, own)
     text = (
         "Who has a release and knows nobody can write down a condition that exactly one of its "
-        f"people meets, for {percent(halves.isolates)} of the classes: that such a person exists is "
-        f"then known, not who. Among people who are not in it for {percent(halves.outsiders)}; "
-        f"beyond these it is {halves.excess}, over {halves.releases:,} releases of random halves of "
-        f"the people. {halves.how}"
+        f"people meets, for {percent(halves.isolates)} of the classes: that such a person exists "
+        f"is then known, not who. Among people who are not in it for {percent(halves.outsiders)}; "
+        f"beyond these it is {halves.excess}, over {halves.releases:,} releases of random halves "
+        f"of the people. {halves.how}"
     )
     if not isinstance(found, str):
         tried = counted(found.classes_tried, "class", "classes")
