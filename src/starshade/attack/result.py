@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.recall import Recall, recall_table, recall_text
 from starshade.attack.shown import Found, found_chart
 from starshade.chart.shapes import Level
-from starshade.figure import Figure, Rate
-from starshade.naming import aside
+from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted
 
 if TYPE_CHECKING:
@@ -20,12 +20,8 @@ if TYPE_CHECKING:
     from starshade.chart import Chart
 
 
-def restrict() -> str:
-    """Say what to do when facts about items were known that were not released."""
-    return (
-        "To attack with as many facts about released items, restrict what is known to these"
-        f"{aside('original.items')}."
-    )
+#: of which items ratings are known
+KnownFrom: TypeAlias = Literal["all items", "released items"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class AttackResult(Found):
     records : int
         Records that the adversary sees.
     targets, ineligible : int
-        Users attacked; users of whom so much cannot be known, or who have no record.
+        Users attacked; people of whom so much cannot be known.
     credit : {"linked", "compatible"}
         Whether an answer counts when it is the target's record, or when it is compatible with
         the target's true row.
@@ -83,14 +79,22 @@ class AttackResult(Found):
         The attack's settings.
     knowledge : dict
         What the adversary knows, with its name.
-    known_released : float
-        Share of the known cells whose items are in the attacked data; the others say nothing.
+    known_from : {"all items", "released items"}
+        Of which items ratings are known.
+    people, half_have : int
+        People who could be attacked, with a record where they are of a release, and the largest
+        number of ratings that half of them have (there).
+    recall : tuple of Recall
+        Targets re-identified with 90 % and 99 % precision, among growing pools of candidates
+        (`likelihood`, by posterior) or among all records (`scoreboard-rh`, by eccentricity).
     seed : int
         Makes the same attack again.
     digest : str
         SHA-256 over the original table.
     version : str
         Of starshade.
+    most : float
+        How often the right record can be named at most: 1 in the fewest that are equal.
     per_target : Outcomes
         The figures target by target: internal, never part of `to_dict`.
     """
@@ -105,7 +109,11 @@ class AttackResult(Found):
     entropy_bits: Bits
     entropy_bits_profile: Bits
     knowledge: dict[str, Any]
-    known_released: float = 1.0
+    known_from: KnownFrom = "all items"
+    people: int
+    half_have: int
+    recall: tuple[Recall, ...] = ()
+    most: float = field(repr=False)
     seed: int
     per_target: Outcomes = field(repr=False, compare=False)
 
@@ -136,26 +144,38 @@ class AttackResult(Found):
             )
         if self.tradeoff is not None:
             text += f" {self.tradeoff}"
+        text += f" {recall_text(self.recall, self.most, 'eccentricity')}"
         return text + self._beside_guessing()
 
     def _opening(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')}, for "
-            f"{counted(self.targets, 'target')}; facts about each: {self._facts()}."
+            f"{counted(self.targets, 'target')}; facts about each: {self._facts()}{self._there()}."
         )
-        return " ".join([head, *self._caveats()])
+        return " ".join([head, *self._rests_on(), *self._caveats()])
+
+    def _there(self) -> str:
+        return ", of released items" * (self.known_from == "released items")
+
+    def _rests_on(self) -> list[str]:
+        """Say of how many people so much can be known, and how much of half of them."""
+        able, known = self.people - self.ineligible, counted(self.knowledge["known"], "rating")
+        if not self.ineligible:
+            return []
+        text = (
+            f"{able:,} of {counted(self.people, 'person', 'people')} "
+            f"{'has' if able == 1 else 'have'} at least {known}"
+        )
+        if 2 * able < self.people:
+            text += f"; half of them have at least {self.half_have:,}"
+        return [f"{text}."]
 
     def _facts(self) -> str:
         return str(self.knowledge["name"])
 
     def _caveats(self) -> list[str]:
         """Say what makes the figures lower than a real adversary's would be."""
-        if self.known_released == 1:
-            return []
-        return [
-            f"Of the known cells {self.known_released:.1%} are on released items; the others say "
-            f"nothing, and a real adversary would look for facts that do. {restrict()}"
-        ]
+        return []
 
     def _beside_guessing(self) -> str:
         """Say so where the data were of no help, unless it was the knowledge that was not."""
@@ -190,6 +210,11 @@ class AttackResult(Found):
             BITS_MEDIAN.of(self.entropy_bits.median),
             CREDIT.of(self.credit),
         )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Recall in each pool of candidates, where there are several."""
+        return (recall_table(self.recall),) if len(self.recall) > 1 else ()
 
     def plot(self) -> Chart:
         """Draw the shares with their intervals, beside guessing."""

@@ -16,7 +16,7 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.risk_result import RiskResult, RiskStep
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.settings import RiskSettings
-from starshade.attack.targets import choose_targets, usable
+from starshade.attack.targets import choose_targets, on_release, usable
 from starshade.attack.view import View, look
 from starshade.errors import ConfigError
 from starshade.kernels.attack.candidates import Thresholds
@@ -110,6 +110,8 @@ class Risk(RiskSettings):
                 "the risk of each user: without a link nobody can say who is who in a release",
                 advice="Give the private receipt, or look at the ratings themselves.",
             )
+        whole = view.original
+        view, people = on_release(view)
         knowledge = usable(self._starting(knowledge or Knowledge()), view)
         users, ineligible = choose_targets(view, knowledge, targets, seed)
         steps, least, hits = self._search(view, knowledge, users, seed)
@@ -124,9 +126,9 @@ class Risk(RiskSettings):
             knowledge=_described(knowledge),
             config=self.attack.settings(view) | {"absent": False, "targets": targets},
             seed=seed,
-            digest=digest_of(view.original),
+            digest=digest_of(whole),
             seconds=perf_counter() - started,
-            users=users,
+            users=people[users],
             least=least,
             identified=hits / self.draws,
         )

@@ -23,7 +23,10 @@ NOT_ASKED = (
     "entropy_bits",
     "entropy_bits_profile",
     "knowledge",
-    "known_released",
+    "known_from",
+    "people",
+    "half_have",
+    "recall",
     "seed",
 )
 _FIRST = ("attack", "records", "targets", "ineligible", "credit")

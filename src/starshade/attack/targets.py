@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from starshade.arguments import typed
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.result import Bits
+from starshade.attack.result import Bits, KnownFrom
 from starshade.attack.shown import Found
-from starshade.attack.view import View, look
+from starshade.attack.view import View, look, of_released
 from starshade.errors import ConfigError
 from starshade.naming import aside, called, named
 from starshade.plain import counted
@@ -29,6 +29,26 @@ from starshade.stats import bootstrap, share
 Result = TypeVar("Result", bound=Found, covariant=True)
 
 
+@dataclass(frozen=True)
+class People:
+    """Who could be attacked: people of the ratings, or of a release.
+
+    `total`: how many they are. `half_have`: the largest number of ratings that half of them have;
+    of a release, on its items.
+    """
+
+    total: int
+    half_have: int
+
+    @classmethod
+    def of(cls, support: NDArray[np.int64], users: NDArray[np.int64]) -> People:
+        """Sum up numbers of ratings, ascending, and how many people have so many."""
+        total = int(users.sum())
+        at_least = np.cumsum(users[::-1])[::-1]
+        most = support[2 * at_least >= total]
+        return cls(total, int(most[-1]) if len(most) else 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Attacked:
     """Who is attacked, and with what: `known` by `knowledge`, of `targets` users (None: all)."""
@@ -39,6 +59,7 @@ class Attacked:
     ineligible: int
     seed: int
     started: float
+    people: People
 
     def facts_with(
         self,
@@ -49,7 +70,7 @@ class Attacked:
         *,
         records: int,
         credit: str,
-        known_released: float,
+        known_from: KnownFrom,
         digest: str,
         most: float = 1.0,
     ) -> dict[str, Any]:
@@ -62,6 +83,8 @@ class Attacked:
         return {
             "records": records,
             "targets": len(outcomes.users),
+            "people": self.people.total,
+            "half_have": self.people.half_have,
             "ineligible": self.ineligible,
             "credit": credit,
             "expected_top1": bootstrap(credit_of(outcomes), seed=self.seed).up_to(most),
@@ -73,7 +96,8 @@ class Attacked:
             "postings_per_second": looked_at / max(ended - since, 1e-9),
             "config": config | {"targets": self.targets},
             "knowledge": {"name": self.knowledge.name} | asdict(self.knowledge),
-            "known_released": known_released,
+            "known_from": known_from,
+            "most": most,
             "seed": self.seed,
             "digest": digest,
             "per_target": outcomes,
@@ -82,9 +106,14 @@ class Attacked:
 
 @dataclass(frozen=True, eq=False)
 class Drawn(Attacked):
-    """Who is attacked, with what, and on what."""
+    """Who is attacked, with what, and on what.
+
+    `users` (n_users,): rows of the original of the users of the view's. `original`: as given.
+    """
 
     view: View
+    users: NDArray[np.int64]
+    original: Ratings
 
     def facts(
         self, outcomes: Any, config: dict[str, Any], looked_at: int, since: float
@@ -95,14 +124,14 @@ class Drawn(Attacked):
         """
         view = self.view
         return self.facts_with(
-            outcomes,
+            replace(outcomes, users=self.users[outcomes.users]),
             config,
             looked_at,
             since,
             records=view.cells.n_records,
             credit=view.credit,
-            known_released=float((view.item_of[self.known.items] >= 0).mean()),
-            digest=digest_of(view.original),
+            known_from="all items" if view.ungeneralized else "released items",
+            digest=digest_of(self.original),
             most=view.most,
         )
 
@@ -160,8 +189,8 @@ class Attack(Generic[Result]):
             What they know of each target; the result names what of it was of use: no days
             where `data` have none.
         original : Ratings, optional
-            The truth behind a release (required there): targets are its users, knowledge is
-            drawn from it. Known items that are not released say nothing, yet count as known.
+            The truth behind a release (required there). Targets are people of the release, and
+            known are ratings of its items: who knows others leaves them out.
         targets : int, optional
             How many users to attack, a seeded sample; None: all.
         rng : int, Generator or None
@@ -191,10 +220,28 @@ def draw(data: Ratings | Release, knowledge: Knowledge, request: Request, *, abs
             f"{called('absent')}: without a link nobody can say which record to take out",
             advice="Give the private receipt, or leave absent out.",
         )
+    original = view.original
+    view, released = on_release(view)
     knowledge = usable(knowledge, view)
     users, ineligible = choose_targets(view, knowledge, request.targets, seed)
     known = knowledge.draw(view.original, users, seed)
-    return Drawn(knowledge, known, request.targets, ineligible, seed, started, view)
+    people = People.of(*np.unique(view.original.user_support, return_counts=True))
+    who = request.targets, ineligible, seed, started, people
+    return Drawn(knowledge, known, *who, view, released, original)
+
+
+def on_release(view: View) -> tuple[View, NDArray[np.int64]]:
+    """Narrow the truth to what was released (`of_released`); say how many have no record.
+
+    Ratings stay as they are. Also returns the row of each user in the original.
+    """
+    users = view.original.n_users
+    if view.ungeneralized:
+        return view, np.arange(users)
+    view, released = of_released(view)
+    if view.credit == "linked" and len(released) < users:
+        note(without_a_record(users - len(released)))
+    return view, released
 
 
 def choose_targets(
@@ -235,7 +282,7 @@ def warn_of_counts(knowledge: Knowledge) -> None:
 
 def without_a_record(users: int) -> str:
     """Say of how many users there is nobody to find."""
-    return f"{counted(users, 'user')} without a record in the release: ineligible"
+    return f"{counted(users, 'user')} without a record in the release: not attacked"
 
 
 def nobody_rated() -> ConfigError:

@@ -21,6 +21,7 @@ from starshade.kernels.attack.agreement import (
 )
 from starshade.kernels.attack.candidates import Postings
 from starshade.kernels.csr import keep_columns
+from starshade.ratings.levels import on_scale
 from starshade.ratings.table import ByItem, Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.cells import Cells, Symbols, cells_of
@@ -125,6 +126,24 @@ def look(data: Ratings | Release, original: Ratings | None, link: Link | None) -
         _refuse_foreign_link(view)
     Match(data, truth, link).refuse_changed_link()
     return view
+
+
+def of_released(view: View) -> tuple[View, NDArray[np.int64]]:
+    """Narrow the truth behind a release to its items and its people, as an audit does.
+
+    People: who has a record; where that is unknown, who rated one of the items. Also returns the
+    row of each in the original.
+    """
+    truth, scale = view.truth(), view.cells.symbols.scale
+    linked = view.credit == "linked"
+    users = np.flatnonzero(view.row_of_user >= 0 if linked else truth.user_support)
+    if len(users) < truth.n_users:
+        truth = truth.keep_users(users)
+    if scale.contains(truth.levels[np.unique(truth.codes)]).all():  # not all where some were moved
+        truth = on_scale(truth, scale)
+    if truth is view.original:
+        return view, users
+    return view_of(truth, view.cells, view.row_of_user[users], view.credit), users
 
 
 def look_unjudged(data: Ratings | Release) -> View:

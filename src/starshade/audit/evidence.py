@@ -13,7 +13,7 @@ only counts, is let loose on an interface to each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.recall import Recall
 from starshade.attack.registry import ENTRIES
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -29,8 +30,9 @@ from starshade.attack.tracker.tracker import TrackerAttack
 from starshade.audit.original.original import Original
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
+from starshade.figure import Table
 from starshade.naming import aside, called
-from starshade.plain import counted
+from starshade.plain import counted, percent
 from starshade.progress import task
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
@@ -147,6 +149,39 @@ def attack_both(
 def best_of(evidence: Sequence[Evidence]) -> Evidence:
     """Return the attack and knowledge, of those tried, that did best on the release."""
     return max(evidence, key=lambda e: e.after.expected_top1.rate)
+
+
+def recall_before_after(evidence: Sequence[Evidence]) -> Table:
+    """Compare recall at a precision before and after, by who knows most exactly.
+
+    Among pools of candidates by the posterior of the likelihood attack, and among all records by
+    NS's eccentricity.
+    """
+    exact = [e for e in evidence if not (e.knowledge.rating_error or e.knowledge.wrong)]
+    most = max(exact, key=lambda e: e.knowledge.known).knowledge
+    pairs = {e.after.attack: (e.before, e.after) for e in exact if e.knowledge == most}
+    rows = [
+        (f"{one.candidates:,}", *_recalls(one), *_recalls(other))
+        for one, other in _pools(*pairs["likelihood"])
+    ]
+    for name, how in (("likelihood", "posterior"), ("scoreboard-rh", "eccentricity")):
+        before, after = (each.recall[-1] for each in pairs[name])
+        rows.append((f"all, by {how}", *_recalls(before), *_recalls(after)))
+    sides = (f"{side}, {level} %" for side in ("ratings", "release") for level in (90, 99))
+    title = f"Recall at 90 % and 99 % precision, {counted(most.known, 'rating')} known exactly"
+    return Table(title, ("candidates", *sides), tuple(rows))
+
+
+def _pools(before: AttackResult, after: AttackResult) -> Iterator[tuple[Recall, Recall]]:
+    """Pair the pools that both have, without those of all records."""
+    theirs = {each.candidates: each for each in after.recall[:-1]}
+    for each in before.recall[:-1]:
+        if each.candidates in theirs:
+            yield each, theirs[each.candidates]
+
+
+def _recalls(recall: Recall) -> tuple[str, str]:
+    return percent(recall.recall_90.rate), percent(recall.recall_99.rate)
 
 
 def track_both(original: Ratings, release: Release) -> Tracked | None:

@@ -8,7 +8,7 @@ from typing import Any
 from starshade._version import __version__
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.audit.checks import Check, checks_of
-from starshade.audit.evidence import Evidence, Tracked, best_of
+from starshade.audit.evidence import Evidence, Tracked, best_of, recall_before_after
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.questions.limits import Limit
 from starshade.audit.questions.question import (
@@ -22,6 +22,7 @@ from starshade.audit.questions.question import (
 from starshade.audit.shares import rated_in_words, read_from_records
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
+from starshade.figure import Table
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 from starshade.release.promise import crowd
@@ -191,6 +192,11 @@ class AuditResult:
     def worst(self) -> Evidence:
         """The attack and knowledge, of those tried, that did best on the release."""
         return best_of(self.evidence)
+
+    @property
+    def recall(self) -> Table:
+        """Recall at a precision, in the ratings and in the release."""
+        return recall_before_after(self.evidence)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; internal, it names the seed and the input's digest."""

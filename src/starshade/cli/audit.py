@@ -190,6 +190,7 @@ def _summary(result: AuditResult) -> Any:
         findings,
         warnings,
         _attacks(result),
+        columns(result.recall.head, result.recall.rows, title=result.recall.title),
         _given(result),
         verdict(result.word, good),
     )

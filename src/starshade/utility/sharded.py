@@ -34,7 +34,7 @@ def found_over(
         The release was not made of these ratings, or the probe not held out of them.
     """
     store = LinkedShards(shards, release)
-    raters = people_of(store, engine).raters
+    raters = sum(people_of(store, engine).raters)
     answers = engine.run(Job("counting ratings", _count), store, {})
     tally = reduce(Tally.__add__, map(_read, answers))
     found = WhatRemains().of_tally(Said.of(release), tally, shards.levels, shards.n_items)

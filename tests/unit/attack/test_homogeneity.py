@@ -189,7 +189,7 @@ def test_a_wide_cell_around_the_truth_is_nothing_learnt() -> None:
     contents = Symbols.sets(FIVE, [np.array([5.0]), np.array([3.0, 4.0])], np.zeros(2, bool))
     link = Link(original.users.take(np.arange(2)), np.arange(2))
     released = release([{0: 0, 1: 1}], [2], contents, original.items, link)
-    knows_a = Knowledge(known=1, outside_top=1)
+    knows_a = Knowledge(known=1, except_items=[original.items[1]])
     result = HomogeneityAttack().run(released, knows_a, original=original, rng=0)
     cells = result.cells_disclosed
     assert (cells.mean, cells.true, cells.single_mean, cells.learnt) == (1, 1, 0, 0)

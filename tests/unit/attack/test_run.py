@@ -25,7 +25,7 @@ KEYS = {
     "expected_top1_interval", "disclosed", "false_match", "false_match_absent",
     "tradeoff", "no_answer",
     "entropy_bits", "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
-    "config", "knowledge", "known_released", "seed", "digest",
+    "config", "knowledge", "known_from", "people", "half_have", "recall", "seed", "digest",
     "version",
 }  # fmt: skip
 FIVE = Scale(1, 5, 1)
@@ -64,7 +64,7 @@ def test_a_result_is_plain_json_with_the_documented_keys() -> None:
         assert str(figure) in str(result)
     assert "guessing without the data, in 1 of 40." in str(result)
     assert "leads the next best by 1.5 standard deviations of all scores" in str(result)
-    assert told["known_released"] == 1
+    assert told["known_from"] == "all items"
     assert "released" not in str(result)
 
 
@@ -87,7 +87,7 @@ def test_a_class_of_two_is_found_but_not_the_person_in_it() -> None:
         released, Knowledge(known=1, dates=False), original=original, rng=0
     )
     assert result.credit == "linked"
-    assert (result.records, result.targets, result.ineligible) == (4, 4, 1)
+    assert (result.records, result.targets, result.ineligible, result.people) == (4, 4, 0, 4)
     assert result.success.rate == 0
     assert result.no_answer == 1
     assert result.expected_top1.rate <= 0.5
@@ -117,28 +117,30 @@ def test_a_release_without_days_is_attacked_without_days_and_as_often() -> None:
     assert np.array_equal(results[0].per_target.entropy_bits, results[1].per_target.entropy_bits)
 
 
-def test_knowledge_of_items_that_are_not_released_is_told() -> None:
-    original, released = grouped()
-    assert released.private is not None
+def test_who_is_attacked_keeps_their_row_of_the_original() -> None:
+    _, released = grouped()
+    empty = table([{}, *({0: 5} for _ in range(4))], FIVE, n_items=3)
+    blind = Release(released.manifest, released.classes)
+    late = ScoreboardRH().run(blind, Knowledge(known=1), original=empty, rng=0)
+    assert late.per_target.users.tolist() == [1, 2, 3, 4]
+    assert late.people == 4
+
+
+def test_half_of_the_people_may_have_fewer_ratings() -> None:
+    """Of the released items 3 people have one rating, and 2 have two."""
+    original = table([{0: 5, 2: 1}, {0: 4, 2: 1}, {1: 1}, {0: 1, 1: 5}, {0: 1, 1: 3}], FIVE)
+    _, released = grouped()
     blind = Release(released.manifest, released.classes)
     result = ScoreboardRH().run(blind, Knowledge(known=2), original=original, rng=0)
-    # users 1, 2 and 4 know both released items, user 5 one of them and one that is not there
-    assert result.known_released == result.to_dict()["known_released"] == 7 / 8
-    assert "Of the known cells 87.5% are on released items" in str(result)
-    assert "top_items(n).apply(ratings)" in str(result)
+    assert (result.people, result.ineligible, result.half_have) == (5, 3, 1)
+    assert "2 of 5 people have at least 2 ratings; half of them have at least 1." in str(result)
 
 
 def test_guessing_is_named_where_the_data_did_not_help() -> None:
-    original, released = grouped()
-    assert released.private is not None
+    original, _ = grouped()
     helpless = ScoreboardRH().run(original, Knowledge(known=1, wrong=1, wrong_kind="item"), rng=0)
     assert helpless.expected_top1.low <= 1 / 5
     assert "no better than guessing" in str(helpless)
-    # one fact of two is about an item that was not released: that is not the data's doing
-    few = Release(released.manifest, released.classes)
-    lost = ScoreboardRH().run(few, Knowledge(known=2), original=original, rng=0)
-    assert lost.expected_top1.low <= 1 / 4
-    assert "no better than guessing" not in str(lost)
 
 
 def test_without_a_link_a_compatible_profile_counts() -> None:
@@ -146,11 +148,9 @@ def test_without_a_link_a_compatible_profile_counts() -> None:
     blind = Release(released.manifest, released.classes)
     result = ScoreboardRH().run(blind, Knowledge(known=2, dates=False), original=original, rng=0)
     assert result.credit == "compatible"
-    # users with two ratings: 1, 2, 4 and 5, who is compatible with nobody
-    assert (result.targets, result.ineligible) == (4, 1)
-    expected = result.per_target.expected_top1
-    assert expected.tolist() == [0.5, 0.5, 0.5, 0.0]
-    assert result.per_target.entropy_bits[3] == 2.0  # log2 N: no record is like theirs
+    # with two ratings of released items: users 1, 2 and 4
+    assert (result.targets, result.ineligible) == (3, 2)
+    assert result.per_target.expected_top1.tolist() == [0.5, 0.5, 0.5]
 
 
 def test_a_link_read_from_a_receipt_counts_like_the_one_in_memory() -> None:

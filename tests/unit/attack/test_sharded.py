@@ -18,6 +18,7 @@ from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, Stru
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.fake_edges.fake_edges import FakeEdgesAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood import pools
 from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.likelihood.sought import Sought
@@ -73,6 +74,14 @@ HOMOGENEITY = st.builds(HomogeneityAttack, tolerance=st.sampled_from([None, 1.0]
 HOMOGENEITY |= st.builds(HomogeneityAttack, by=st.just("structure"), **SHARED)
 #: what is measured of the run, not of the data
 MEASURED = {"seconds", "read_seconds", "postings_per_second"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_pools():
+    """Pools of candidates for tables of a few people."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pools, "_FIRST", (2, 3, 5))
+        yield
 
 
 def tried(work):

@@ -12,6 +12,7 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack, Scoreboard, StructureAttack
 from starshade.attack.candidates.homogeneity import HomogeneityAttack
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.likelihood import pools
 from starshade.attack.likelihood.likelihood import Likelihood
 from starshade.attack.link_existence import link_existence
 from starshade.attack.link_existence.link_existence import LinkExistence
@@ -30,6 +31,14 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.release.match.match import LinkedShards
 
 MEASURED = ("seconds", "postings_per_second")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_pools():
+    """Pools of candidates for tables of a few people."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pools, "_FIRST", (2, 3, 5))
+        yield
 
 
 def told(result):
@@ -136,6 +145,21 @@ def test_targets_are_refused_of_what_counts_everybody(tmp_path, attack):
     linked = LinkedShards(open_shards(tmp_path / "s"), release)
     with pytest.raises(ConfigError, match="targets 5"):
         attack_shards(attack, linked, targets=5)
+
+
+@pytest.mark.parametrize("attack", [ScoreboardRH(), Likelihood(), LabelAttack()])
+def test_ratings_are_known_of_released_items_over_any_cut(tmp_path, attack):
+    ratings = synthesize(n_users=40, n_items=15, n_ratings=120, rng=0)
+    items = listed_items([ratings.items[i] for i in range(2, 8)])
+    method = PredictiveAnonymizer(k=3, profile="pooled", factors=2, items=items)
+    release = method.anonymize(ratings, rng=0)
+    write_shards(ratings, tmp_path / "s", 3)
+    knowledge, linked = Knowledge(known=2), LinkedShards(open_shards(tmp_path / "s"), release)
+    whole = attack.run(release, knowledge, original=ratings, rng=1)
+    assert whole.people == release.n_records < ratings.n_users
+    assert 0 < whole.ineligible < whole.people
+    cut = attack_shards(attack, linked, knowledge, rng=1)
+    assert told(cut)[0] == told(whole)[0]
 
 
 def test_what_takes_one_table_says_so(tmp_path):

@@ -20,7 +20,7 @@ from starshade.attack.candidates.sensitive import Alike, SensitiveItem
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.attack.targets import Request
-from starshade.attack.view import Groups, averaged, groups_of, truth_of
+from starshade.attack.view import averaged, groups_of, look, truth_of
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
 from starshade.kernels.arrays import fixed
@@ -285,7 +285,13 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         original = data if isinstance(data, Ratings) else request.original
         if original is not None:  # else the attack refuses
             self.refuse_beyond(original.n_items)
-        return super()._run(data, knowledge, request)
+        found = super()._run(data, knowledge, request)
+        if not self.sensitive or found.credit == "compatible":
+            return found
+        view = look(data, request.original, request.link)  # sensitive items need not be released
+        groups = groups_of(data, view)
+        alike = Alike.of(view.original, self.sensitive, groups)
+        return replace(found, sensitive=alike.given_away(self.sensitive, groups.sizes))
 
     def refuse_beyond(self, n_items: int) -> None:
         """Refuse sensitive items that are none of so many."""
@@ -299,22 +305,15 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         self, figures: dict[str, Any], hunt: Hunt, data: Ratings | Release
     ) -> HomogeneityResult:
         """See `CandidateAttack.result`."""
-        released = int((hunt.view.item_of[hunt.known.items] >= 0).sum())
-        further = len(hunt.known) * hunt.view.cells.n_items - released
+        further = len(hunt.known) * hunt.view.cells.n_items - hunt.known.items.size
         groups = groups_of(data, hunt.view)
         return HomogeneityResult(
             **figures,
             **summed_up(figures, _shared(hunt), further),
             groups=len(groups),
             averaged=averaged(data),
-            sensitive=self._sensitive(hunt, groups),
+            sensitive=None if hunt.view.credit == "compatible" else (),
         )
-
-    def _sensitive(self, hunt: Hunt, groups: Groups) -> tuple[SensitiveItem, ...] | None:
-        if hunt.view.credit == "compatible":
-            return None
-        told = Alike.of(hunt.view.original, self.sensitive, groups)
-        return told.given_away(self.sensitive, groups.sizes)
 
 
 def _shared(hunt: Hunt) -> NDArray[Any]:

@@ -15,13 +15,9 @@ from starshade.attack.result import (
     FALSE_MATCH_ABSENT,
     AttackResult,
     Bits,
-    restrict,
 )
 from starshade.figure import Figure, Rate
 from starshade.naming import aside
-
-#: share of the targets from which on facts about items that were not released are spoken of
-_MATTERS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +161,6 @@ class CandidateResult(AttackResult):
         """Say why the target's own record does not fit, where that is no merit of the data."""
         known = self.knowledge
         sentences = []
-        # of at most so many targets a fact is known that no record can hold
-        touched = min(1.0, known["known"] * (1 - self.known_released))
-        if touched >= _MATTERS:
-            sentences.append(
-                f"Of the known cells {self.known_released:.1%} are on released items; the others "
-                "fit nobody, and one of them is enough that no record fits: of up to "
-                f"{touched:.1%} of the targets one is known. That makes figures low without any "
-                f"protection: a real adversary would leave such facts out. {restrict()}"
-            )
         errors = {
             "tolerance": known["rating_error"] if known["ratings"] else 0,
             "rating_error": known["rating_error"] if known["ratings"] else 0,

@@ -17,7 +17,7 @@ from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.settings import CompositionSettings
-from starshade.attack.targets import Attack, Request, choose_targets, usable
+from starshade.attack.targets import Attack, Request, choose_targets, on_release, usable
 from starshade.attack.view import View, view_of
 from starshade.errors import ConfigError
 from starshade.naming import called
@@ -106,6 +106,9 @@ class Composition(CompositionSettings, Attack[CompositionResult]):
         link = link_of(data, request.link)
         found = composition_of([*self.earlier, data], original, self.changes, link=link)
         view = _joint_view(found, original)
+        if found.together is not None:
+            view, _ = on_release(view)
+        original = view.original
         knowledge = usable(knowledge, view)
         users, ineligible = choose_targets(view, knowledge, request.targets, seed)
         known = knowledge.draw(original, users, seed)
@@ -127,9 +130,9 @@ class Composition(CompositionSettings, Attack[CompositionResult]):
                 "targets": request.targets,
             },
             knowledge={"name": knowledge.name} | asdict(knowledge),
-            known_released=float((view.item_of[known.items] >= 0).mean()),
+            known_from="all items" if found.together is None else "released items",
             seed=seed,
-            digest=digest_of(original),
+            digest=digest_of(request.original),
             seconds=perf_counter() - started,
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from starshade.attack.composition.composed import Composed, Counts
-from starshade.attack.result import RECORDS
+from starshade.attack.result import RECORDS, KnownFrom
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
@@ -137,8 +137,8 @@ class CompositionResult(Found):
         The same of each release alone, the last one being this.
     knowledge : dict
         What the adversary knows, with its name.
-    known_released : float
-        Share of the known cells whose items are in some release; the others say nothing.
+    known_from : {"all items", "released items"}
+        Of which items ratings are known: those of the releases, where their cells meet.
     seed : int
     """
 
@@ -165,7 +165,7 @@ class CompositionResult(Found):
     guess_record: float
     each: tuple[OfRelease, ...]
     knowledge: dict[str, Any]
-    known_released: float
+    known_from: KnownFrom
     seed: int
 
     def __str__(self) -> str:

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model, spread_of
 from starshade.attack.likelihood.plain import weigh_plainly
+from starshade.attack.likelihood.pools import pool_sizes, pools_of, posteriors_of
 from starshade.attack.likelihood.result import LikelihoodOutcomes, LikelihoodResult, silence_of
 from starshade.attack.likelihood.sought import Sought
+from starshade.attack.recall import recall_in_pools
 from starshade.attack.settings import LikelihoodSettings
 from starshade.attack.targets import Attack, Drawn, Request, draw
 from starshade.attack.view import View, averaged, moved
 from starshade.kernels.arrays import Array
+from starshade.kernels.attack.posterior import Pools
 from starshade.kernels.attack.summary import mass_unit
 from starshade.ratings.table import Ratings
 from starshade.release.cells import cells_of
@@ -86,7 +89,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         view, known = drawn.view, drawn.known
         since = perf_counter()
         informed = _informed(data, drawn)
-        outcomes, touched = self.judge(informed, known)
+        outcomes, touched = self.judge(informed, known, pools_of(view, known.users, drawn.seed))
         ceiling = None
         if view.credit == "linked" and not view.ungeneralized:
             ceiling = ceiling_of(view, drawn.knowledge, known)
@@ -102,7 +105,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         ceiling: NDArray[np.float64] | None = None,
     ) -> LikelihoodResult:
         """Sum up what came of each target; `facts`: what is found alike whatever the attack."""
-        absent = outcomes.matched_absent
+        absent, pools = outcomes.matched_absent, outcomes.pool_posterior.shape[1]
         return LikelihoodResult(
             attack=self.name,
             success=share(outcomes.success),
@@ -112,6 +115,13 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             ceiling=None if ceiling is None else bootstrap(ceiling, seed=seed),
             impossible=int(outcomes.impossible.sum()),
             silence=silence_of(outcomes.posterior, outcomes.expected_top1),
+            recall=recall_in_pools(
+                outcomes.pool_posterior,
+                outcomes.pool_credit,
+                (*pool_sizes(facts["records"]), facts["records"])[-pools:],
+                most=facts["most"],
+                seed=seed,
+            ),
             **facts,
         )
 
@@ -128,8 +138,13 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         tries = (knowledge.draw(original, users, drawn.seed + i) for i in range(draws))
         return np.stack([self.judge(informed, known)[0].class_found for known in tries])
 
-    def judge(self, informed: Model, known: Known) -> tuple[LikelihoodOutcomes, int]:
-        """Attack with knowledge at hand; returns what came of it and the cells looked at."""
+    def judge(
+        self, informed: Model, known: Known, pools: Pools | None = None
+    ) -> tuple[LikelihoodOutcomes, int]:
+        """Attack with knowledge at hand; returns what came of it and the cells looked at.
+
+        `pools`: candidates among whom each target is weighed too.
+        """
         view = informed.view
 
         def weigh(goal: Sought) -> Array:
@@ -137,7 +152,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
                 return weigh_plainly(view, known, goal, informed.counted)
             return informed.weigh(known, goal)
 
-        found = weigh(Sought(view, strangers=self.absent))
+        found = weigh(Sought(view, strangers=self.absent, pools=pools))
         records, alike = view.cells.n_records, None
         if view.credit == "linked":
             alike = view.copies[view.row_of_user[known.users]]
@@ -145,7 +160,8 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         if self.absent:
             without = weigh(Sought(view, absent=True, strangers=True))
             touched += int(without["touched"].sum())
-        return outcomes_of(known.users, found, without, self.sure, records, alike), touched
+        pooled = None if pools is None else pools.found
+        return outcomes_of(known.users, found, without, self.sure, records, alike, pooled), touched
 
 
 def _informed(data: Ratings | Release, drawn: Drawn) -> Model:
@@ -160,12 +176,14 @@ def outcomes_of(
     sure: float,
     records: int,
     copies: NDArray[np.int64] | None,
+    pooled: Array | None = None,
 ) -> LikelihoodOutcomes:
     """Judge what was found of every target.
 
     `found` (targets,): see `starshade.kernels.attack.posterior.FOUND`. `without`: the same when the
     target's record was taken out; None: not asked. `records`: how many there are. `copies`
-    (targets,): how many equal the target's own, where that is known.
+    (targets,): how many equal the target's own, where that is known. `pooled`: what was found in
+    pools of candidates.
     """
     unit, prior = mass_unit(records), np.log2(records)
     some, right = found["tied"] > 0, found["right"] > -np.inf
@@ -176,6 +194,7 @@ def outcomes_of(
     if copies is not None:
         alike = np.where(right, found["right"] + np.log2(copies), 0.0)
     named = _named(found, sure, records)
+    in_pools, credit = posteriors_of(pooled, found, records)
     of_class = np.where(some, found["class_mass"] / (mass + found["stranger"]), 0.0)
     return LikelihoodOutcomes(
         users=users,
@@ -188,6 +207,8 @@ def outcomes_of(
         impossible=~some,
         entropy_bits=np.maximum(bits, 0.0),
         entropy_bits_profile=np.where(right, np.maximum(np.log2(mass) - alike, 0.0), prior),
+        pool_posterior=in_pools,
+        pool_credit=credit,
         matched_absent=None if without is None else _named(without, sure, records),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.recall import recall_chart, recall_text
 from starshade.attack.result import (
     DISCLOSED,
     EXPECTED_TOP1,
@@ -30,7 +31,9 @@ class LikelihoodOutcomes:
 
     `users`: rows of the original. `posterior`: of the likeliest record; 0 where there are several.
     `class_found`: 1/t where the target's class is among the t likeliest, else 0. `impossible`: no
-    record can have led to what is known. `matched_absent`: whether a record is named when the
+    record can have led to what is known. `pool_posterior`, `pool_credit` (targets, pools): of the
+    likeliest record among the candidates, and the credit of naming it; the last pool is everybody.
+    `matched_absent`: whether a record is named when the
     target's is not there.
     """
 
@@ -44,6 +47,8 @@ class LikelihoodOutcomes:
     impossible: NDArray[np.bool_]
     entropy_bits: NDArray[np.float64]
     entropy_bits_profile: NDArray[np.float64]
+    pool_posterior: NDArray[np.float64]
+    pool_credit: NDArray[np.float64]
     matched_absent: NDArray[np.bool_] | None = None
 
 
@@ -192,7 +197,12 @@ class LikelihoodResult(AttackResult):
                 " With the target's record taken out, a record is named all the same for "
                 f"{self.false_match_absent}."
             )
+        text += f" {recall_text(self.recall, self.most, 'posterior')}"
         return text + self._beside_guessing()
+
+    def plot_recall(self) -> Chart:
+        """Draw the recall at each precision over the number of candidates."""
+        return recall_chart(self.recall)
 
     def _shares(self) -> tuple[Figure, ...]:
         return (

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from starshade.attack.view import View, contents_of, postings_of, rows_of, truth_of
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.candidates import Postings
-from starshade.kernels.attack.posterior import Goal, Sums
+from starshade.kernels.attack.posterior import Goal, Pools, Sums
 from starshade.kernels.attack.summary import mass_unit
 from starshade.release.cells import Cells
 from starshade.release.columns import Columns
 
-_NO_SUMS = Sums.of_nobody(0, 0)
+_NO_SUMS, _NO_POOLS = Sums.of_nobody(0, 0), Pools.none()
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Sought:
     `greatest`: of each target the greatest chance in all blocks, and its exponent. `masses`
     (targets, classes): zeros, to be filled with the masses of classes. `sums`: what the chance of a
     stranger is found of; with `greatest` over all blocks, else to be filled; None: these rows are
-    all.
+    all. `pools`: to be filled, of all targets; None: there are none.
     """
 
     view: View
@@ -41,6 +41,7 @@ class Sought:
     greatest: tuple[NDArray[Any], NDArray[Any]] | None = None
     masses: NDArray[np.int64] | None = None
     sums: Sums | None = None
+    pools: Pools | None = None
 
     @cached_property
     def cells(self) -> Cells | Columns:
@@ -55,6 +56,16 @@ class Sought:
         """Lay the rows out item by item, of these items at least."""
         whole = self.cells is self.view.cells
         return postings_of(self.view.held(items) if whole else self.cells.held(items))
+
+    def _pools(self, pools: Pools, targets: slice) -> Pools:
+        stop = self.start + self.cells.n_groups
+        return pools._replace(
+            place=fixed(pools.place[self.start : stop]),
+            own=fixed(pools.own[targets]),
+            chance=fixed(pools.chance[targets]),
+            power=fixed(pools.power[targets]),
+            found=pools.found[targets],
+        )
 
     def of(self, users: NDArray[np.int64], targets: slice) -> Goal:
         """Lay out whose record is right; `targets`: where these users are among all."""
@@ -84,6 +95,7 @@ class Sought:
             _NO_SUMS if self.sums is None else Sums(*(each[targets] for each in self.sums)),
             fixed(chance[targets] if len(chance) else chance),
             fixed(power[targets] if len(power) else power),
+            _NO_POOLS if self.pools is None else self._pools(self.pools, targets),
             self.start,
             mass_unit(view.cells.n_records),
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
+from starshade.attack.recall import recall_in_pools
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoring import Pricing, score_all
 from starshade.attack.scoreboard_rh.tradeoff import SLACK, TradeOff, trade_off
@@ -98,6 +99,13 @@ class ScoreboardRH(ScoreboardRHSettings, Attack[AttackResult]):
             false_match_absent=None if absent is None else share(absent),
             tradeoff=_trade_off(outcomes, self.phi),
             no_answer=float(1 - outcomes.matched.mean()),
+            recall=recall_in_pools(
+                outcomes.eccentricity[:, None],
+                outcomes.expected_top1[:, None],
+                (facts["records"],),
+                most=facts["most"],
+                seed=facts["seed"],
+            ),
             **facts,
         )
 

@@ -79,7 +79,7 @@ def count_over(
         since,
         records=shards.n_users,
         credit="linked",
-        known_released=1.0,
+        known_from="all items",
         digest=digest_of_shards(shards),
     )
     everybody_has_a_copy = len(alike["alike"]) == shards.n_users

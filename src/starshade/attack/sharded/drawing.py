@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.knowledge import Knowledge, Known
-from starshade.attack.targets import Attacked, nobody, without_a_record
+from starshade.attack.targets import Attacked, People, nobody, without_a_record
 from starshade.attack.view import rows_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.attack.scoreboard import holds
@@ -68,7 +68,7 @@ def draw_over(
     parts = [part for part in engine.run(job, store, tables) if len(part["users"])]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     ineligible = shards.n_users - able
-    told = counts, joined["held"], joined["rows"]
+    told = People.of(counts.support, counts.users), counts, joined["held"], joined["rows"]
     return AttackedShards(knowledge, known_of(joined), targets, ineligible, seed, started, *told)
 
 

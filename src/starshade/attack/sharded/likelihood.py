@@ -20,13 +20,14 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import Model
 from starshade.attack.likelihood.likelihood import Likelihood, outcomes_of
 from starshade.attack.likelihood.plain import weigh_plainly
+from starshade.attack.likelihood.pools import empty_pools, places_of
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.likelihood.sought import Sought
 from starshade.attack.sharded.drawing import AttackedShards, draw_over, known_of, tables_of
 from starshade.attack.sharded.view import view_of_shard
 from starshade.engine.job import Engine, Job, Tables
 from starshade.kernels.arrays import Array, fixed
-from starshade.kernels.attack.posterior import Goal, Sums, greatest, merge
+from starshade.kernels.attack.posterior import Goal, Pools, Sums, greatest, merge, merge_pools
 from starshade.kernels.attack.summary import mass_unit
 from starshade.ratings.shards.counts import Counts
 from starshade.ratings.shards.equal import equal_rows
@@ -59,7 +60,8 @@ def by_likelihood(
     if attack.absent:
         without = weighed.found(absent=True)
         touched += int(without["touched"].sum())
-    outcomes = outcomes_of(users, found, without, attack.sure, records, copies)
+    pooled = weighed.pools.found
+    outcomes = outcomes_of(users, found, without, attack.sure, records, copies, pooled)
     facts = drawn.facts_with(
         outcomes,
         asdict(attack) | {"spread": None},
@@ -67,7 +69,7 @@ def by_likelihood(
         since,
         records=records,
         credit="linked",
-        known_released=1.0,
+        known_from="all items",
         digest=digest_of_shards(shards),
     )
     return attack.result(outcomes, seed, facts)
@@ -85,6 +87,8 @@ class _Weighed:
         alike: Tables,
     ) -> None:
         self.shards, self.engine = shards, engine
+        place = places_of(np.ones(shards.n_users, dtype=np.int64), drawn.seed)
+        self.pools = empty_pools(place, place[drawn.known.users], shards.n_users)
         self.tables = {**tables_of(drawn.known), **alike, **tables_of_counts(drawn.counts)}
         self.settings = {
             "adversary": attack.adversary,
@@ -93,19 +97,27 @@ class _Weighed:
         }
 
     def found(self, *, absent: bool) -> Array:
-        """Weigh every row for every target."""
+        """Weigh every row for every target; where they are there, also among candidates."""
         settings, how = self.settings | {"absent": absent}, " without the target" * absent
         job = Job(f"attacking{how}", _weigh, settings, threaded=True)
-        parts, sums = [], None
-        for part in self.engine.run(job, self.shards, self.tables):
+        pools: dict[str, NDArray[Any]] = {} if absent else {"place": self.pools.place}
+        parts, pooled, sums = [], [], None
+        for part in self.engine.run(job, self.shards, {**self.tables, **pools}):
             parts.append(part["found"])
+            pooled.append(part["pooled"])
             here = _sums_in(part)
             sums = here if sums is None else Sums(*map(np.add, sums, here))
         assert sums is not None
         chance, power = greatest(parts)
         job = replace(job, name=f"weighing{how}")
         tables = {**self.tables, "chance": chance, "power": power, **_tables_of_sums(sums)}
-        return reduce(merge, (part["found"] for part in self.engine.run(job, self.shards, tables)))
+        if not absent:
+            pools["pool_chance"], pools["pool_power"] = greatest(pooled)
+        answers = list(self.engine.run(job, self.shards, {**tables, **pools}))
+        if not absent:
+            joined = reduce(merge_pools, (answer["pooled"] for answer in answers))
+            self.pools = self.pools._replace(found=joined)
+        return reduce(merge, (answer["found"] for answer in answers))
 
 
 def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tables) -> Tables:
@@ -121,6 +133,7 @@ def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tabl
         strangers=strangers,
         greatest=(tables["chance"], tables["power"]) if again else None,
         sums=_sums_in(tables) if again else nobody,
+        pools=_pools_in(tables, known.users, counted.n_users, slice(first, first + shard.n_users)),
         first=first,
         records=counted.n_users,
     )
@@ -129,7 +142,19 @@ def _weigh(shard: Ratings, first: int, settings: Mapping[str, Any], tables: Tabl
         found = model.weigh(known, sought)
     else:
         found = weigh_plainly(view, known, sought, counted)
-    return {"found": found} if again else {"found": found, **_tables_of_sums(nobody)}
+    pooled = np.empty((0, 0)) if sought.pools is None else sought.pools.found
+    both = {"found": found, "pooled": pooled}
+    return both if again else both | _tables_of_sums(nobody)
+
+
+def _pools_in(tables: Tables, users: NDArray[np.int64], records: int, rows: slice) -> Pools | None:
+    if "place" not in tables:
+        return None
+    place = tables["place"]
+    pools = empty_pools(place[rows], place[users], records)
+    if "pool_chance" not in tables:
+        return pools
+    return pools._replace(chance=tables["pool_chance"], power=tables["pool_power"])
 
 
 def _tables_of_sums(sums: Sums) -> dict[str, NDArray[Any]]:

@@ -16,6 +16,7 @@ from starshade.attack.candidates.candidates import CandidateAttack, Hunt, Result
 from starshade.attack.knowledge import Knowledge, Known
 from starshade.attack.likelihood.informed import Model, shown_of, spread_around
 from starshade.attack.likelihood.likelihood import Likelihood
+from starshade.attack.likelihood.pools import pools_of
 from starshade.attack.likelihood.result import LikelihoodResult
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -25,7 +26,10 @@ from starshade.attack.sharded.truth import rows_of_targets
 from starshade.attack.targets import warn_of_counts
 from starshade.attack.view import View, released_cells, tolerance_of, view_of
 from starshade.engine.job import Engine, Job, Tables
-from starshade.ratings.shards.kept import AnyShards
+from starshade.ratings.levels import translated
+from starshade.ratings.shards.counts import counts_of
+from starshade.ratings.shards.kept import AnyShards, KeptShards
+from starshade.ratings.shards.shards import Shards
 from starshade.release.columns import Columns
 from starshade.release.folder.digest import digest_of_shards
 from starshade.release.match.match import LinkedShard, LinkedShards, MadeShards, people_of
@@ -75,10 +79,11 @@ def by_likelihood_on_release(
 ) -> LikelihoodResult:
     """Attack a release by likelihood."""
     seen = _Seen.of(store, engine, knowledge, targets, seed)
-    drawn, view = seen.drawn, seen.view
+    store, drawn, view = seen.store, seen.drawn, seen.view
     spread = spread_over(store, engine, store.shards, cast(Columns, view.cells))
     model = Model(view, drawn.knowledge, spread, filled=True, everybody=drawn.counts)
-    outcomes, looked_at = attack.judge(model, seen.known)
+    pools = pools_of(view, seen.known.users, seed)
+    outcomes, looked_at = attack.judge(model, seen.known, pools)
     outcomes = replace(outcomes, users=drawn.known.users)
     ceiling = ceiling_over(store, engine, drawn, view.cells.first_equal)
     facts = seen.facts(outcomes, asdict(attack) | {"spread": spread}, looked_at)
@@ -103,15 +108,38 @@ def _shown(part: LinkedShard, _first: int, _settings: Mapping[str, Any], _tables
     return {"shown": shown_of(view, cast(Columns, cells))}
 
 
+def _of_released(store: LinkedShards, engine: Engine) -> LinkedShards:
+    """Narrow ratings to what was released, as `starshade.attack.view.of_released` one table."""
+    people, shards, scale = people_of(store, engine), store.shards, store.release.scale
+    kept = shards.items.indices(store.release.items)
+    kept = np.sort(kept[kept >= 0])
+    if not isinstance(shards, Shards) or (len(kept) == shards.n_items and scale == shards.scale):
+        return store
+    part = KeptShards(shards, kept, shards.scale, shards.levels, None, people.raters, 0)
+    counts = counts_of(part, engine)
+    used = np.flatnonzero(counts.levels)
+    levels, codes = shards.levels, None
+    if scale != shards.scale and scale.contains(levels[used]).all():
+        levels, codes = translated(levels, used, scale)
+    else:
+        scale = shards.scale
+    part = KeptShards(shards, kept, scale, levels, codes, people.raters, counts.n_ratings)
+    return LinkedShards(part, store.release)
+
+
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """The release beside its targets alone, who are numbered from 0 there."""
+    """The release beside its targets alone, who are numbered from 0 there.
+
+    `store`: on the released items. `digest`: of the ratings as given.
+    """
 
     store: LinkedShards
     drawn: AttackedShards
     view: View
     known: Known
     since: float
+    digest: str
 
     @classmethod
     def of(
@@ -123,15 +151,16 @@ class _Seen:
         seed: int,
     ) -> _Seen:
         """Draw the targets and what is known of them, and fetch what they rated."""
-        people_of(store, engine)
         warn_of_counts(knowledge)
+        digest, store = digest_of_shards(store.shards), _of_released(store, engine)
         cells = released_cells(store.release, store.shards.items)
         # profiles have no days
         drawn = draw_over(store, engine, replace(knowledge, dates=False), targets, seed)
         since = perf_counter()
         truth = rows_of_targets(store, engine, drawn.known.users)
         known = replace(drawn.known, users=np.arange(truth.n_users))
-        return cls(store, drawn, view_of(truth, cells, drawn.rows, "linked"), known, since)
+        view = view_of(truth, cells, drawn.rows, "linked")
+        return cls(store, drawn, view, known, since, digest)
 
     def facts(self, outcomes: Any, config: dict[str, Any], looked_at: int) -> dict[str, Any]:
         """Return the fields of a result that are found alike whatever the attack."""
@@ -142,7 +171,7 @@ class _Seen:
             self.since,
             records=self.view.cells.n_records,
             credit="linked",
-            known_released=float((self.view.item_of[self.known.items] >= 0).mean()),
-            digest=digest_of_shards(self.store.shards),
+            known_from="released items",
+            digest=self.digest,
             most=self.view.most,
         )

@@ -66,7 +66,7 @@ def by_score(
         since,
         records=shards.n_users,
         credit="linked",
-        known_released=1.0,
+        known_from="all items",
         digest=digest_of_shards(shards),
     )
     return attack.result(outcomes, facts)

@@ -45,6 +45,7 @@ from starshade.audit.dossier.remains import no_remains, remains_section
 from starshade.audit.dossier.verdict import finding_rows, question_section, verdict_section
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
+from starshade.figure import payload
 from starshade.progress import announced
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
@@ -146,6 +147,8 @@ class Dossier:
         how many have enough ratings, "" where everybody has.
     ``attack_meaning``
         What these rates mean.
+    ``recall``
+        ``{title, head, rows}``: recall at 90 % and 99 % precision, before and after, as text.
     ``tracker``
         ``{before: rate, after: rate, meaning}`` or None: people whom counting queries single out.
     ``profile_disclosure``
@@ -337,6 +340,7 @@ def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str
         "data": data,
         "attacks": attack_rows(result, release, audited.n_users),
         "attack_meaning": ATTACK_MEANING,
+        "recall": payload(result.recall),
         "tracker": tracker_row(result),
         "profile_disclosure": given_away(result.profile_disclosure),
         "models": model_rows(result),

@@ -60,7 +60,7 @@ class InShards:
         """The released items, and a look at whether the release was made of these ratings."""
         people = people_of(LinkedShards(self.ratings, self.release), self.engine)
         kept = self.ratings.items.indices(self.release.items)
-        if (kept < 0).any() or not people.raters == people.linked == self.release.n_people:
+        if (kept < 0).any() or not sum(people.raters) == people.linked == self.release.n_people:
             raise not_made_of(
                 "the receipt's users are not those who rated the released items in these ratings"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -33,9 +33,9 @@ from starshade.cli.options.shared import (
 )
 from starshade.cli.options.spelling import Whole
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import describe, describe_risk, page
+from starshade.cli.show import describe, describe_risk, page, words
 from starshade.errors import ConfigError
-from starshade.progress import note
+from starshade.progress import note, silence
 from starshade.setting import setting_of, settings_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ def rows_of(items: tuple[str, ...], among: Vocabulary, *, show_values: bool) -> 
 
 _DRAWS = replace(setting_of(RiskSettings, "draws"), name="risk_draws")
 _LISTED = "Whom to hold back"
-_OF_RELEASED = ("inference", "membership")  # know nothing of other items
 #: attacks that draw no knowledge
 _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 
@@ -195,9 +194,10 @@ def attack(
     arguments = {"targets": targets, "rng": run.seed, "original": None if table is truth else truth}
     at_risk = None if risk is None else risk.run(table, knowledge, **arguments)
     result = chosen.run(table, knowledge, **arguments)
-    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    by_score = _by_score(name, lambda attack: attack.run(table, knowledge, **arguments))
+    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None, **_keys(by_score)}
     _say_what_did_nothing(name, payload)
-    parts = [describe(result)]
+    parts = [describe(result), by_score and words(_beside(by_score))]
     if at_risk is not None and risk_list is not None:
         from starshade.attack.risk_result import save_risk_list
 
@@ -234,12 +234,41 @@ def _attack_by_shard(
             rows = rows_of(sensitive, shards.items, show_values=False)
             chosen = replace(chosen, sensitive=rows)
         read_seconds = time.perf_counter() - started
-        result = attack_shards(
-            chosen, store, knowledge, targets=targets, rng=run.seed, engine=working
+        asked: Any = {"targets": targets, "rng": run.seed, "engine": working}
+        result = attack_shards(chosen, store, knowledge, **asked)
+        by_score = _by_score(
+            chosen.name, lambda attack: attack_shards(attack, store, knowledge, **asked)
         )
-    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None}
+    payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None, **_keys(by_score)}
     _say_what_did_nothing(chosen.name, payload)
-    run.emit(payload, lambda: page(describe(result)))
+    run.emit(payload, lambda: page(describe(result), by_score and words(_beside(by_score))))
+
+
+def _by_score(name: str, run: Callable[[Any], Any]) -> Any:
+    """Return what NS's attack comes to with the same knowledge; None beside other attacks."""
+    if name != "likelihood":
+        return None
+    from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+
+    with silence():  # who is attacked was shown
+        return run(ScoreboardRH())
+
+
+def _keys(by_score: Any) -> dict[str, Any]:
+    if by_score is None:
+        return {}
+    kept = ("success", "false_match", "expected_top1", "expected_top1_interval", "recall")
+    return {"scoreboard_rh": {name: by_score.to_dict()[name] for name in kept}}
+
+
+def _beside(by_score: Any) -> str:
+    (recall,) = by_score.recall
+    return (
+        "scoreboard-rh (Narayanan & Shmatikov 2008) with the same knowledge: at eccentricity "
+        f"{by_score.config['phi']:g} the right record for {by_score.success} and a wrong one for "
+        f"{by_score.false_match}; "
+        f"recall {recall.recall_90} at 90 % precision, {recall.recall_99} at 99 %."
+    )
 
 
 def _chosen(name: str, settings: dict[str, Any], sensitive: tuple[str, ...]) -> Any:
@@ -342,17 +371,11 @@ def _release(
 
 
 def _say_what_is_known(name: str, table: Ratings | Release, items: Vocabulary) -> None:
-    """Say what may be known beyond what was released, or beyond what a release counts as known."""
+    """Say what may be known beyond what the promise of a release counts as known."""
     from starshade.release.table import Release
 
     if not isinstance(table, Release) or name in _COUNTING:
         return
-    released = table.classes.n_items
-    if len(items) > released and name not in _OF_RELEASED:
-        note(
-            f"knowledge is drawn from all {len(items):,} items, of which {released:,} are "
-            "released; --items restricts it"
-        )
     hidden = int((items.indices(table.manifest.sensitive_items) >= 0).sum())
     if hidden:
         note(

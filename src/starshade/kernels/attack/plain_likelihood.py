@@ -78,7 +78,7 @@ def _chunk(start, stop, held, weights, facts, goal, found):  # type: ignore[no-u
     for t in range(start, stop):
         _add_up(t, held, weights, facts, spare, score, found[t])
         least = -math.inf
-        if goal.own[t] >= 0:
+        if goal.own[t] >= 0 and len(goal.pools.sizes) == 0:  # in a pool all may be far behind
             least = _greatest(t, score, goal) - _NOTHING
         n = 0
         for row in range(n_rows):

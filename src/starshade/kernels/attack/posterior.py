@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from starshade.kernels.arrays import Array, Bools, Floats, Ints, inner
+from starshade.kernels.arrays import Array, Bools, Floats, Ints, fixed, inner
 from starshade.kernels.attack.agreement import Contents, Rows, Truth, agrees
 
 SAME = 1e-9  # posteriors are equal when they differ by less than this share
@@ -48,6 +48,47 @@ FOUND = np.dtype(
         ("touched", np.int64),
     ]
 )
+
+
+#: of each target and pool of candidates: greatest chance in the pool, as ``chance * 2 ** power``;
+#: records that have it, and whether the target's is one of them; all chances over the greatest, in
+#: units of `mass_unit`
+POOLED = np.dtype(
+    [
+        ("chance", np.float64),
+        ("power", np.int64),
+        ("tied", np.int64),
+        ("right", np.bool_),
+        ("mass", np.int64),
+    ]
+)
+
+
+class Pools(NamedTuple):
+    """Nested pools of candidates of each target: its record, and those next to it on a circle.
+
+    place : where the records of each row begin on a circle of all records
+    own : the same of each target's row, shape (targets,)
+    sizes : records of each pool, ascending; empty: there are no pools
+    total : records on the circle
+    chance, power : greatest chance of all blocks, shape (targets, pools); or empty
+    found : filled with POOLED, shape (targets, pools)
+    """
+
+    place: Ints
+    own: Ints
+    sizes: Ints
+    total: int
+    chance: Floats
+    power: Ints
+    found: Array
+
+    @classmethod
+    def none(cls) -> Pools:
+        """Return that there are no pools."""
+        nothing, few = fixed(np.empty(0, np.int64)), np.empty((0, 0))
+        power, found = fixed(few.astype(np.int64)), np.empty((0, 0), POOLED)
+        return cls(nothing, nothing, nothing, 1, fixed(few), power, found)
 
 
 class Sums(NamedTuple):
@@ -90,6 +131,7 @@ class Goal(NamedTuple):
     sums : over all rows, where `chance` is that of all blocks; else of nobody, to be filled; or of
         no target
     chance, power : of each target the greatest chance of all blocks, shape (targets,); or empty
+    pools : candidates among whom the target's record is weighed too, where it is known
     first : number of the first row
     unit : of masses
     """
@@ -111,6 +153,7 @@ class Goal(NamedTuple):
     sums: Sums
     chance: Floats
     power: Ints
+    pools: Pools
     first: int
     unit: float
 
@@ -122,6 +165,7 @@ def sum_up(t, listed, chance, power, stranger, goal, masses, out):  # type: igno
     stranger : chance, with its exponent; masses : scratch, of zeros, one of each class. Afterwards
     `chance` holds shares of the greatest.
     """
+    _sum_up_pools(t, listed, chance, power, goal)
     best, e = _greatest(t, listed, chance, power, goal)
     out["chance"], out["power"] = best, e
     out["top"], out["top_class"], out["right"] = -1, -1, -math.inf
@@ -204,6 +248,40 @@ def _greatest(t, listed, chance, power, goal):  # type: ignore[no-untyped-def]
 
 
 @inner
+def _sum_up_pools(t, listed, chance, power, goal):  # type: ignore[no-untyped-def]
+    """Fill the POOLED of a target; a row is in every pool from the smallest on that holds it."""
+    pools, n = goal.pools, len(goal.pools.sizes)
+    for i in range(len(listed) if n > 0 else 0):
+        for q in range(_smallest(listed[i], t, pools), n):
+            out = pools.found[t, q]
+            if len(pools.chance) > 0:
+                out["chance"], out["power"] = pools.chance[t, q], pools.power[t, q]
+            elif out["chance"] == 0.0 or (power[i], chance[i]) > (out["power"], out["chance"]):
+                out["chance"], out["power"] = chance[i], power[i]
+    for i in range(len(listed) if n > 0 else 0):
+        row = listed[i]
+        for q in range(_smallest(row, t, pools), n):
+            out = pools.found[t, q]
+            share = _times(chance[i] / out["chance"], power[i] - out["power"])
+            out["mass"] += np.int64(share * goal.unit + 0.5) * goal.sizes[row]
+            if share >= 1.0 - SAME:
+                out["tied"] += goal.sizes[row]
+                out["right"] = out["right"] or row + goal.first == goal.own[t]
+
+
+@inner
+def _smallest(row, t, pools):  # type: ignore[no-untyped-def]
+    """Return the smallest pool of a target that holds a row; their number if none does."""
+    away = pools.place[row] - pools.own[t]
+    if away < 0:
+        away += pools.total
+    q = 0
+    while q < len(pools.sizes) and pools.sizes[q] <= away:
+        q += 1
+    return q
+
+
+@inner
 def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-untyped-def]
     """Find the likeliest class; one of several rows is looked at where it comes first."""
     summed, most = len(goal.class_of) > 0, 0.0
@@ -248,7 +326,7 @@ def _sum_up_classes(t, listed, shares, goal, masses, out):  # type: ignore[no-un
 
 
 def greatest(parts: Sequence[Array]) -> tuple[Floats, Ints]:
-    """Return the greatest chance that any block found of each target, with its exponent."""
+    """Return the greatest chance that any block found, with its exponent; of FOUND or POOLED."""
     chance, power = parts[0]["chance"].copy(), parts[0]["power"].copy()
     for part in parts[1:]:
         above = (part["chance"] > 0) & (
@@ -258,6 +336,17 @@ def greatest(parts: Sequence[Array]) -> tuple[Floats, Ints]:
         )
         chance[above], power[above] = part["chance"][above], part["power"][above]
     return chance, power
+
+
+def merge_pools(one: Array, other: Array) -> Array:
+    """Join the POOLED of two blocks of rows, beside the same greatest chances."""
+    out = one.copy()
+    out["tied"] += other["tied"]
+    out["mass"] += other["mass"]
+    out["right"] |= other["right"]
+    for name in ("chance", "power"):  # a block without any row of a pool has none
+        out[name] = np.where(one["chance"] > 0, one[name], other[name])
+    return out
 
 
 def merge(one: Array, other: Array) -> Array:

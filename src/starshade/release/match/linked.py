@@ -139,12 +139,12 @@ _matched: WeakKeyDictionary[AnyShards, set[str]] = WeakKeyDictionary()
 
 
 class People(NamedTuple):
-    """How many users rated a released item, and how many have a record.
+    """How many users of each shard rated a released item, and how many of all have a record.
 
     `ends`: how many with a record come before the end of each shard.
     """
 
-    raters: int
+    raters: tuple[int, ...]
     linked: int
     ends: tuple[int, ...]
 
@@ -168,7 +168,7 @@ def people_of(store: LinkedShards, engine: Engine) -> People:
     if private is not None and private.ratings and private.ratings not in matched:
         _refuse_others(private.ratings, release, shards, raters)
         matched.add(private.ratings)
-    return People(sum(raters), linked, tuple(accumulate(int(a["linked"][0]) for a in answers)))
+    return People(raters, linked, tuple(accumulate(int(a["linked"][0]) for a in answers)))
 
 
 def _refuse_others(told: str, release: Release, shards: AnyShards, raters: tuple[int, ...]) -> None:
