@@ -25,6 +25,7 @@ from starshade.release.folder.digest import digest_of
 from starshade.stats import wilson
 
 if TYPE_CHECKING:
+    from starshade.attack.shadows.membership_result import MembershipResult
     from starshade.ratings.table import Ratings
 
 
@@ -160,15 +161,18 @@ class RiskResult(Shown):
 
 
 @typed
-def save_risk_list(result: RiskResult, ratings: Ratings, path: Where) -> int:
+def save_risk_list(result: RiskResult | MembershipResult, ratings: Ratings, path: Where) -> int:
     """Write the users to hold back: those whom some number of known cells identifies.
 
     CSV, for the owner's eyes alone (mode 0600 from the first byte on): ``user, least_known,
-    share_identified``, the least number first, then in canonical order.
+    share_identified``, the least number first, then in canonical order. Of a membership attack
+    ``user, membership, ratings``: everybody, with the share of the releases containing them in
+    which they are found at 1 % false alarms (all ratings known; empty of who is in none that
+    counts) and how many ratings they gave of the items there, the most found first.
 
     Parameters
     ----------
-    result : RiskResult
+    result : RiskResult or MembershipResult
     ratings : Ratings
         The original table that the result is about.
     path : path
@@ -191,10 +195,27 @@ def save_risk_list(result: RiskResult, ratings: Ratings, path: Where) -> int:
             "the risk list: these are not the ratings that the result is about",
             advice="Give the very table that was attacked (or that the release was made of).",
         )
+    head, columns = (_of_risk if isinstance(result, RiskResult) else _of_membership)(
+        result, ratings
+    )
+    with atomic_file(path, 0o600) as file:
+        write_table(file, Dialect(",", True), head, columns)
+    return len(columns[0])
+
+
+def _of_risk(result: RiskResult, ratings: Ratings) -> tuple[list[str], list[list[Any]]]:
     order = np.lexsort((result.users, result.least))
     listed = order[result.least[order] > 0]
     names = [ratings.users[user] for user in result.users[listed].tolist()]
-    columns = (names, result.least[listed].tolist(), result.identified[listed].tolist())
-    with atomic_file(path, 0o600) as file:
-        write_table(file, Dialect(",", True), ["user", "least_known", "share_identified"], columns)
-    return len(listed)
+    columns = [names, result.least[listed].tolist(), result.identified[listed].tolist()]
+    return ["user", "least_known", "share_identified"], columns
+
+
+def _of_membership(result: MembershipResult, _: Ratings) -> tuple[list[str], list[list[Any]]]:
+    own = result.everything.own
+    if own is None:
+        return ["user", "membership", "ratings"], [[], [], []]
+    order = np.lexsort((own.users, -np.nan_to_num(own.found, nan=-1.0)))
+    found = ["" if np.isnan(each) else each for each in own.found[order].tolist()]
+    names = [own.ids[user] for user in own.users[order].tolist()]
+    return ["user", "membership", "ratings"], [names, found, own.ratings[order].tolist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
@@ -153,8 +153,10 @@ def being_in_it(
     membership, inference, linkability, last = (
         each.message if isinstance(each, ConfigError) else each for each in found
     )
-    being = BeingInIt(membership, inference, linkability, last)
-    return replace(being, singled_out="its cells are means", ends=last) if profiles else being
+    if profiles:
+        ends = None if isinstance(last, str) else last
+        return BeingInIt(membership, inference, linkability, "its cells are means", ends)
+    return BeingInIt(membership, inference, linkability, last)
 
 
 def _items(

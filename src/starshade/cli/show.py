@@ -341,12 +341,15 @@ def _tables(result: Shown) -> list[Any]:
     return [columns(each.head, each.rows, title=each.title) for each in result.tables]
 
 
-def describe_risk(result: RiskResult, path: str, listed: int) -> Any:
-    """Show how few facts identify how many users, and where the list is."""
+def describe_risk(result: RiskResult | None, path: str, listed: int) -> Any:
+    """Show how few facts identify how many users, and where the list is; None: of membership."""
+    first = (
+        "those most often found to be in it" if result is None else "those found by fewest facts"
+    )
     return page(
-        describe(result),
+        result and describe(result),
         words(
-            f"{path}: {counted(listed, 'user')}, those found by fewest facts "
+            f"{path}: {counted(listed, 'user')}, {first} "
             "first. It names people: keep "
             "it, and the ratings, private. Without those whom you hold back the others stand in a "
             "smaller crowd, and may stand out in it: attack what is left again."

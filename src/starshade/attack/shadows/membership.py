@@ -24,6 +24,7 @@ from starshade.attack.shadows.resampled import Drawn, Ranking, drawn_again, leas
 from starshade.attack.shadows.seen import Facts, Seen
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
+from starshade.ratings.table import Ratings
 
 _KNOWN = (4, 8, 20)
 _DRAWS = 3  # of what is known of a person
@@ -131,7 +132,7 @@ class Membership:
             who = draws[0].users
             fits = np.array([each[_name(known)] for each in answers]).swapaxes(0, 1)
             entries = [scored(each, status[:, who]) for each in fits]
-            at.append(summed_up(known, entries, who, told.truth.user_support, facts["seed"]))
+            at.append(summed_up(known, entries, told.truth, who, facts["seed"]))
         return MembershipResult(
             by_known=tuple(at),
             targets=len(users),
@@ -157,14 +158,13 @@ def fit(seen: Seen, facts: Facts) -> Floats:
 def summed_up(
     known: int | None,
     draws: Sequence[Scored],
+    truth: Ratings,
     users: NDArray[np.int64],
-    activity: NDArray[np.int64],
     seed: int,
 ) -> MembershipAt:
     """Sum up the scores with so much known; None: all ratings.
 
-    `draws`: of what is known. `users` (people,): who was asked about. `activity` (n_users,): their
-    ratings on the catalogue.
+    `draws`: of what is known. `users` (people,): of the truth, who was asked about.
     """
     first = draws[0]
     members = len(np.unique(first.person[first.member]))
@@ -194,7 +194,7 @@ def summed_up(
         ),
         epsilon=least_epsilon(rankings[0], first.target) if known is None else None,
         curve=rankings[0].curve() if known is None else (),
-        own=OfPeople.of(rankings, users, activity[users]),
+        own=OfPeople.of(rankings, truth, users),
     )
 
 

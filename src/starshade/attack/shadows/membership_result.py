@@ -16,6 +16,8 @@ from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
 from starshade.figure import Figure, Rate, Table
 from starshade.plain import counted, percent
+from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary
 
 _NAMED = "the most active tenth", "the least active quarter"
 
@@ -40,25 +42,25 @@ class Alarm:
 class OfPeople:
     """How often each person is found at 1 % false alarms, in the releases that they are in.
 
-    `users` (people,): of the table of people asked about. `found` (people,): a share, NaN of who is
-    a member of none that counts. `ratings` (people,): that they gave on the catalogue.
+    `users` (people,): of those who have the `ids`. `found` (people,): a share, NaN of who is a
+    member of none that counts. `ratings` (people,): that they gave on the catalogue.
     """
 
+    ids: Vocabulary
     users: NDArray[np.int64]
     found: NDArray[np.float64]
     ratings: NDArray[np.int64]
 
     @classmethod
-    def of(
-        cls, rankings: Sequence[Ranking], users: NDArray[np.int64], ratings: NDArray[np.int64]
-    ) -> OfPeople:
-        """Count at the threshold of each ranking; `users`, `ratings`: of the people ranked."""
+    def of(cls, rankings: Sequence[Ranking], truth: Ratings, users: NDArray[np.int64]) -> OfPeople:
+        """Count at the threshold of each ranking; `users`: of the truth, the people ranked."""
         times, found = np.zeros(len(users)), np.zeros(len(users))
         for each in rankings:
             above = each.score > each.threshold(0.01)
             times += np.bincount(each.person[each.member], minlength=len(users))
             found += np.bincount(each.person[each.member & above], minlength=len(users))
-        return cls(users, found / np.where(times > 0, times, np.nan), ratings)
+        shares = found / np.where(times > 0, times, np.nan)
+        return cls(truth.users, users, shares, truth.user_support[users])
 
     @property
     def groups(self) -> dict[str, tuple[float, int]]:

@@ -116,7 +116,12 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 @public
 @grouped(
     _LISTED,
-    click.option("--risk-list", metavar="FILE", help="Write down whom few known cells identify."),
+    click.option(
+        "--risk-list",
+        metavar="FILE",
+        help="Write down whom few known cells identify; with --attack membership, how often each person is "
+        "found to be in it.",
+    ),
 )
 @partial(
     gathered,
@@ -198,11 +203,11 @@ def attack(
     payload = {**result.to_dict(), "read_seconds": read_seconds, "risk": None, **_keys(by_score)}
     _say_what_did_nothing(name, payload)
     parts = [describe(result), by_score and words(_beside(by_score))]
-    if at_risk is not None and risk_list is not None:
+    if risk_list is not None:
         from starshade.attack.risk_result import save_risk_list
 
-        payload["risk"] = at_risk.to_dict()
-        listed = save_risk_list(at_risk, truth, risk_list)
+        payload["risk"] = None if at_risk is None else at_risk.to_dict()
+        listed = save_risk_list(at_risk or result, truth, risk_list)
         parts.append(describe_risk(at_risk, risk_list, listed))
     run.emit(payload, lambda: page(*parts))
 
@@ -323,14 +328,18 @@ def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
     from starshade.attack.risk import Risk
     from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 
-    if not isinstance(chosen, ScoreboardRH):
+    found = chosen.name == "membership"
+    if not (isinstance(chosen, ScoreboardRH) or found):
         raise ConfigError(
-            f"--risk-list: is made with scoreboard-rh, and the attack is {chosen.name}",
-            advice="Leave --attack out.",
+            f"--risk-list: is made with scoreboard-rh or membership, and the attack is {chosen.name}",
+            advice="Leave --attack out, or take --attack membership.",
         )
     if not path or path.endswith(os.sep):
         raise ConfigError(f"--risk-list {path!r}: names no file", advice="Name a file to write.")
     ensure_free(path, option="--risk-list")
+    if found:
+        refuse_beside("with --attack membership", {"risk_draws"}, "It draws nothing: leave it out.")
+        return None
     return Risk(_DRAWS.checked(_DRAWS.default if draws is None else draws), attack=chosen)
 
 
