@@ -68,8 +68,8 @@ class LowRankFit:
         """
         there = ~np.isnan(shown)
         rest = np.where(there, shown - self.mean, 0.0) @ self.right.T
-        if not there.all():
-            rank = len(self.right)
+        rank = len(self.right)
+        if rank and not there.all():
             pairs = (self.right[:, None] * self.right[None]).reshape(rank * rank, -1)
             inner = (there.astype(np.float64) @ pairs.T).reshape(-1, rank, rank)
             rest = (np.linalg.pinv(inner, hermitian=True) @ rest[:, :, None])[:, :, 0]

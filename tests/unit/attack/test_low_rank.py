@@ -49,6 +49,13 @@ def test_what_has_a_low_rank_is_explained(rank: int) -> None:
     assert np.allclose(found.right @ found.right.T, np.eye(rank), atol=1e-6)
 
 
+def test_nulls_are_fitted_by_the_means_where_there_is_no_direction() -> None:
+    shown = np.where(np.eye(4) > 0, np.nan, 3.0)
+    assert np.allclose(fit_low_rank(shown).of(shown), 3.0)
+    empty = np.full((2, 1), np.nan)
+    assert fit_low_rank(empty).of(empty).shape == (2, 1)
+
+
 def test_a_fifth_direction_is_left() -> None:
     shown = exact(5)
     values = np.linalg.svd(shown - shown.mean(axis=0), compute_uv=False)
