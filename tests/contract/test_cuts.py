@@ -119,6 +119,7 @@ ELSEWHERE = {
     "audit.reproduction.pa.questions:_CELLS": "tests/unit/audit/test_pa.py",
     "release.verify.proximity:_AT_ONCE": "tests/unit/release/test_verify_record.py",
     "anonymize.interval.groups:_AT_ONCE": "tests/unit/anonymize/test_interval.py",
+    "attack.shadows.profile_predicates:_BLOCK": "tests/unit/attack/test_profile_predicates.py",
     "attack.sharded.fake_edges:_AT_ONCE": "tests/unit/attack/test_sharded_fake_edges.py",
     "attack.sparsity.nearest:_TOGETHER": "tests/unit/attack/test_sharded_sparsity.py",
     "privacy.sharded.order:_AT_ONCE": "tests/unit/privacy/test_sharded.py",

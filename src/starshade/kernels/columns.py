@@ -217,6 +217,38 @@ def _sum(begin, end, levels, indptr, items, kinds, worth, out):  # type: ignore[
                     stretch[row] += table[column[row]]
 
 
+def add_evidence(
+    cells: tuple[Floats, Floats],
+    scales: Floats,
+    facts: tuple[Ints, Ints, Floats],
+    null: float,
+    out: Floats,
+) -> None:
+    """Add up how far cells deviate towards ratings: into `out` (people, rows).
+
+    `cells` (items, rows): how far each deviates from what is expected there, NaN where it is null,
+    and what is expected; `facts`: indptr, items and ratings, person u's from indptr[u] to
+    indptr[u + 1]. A rating moves a row's cell by its own distance from what is expected, times the
+    row's scale, q; a cell that deviates by x is evidence of x·q - q²/2, a null one of `null`.
+    """
+    lanes = cut(np.diff(facts[0]) * len(scales))
+    run(lambda lane: _add_evidence(*lanes[lane], *cells, scales, *facts, null, out), len(lanes))
+
+
+@njit(cache=True, nogil=True)
+def _add_evidence(first, last, deviations, expected, scales, indptr, items, ratings, null, out):  # type: ignore[no-untyped-def]
+    for u in range(first, last):
+        for start in range(0, len(scales), _STRETCH):
+            here = slice(start, start + _STRETCH)
+            stretch, of_rows = out[u, here], scales[here]
+            for f in range(indptr[u], indptr[u + 1]):
+                x, e, rating = deviations[items[f], here], expected[items[f], here], ratings[f]
+                for row in range(len(stretch)):
+                    q = (rating - e[row]) * of_rows[row]
+                    evidence = q * (x[row] - q / 2)
+                    stretch[row] += null if np.isnan(evidence) else evidence
+
+
 def count_levels(levels: Array, sizes: Ints, counts: Ints) -> None:
     """Count records by item and level: add to `counts` (items, levels + 1), null first."""
     lanes = cut(np.full(len(levels), levels.shape[1]))

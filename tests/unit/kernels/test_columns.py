@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from starshade.kernels import columns
 from starshade.kernels.columns import (
     add_by_level,
+    add_evidence,
     count_cells,
     count_levels,
     first_equal_column,
@@ -97,6 +98,24 @@ def test_sums(levels: np.ndarray, seed: int) -> None:
     assert np.array_equal(out, pieces)
     each = worth[kinds[:, None], levels[facts]]
     assert out == pytest.approx(np.stack([each[:2].sum(0), np.zeros(n_rows), each[2:].sum(0)]))
+
+
+@given(LEVELS, st.integers(0, 2**32))
+def test_evidence(levels: np.ndarray, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    expected, scales = rng.random(levels.shape), rng.random(levels.shape[1])
+    deviations = np.where(levels > 0, rng.normal(size=levels.shape), np.nan)
+    indptr, items, ratings = np.array([0, 2, 2, 5]), rng.integers(0, len(levels), 5), rng.random(5)
+    out, pieces = np.ones((3, len(scales))), np.ones((3, len(scales)))
+    given_ = (deviations, expected), scales, (indptr, items, ratings), -11.5
+    add_evidence(*given_, out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.kernels.arrays._WORTH_IT", 1)
+        add_evidence(*given_, pieces)
+    assert np.array_equal(out, pieces)
+    q = (ratings[:, None] - expected[items]) * scales
+    each = np.where(levels[items] > 0, q * deviations[items] - q**2 / 2, -11.5)
+    assert out == pytest.approx(1 + np.stack([each[:2].sum(0), 0 * scales, each[2:].sum(0)]))
 
 
 @given(LEVELS, st.integers(0, 2**32))

@@ -1,0 +1,303 @@
+"""Singling out by profiles: predicates written from a release, counted on people in and outside.
+
+Generalized cells are conditions that a person meets or not (`starshade.attack.shadows.predicates`).
+A profile consists of means or predictions, so the predicate of its class is that a statistic of
+the class and a person's ratings exceeds a cut-off: the likelihood ratio of the class against all
+others, or, where ratings are averaged, the evidence in the profile's residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from starshade.attack.low_rank import LowRankFit, draw_profiles, fit_low_rank, shown_profiles
+from starshade.attack.shadows.seen import Facts, Seen
+from starshade.engine.job import Tables
+from starshade.errors import ConfigError
+from starshade.kernels.columns import add_evidence
+from starshade.plain import counted
+from starshade.ratings.scale import SLACK
+from starshade.release import MEANS, ProfileKind
+from starshade.release.columns import Columns
+
+Floats = NDArray[np.float64]
+Statistic = Literal["likelihood ratio", "residuals"]
+STATISTICS: tuple[Statistic, ...] = ("likelihood ratio", "residuals")
+TAUS = 1e-2, 1e-4, 1e-6, 1e-8  # a likelihood ratio exceeds people / tau
+#: cut-offs of both statistics, where ratings are averaged: 2 to 4,096, sixteen for each doubling
+CUTOFFS = tuple((2.0 ** (np.arange(16, 193) / 16)).tolist())
+HASHES = 1.0, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 7, 1 / 11
+LIGHT = 0.1  # people times weight at most, or isolating one of them is luck
+SPREAD = 0.215  # of ratings around cells, in widths of the scale: releases do not publish it
+_NULL = -11.5  # evidence of a rating whose cell is null
+_BLOCK = 2**23  # cells, and people times classes, held together
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The predicates counted on a release.
+
+    `cutoff`: of the statistic, a logarithm. `hashed`: share of the people whose hash a predicate
+    admits, 1 for a predicate without a hash.
+    """
+
+    statistic: Statistic
+    cutoff: float
+    hashed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """How many classes of releases of profiles single out one person.
+
+    Attributes
+    ----------
+    isolates, outsiders : ndarray of float64, shape (releases,)
+        Share of the classes whose predicate exactly one member, and exactly one outsider,
+        satisfies.
+    weights : ndarray of float64, shape (releases,)
+        Members times the share of outsiders who satisfy a predicate.
+    by_weight : float
+        n·w·(1 - w)^(n - 1), mean over the releases: how often exactly one of n people satisfies a
+        predicate of weight w.
+    predicates : int
+        Classes of all releases together.
+    tau : float or None
+        Of `TAUS`, one for all releases; None where ratings are averaged.
+    choices : tuple of Choice
+        Of each release, where ratings are averaged: made on the next release.
+    """
+
+    isolates: Floats
+    outsiders: Floats
+    weights: Floats
+    by_weight: float
+    predicates: int
+    tau: float | None
+    choices: tuple[Choice, ...]
+
+    @property
+    def how(self) -> str:
+        """Which predicates these are, in a sentence."""
+        if self.tau is not None:
+            return (
+                "The likelihood ratio of a class against all others exceeds the number of people "
+                f"divided by τ = {self.tau:g}."
+            )
+        residuals = sum(each.statistic == "residuals" for each in self.choices)
+        return (
+            f"In {residuals:,} of {counted(len(self.choices), 'release')} the residuals of a "
+            "profile exceed a cut-off, in the others the likelihood ratio of its class; which, the "
+            "cut-off and the share of people that a hash admits are chosen on another release."
+        )
+
+
+def count_isolated(
+    seen: Seen, facts: Facts, member: NDArray[np.bool_], profile: ProfileKind, seed: int
+) -> Tables:
+    """Count the classes of a release that single out one person, at each cut-off.
+
+    Parameters
+    ----------
+    seen : Seen
+        A release of profiles; its spread is not used.
+    facts : Facts
+        All ratings of the members, and of as many outsiders, or all where there are fewer.
+    member : ndarray of bool, shape (people,)
+        Who of them is in the release.
+    profile : {"padded", "simple", "model", "pooled"}
+        What its cells are.
+    seed : int
+        Draws the profiles that a low-rank model is fitted to, where there are very many.
+
+    Returns
+    -------
+    Tables
+        "isolated", "baseline" (statistics, cut-offs, hashes): share of the classes that exactly
+        one member, or outsider, satisfies. "weight" (statistics, cut-offs): share of the outsiders
+        who satisfy a predicate, mean over the classes. "counts": members, outsiders, classes.
+        Where ratings are averaged these are of `STATISTICS`, `CUTOFFS` and `HASHES`, otherwise of
+        the likelihood ratio and `TAUS` alone.
+
+    Raises
+    ------
+    ConfigError
+        There is one class alone, or there are no members or no outsiders.
+    """
+    members, classes = int(member.sum()), len(seen.sizes)
+    outsiders = len(member) - members
+    if not members or not outsiders:
+        lacks = "members" if outsiders else "outsiders"
+        raise ConfigError(f"singling out: a shadow release has no {lacks} to count")
+    if classes < 2:
+        raise ConfigError("singling out: a shadow release has one class, so none to compare it to")
+    hashes, cutoffs = np.ones(1), np.log(members) - np.log(TAUS)
+    statistics = [likelihood_ratios(seen, facts)]
+    if profile in MEANS:
+        hashes, cutoffs = np.array(HASHES), np.array(CUTOFFS)
+        statistics.append(residual_evidence(seen, facts, seed))
+    satisfied = np.stack([_satisfied(each, member, cutoffs, classes) for each in statistics])
+    return {
+        "isolated": _isolated(satisfied[:, 0], hashes),
+        "baseline": _isolated(satisfied[:, 1], hashes),
+        "weight": satisfied[:, 1].mean(axis=1) / outsiders,
+        "counts": np.array([members, outsiders, classes]),
+    }
+
+
+def summarize(answers: Sequence[Tables], profile: ProfileKind) -> Counted:
+    """Choose the predicates of each release, of what `count_isolated` gave of all.
+
+    Where ratings are averaged, the statistic, cut-off and hash of each release are those of the
+    greatest excess on the next (of the last: on the first) whose weight is at most `LIGHT`, the
+    lightest where none is. Otherwise one tau serves all releases: the largest at which the mean
+    weight is at most `LIGHT`, the smallest of `TAUS` where it never is.
+
+    Raises
+    ------
+    ConfigError
+        Ratings are averaged and there is one release alone, or there is no release.
+    """
+    means = profile in MEANS
+    if len(answers) < 1 + means:
+        needed = counted(1 + means, "shadow release")
+        raise ConfigError(f"singling out: {needed} needed, of {len(answers):,}")
+    isolated, baseline, weight, counts = (
+        np.stack([answer[name] for answer in answers])
+        for name in ("isolated", "baseline", "weight", "counts")
+    )
+    people = counts[:, 0]
+    weight = weight[..., None] * np.array(HASHES if means else (1.0,))
+    mass = people[:, None, None, None] * weight
+    tau = 0
+    if means:
+        excess = (isolated - baseline) / np.where(baseline < 1, 1 - baseline, np.inf)
+        chosen = np.roll([_choose(*each) for each in zip(excess, mass, strict=True)], -1, axis=0)
+    else:
+        light = np.flatnonzero(mass.mean(axis=0).ravel() <= LIGHT)
+        tau = int(light[0]) if len(light) else len(TAUS) - 1
+        chosen = np.tile([0, tau, 0], (len(answers), 1))
+    at = np.arange(len(answers)), *chosen.T
+    choices = [Choice(STATISTICS[s], CUTOFFS[t], HASHES[h]) for s, t, h in chosen if means]
+    return Counted(
+        isolates=isolated[at],
+        outsiders=baseline[at],
+        weights=mass[at],
+        by_weight=float((mass[at] * (1 - weight[at]) ** (people - 1)).mean()),
+        predicates=int(counts[:, 2].sum()),
+        tau=None if means else TAUS[tau],
+        choices=tuple(choices),
+    )
+
+
+def _choose(excess: Floats, mass: Floats) -> tuple[int, ...]:
+    """Return the place of the greatest excess among light predicates, else of the lightest."""
+    light = mass <= LIGHT
+    best = np.where(light, excess, -np.inf).argmax() if light.any() else mass.argmin()
+    return tuple(int(place) for place in np.unravel_index(best, mass.shape))
+
+
+def _satisfied(
+    statistic: Iterator[tuple[slice, slice, Floats]],
+    member: NDArray[np.bool_],
+    cutoffs: Floats,
+    classes: int,
+) -> NDArray[np.int64]:
+    """Count members, and outsiders, above each cut-off (ascending): (2, classes, cut-offs)."""
+    counts = np.zeros((2, classes, len(cutoffs) + 1), dtype=np.int64)
+    for people, some, values in statistic:
+        person, place = np.nonzero(values > cutoffs[0])
+        exceeded = np.searchsorted(cutoffs, values[person, place])
+        side = (~member[people][person]).astype(np.int64)
+        np.add.at(counts[:, some], (side, place, exceeded), 1)
+    return np.cumsum(counts[:, :, :0:-1], axis=2)[:, :, ::-1]
+
+
+def _isolated(satisfied: NDArray[np.int64], hashes: Floats) -> Floats:
+    """Return the chance, mean over classes, that one person satisfies a predicate and its hash.
+
+    `satisfied` (statistics, classes, cut-offs): of N people one is left with N·h·(1 - h)^(N - 1).
+    Shape (statistics, cut-offs, hashes).
+    """
+    others = np.maximum(satisfied - 1, 0)
+    return np.stack([(satisfied * h * (1 - h) ** others).mean(axis=1) for h in hashes], axis=-1)
+
+
+def likelihood_ratios(seen: Seen, facts: Facts) -> Iterator[tuple[slice, slice, Floats]]:
+    """Compare each class with all others, which count by their sizes: logarithms of ratios."""
+    sizes, scale = seen.sizes, seen.view.cells.symbols.scale
+    prior = np.log(sizes.sum() - sizes) - np.log(sizes)
+    for people, logs, _ in replace(seen, spread=SPREAD * scale.width).fits(facts):
+        yield people, slice(None), logs - log_sums_of_others(logs) + prior
+
+
+def log_sums_of_others(logs: Floats) -> Floats:
+    """Return for each entry the logarithm of the sum of the others of its row, as logarithms.
+
+    Without the largest entry the sum is of what is left: a difference would leave nothing of it.
+    """
+    each, best = np.arange(len(logs)), logs.argmax(axis=1)
+    top = logs[each, best]
+    odds = np.exp(logs - top[:, None])
+    odds = odds.sum(axis=1, keepdims=True) - odds
+    odds[each, best] = 1.0
+    out: Floats = np.log(odds) + top[:, None]
+    rest = logs.copy()
+    rest[each, best] = -np.inf
+    top = rest.max(axis=1)
+    out[each, best] = np.log(np.exp(rest - top[:, None]).sum(axis=1)) + top
+    return out
+
+
+def residual_evidence(seen: Seen, facts: Facts, seed: int) -> Iterator[tuple[slice, slice, Floats]]:
+    """Add up over ratings how far a class's cells deviate towards them from a low-rank model.
+
+    The logarithm of the chance of the residuals with the person in the class, less that without.
+    Yields nothing where the model explains every cell.
+    """
+    cells, place = seen.view.cells, seen.view.places(facts.items)
+    assert isinstance(cells, Columns)
+    fit = fit_low_rank(shown_profiles(cells, draw_profiles(cells, seed)))
+    if (spread := _residual_spread(cells, fit)) <= SLACK:
+        return
+    there = (place >= 0) & ~np.isnan(facts.ratings)
+    ends = np.append(0, np.cumsum(there))[facts.indptr]
+    items, ratings = place[there].astype(np.int64), facts.ratings[there]
+    for classes, shown, expected in _expected(cells, fit):
+        columns = (
+            np.ascontiguousarray((shown - expected).T) / spread,
+            np.ascontiguousarray(expected.T),
+        )
+        scales = 1 / (seen.sizes[classes] * spread)
+        step = max(1, _BLOCK // len(scales))
+        for start in range(0, len(facts), step):
+            people = slice(start, min(start + step, len(facts)))
+            out = np.zeros((people.stop - start, len(scales)))
+            some = ends[start : people.stop + 1], items, ratings
+            add_evidence(columns, scales, some, _NULL, out)
+            yield people, classes, out
+
+
+def _expected(cells: Columns, fit: LowRankFit) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Yield some classes, what they show and what the model expects there, (classes, items)."""
+    step = max(1, _BLOCK // max(1, cells.n_items))
+    for start in range(0, cells.n_groups, step):
+        classes = slice(start, min(start + step, cells.n_groups))
+        shown = shown_profiles(cells, np.arange(classes.start, classes.stop))
+        yield classes, shown, fit.of(shown)
+
+
+def _residual_spread(cells: Columns, fit: LowRankFit) -> float:
+    """Return the standard deviation of the residuals of all cells that are not null."""
+    residuals = (shown - expected for _, shown, expected in _expected(cells, fit))
+    sums = [
+        [np.nansum(each, axis=1), np.nansum(each**2, axis=1), (~np.isnan(each)).sum(axis=1)]
+        for each in residuals
+    ]
+    total, squares, count = np.concatenate(sums, axis=1).sum(axis=1)
+    return float(np.sqrt(max(0.0, squares - total**2 / max(1, count)) / max(1, count)))
