@@ -195,9 +195,10 @@ def save_risk_list(result: RiskResult | MembershipResult, ratings: Ratings, path
             "the risk list: these are not the ratings that the result is about",
             advice="Give the very table that was attacked (or that the release was made of).",
         )
-    head, columns = (_of_risk if isinstance(result, RiskResult) else _of_membership)(
-        result, ratings
-    )
+    if isinstance(result, RiskResult):
+        head, columns = _of_risk(result, ratings)
+    else:
+        head, columns = _of_membership(result)
     with atomic_file(path, 0o600) as file:
         write_table(file, Dialect(",", True), head, columns)
     return len(columns[0])
@@ -211,7 +212,7 @@ def _of_risk(result: RiskResult, ratings: Ratings) -> tuple[list[str], list[list
     return ["user", "least_known", "share_identified"], columns
 
 
-def _of_membership(result: MembershipResult, _: Ratings) -> tuple[list[str], list[list[Any]]]:
+def _of_membership(result: MembershipResult) -> tuple[list[str], list[list[Any]]]:
     own = result.everything.own
     if own is None:
         return ["user", "membership", "ratings"], [[], [], []]

@@ -140,8 +140,9 @@ def being_in_it(
         ]
         if profiles:
             attacks.append(EndsAttack(made, method))
-        else:
-            attacks.append(PredicatesAttack(promise_of(release), made, method))
+        if beside is None:
+            kind = release.manifest.profile
+            attacks.append(PredicatesAttack(promise_of(release), kind, made, method))
         if beside is None:
             assert isinstance(original, Ratings)
             request = Request(original, targets, seed, None)
@@ -150,13 +151,18 @@ def being_in_it(
             found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
         return BeingInIt.unmeasured(error.message)
-    membership, inference, linkability, last = (
-        each.message if isinstance(each, ConfigError) else each for each in found
+    by_name: dict[str, Any] = {
+        attack.name: each.message if isinstance(each, ConfigError) else each
+        for attack, each in zip(attacks, found, strict=True)
+    }
+    at_ends: tuple[int, int] | None = by_name.get("ends")
+    return BeingInIt(
+        membership=by_name["membership"],
+        inference=by_name["inference"],
+        linkability=by_name["linkability"],
+        singled_out=by_name.get("predicate", "it takes all people's ratings as one table"),
+        ends=at_ends,
     )
-    if profiles:
-        ends = None if isinstance(last, str) else last
-        return BeingInIt(membership, inference, linkability, "its cells are means", ends)
-    return BeingInIt(membership, inference, linkability, last)
 
 
 def _items(

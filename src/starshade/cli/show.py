@@ -347,7 +347,7 @@ def describe_risk(result: RiskResult | None, path: str, listed: int) -> Any:
         "those most often found to be in it" if result is None else "those found by fewest facts"
     )
     return page(
-        result and describe(result),
+        None if result is None else describe(result),
         words(
             f"{path}: {counted(listed, 'user')}, {first} "
             "first. It names people: keep "

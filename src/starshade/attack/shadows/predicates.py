@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 
 from starshade.attack.predicate.choice import distinct
 from starshade.attack.predicate.predicate import written
+from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import Half, Method
-from starshade.attack.shadows.play import Asked, ShadowAttack
+from starshade.attack.shadows.play import Asked, Game, ShadowAttack
+from starshade.attack.shadows.profile_predicates import count_isolated, summarize
 from starshade.attack.shadows.resampled import drawn_again
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.ratings.holdout import sample_users
+from starshade.release import ProfileKind
 from starshade.release.cells import Cells
 
 Floats = NDArray[np.float64]
+_MOST = 5 * 10**11  # ratings times profiles of a release; about three minutes of one processor
 
 
 @dataclass(frozen=True)
@@ -61,22 +65,34 @@ def excess_of(isolates: Floats, outsiders: Floats, seed: int) -> Rate:
 class PredicatesAttack(ShadowAttack[Any]):
     """Write predicates from each release of a half, and count who meets them, in it or not.
 
-    `promise`: what cells promise, as the release under attack says it.
+    `promise`: what generalized cells promise, as the release under attack says it. `profile`: what
+    the cells of profiles are; None: they are no means.
     """
 
     name: ClassVar[str] = "predicate"
     promise: str
+    profile: ProfileKind | None = None
     shadows: int | None = None
     method: Method | None = None
 
-    def begin(self, asked: Asked) -> Predicates:
+    def begin(self, asked: Asked) -> Game[Any]:
         """Return what asks the releases, and sums up."""
-        return Predicates(asked, self.promise)
+        if self.profile is None:
+            return Predicates(asked, self.promise)
+        return OfProfiles(asked, self.profile)
+
+
+def members_and_outsiders(told: Told, half: Half) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the members, and as many outsiders drawn by the seed, or all if they are fewer."""
+    members, outsiders = np.flatnonzero(half.members), np.flatnonzero(half.outsiders)
+    if not len(members):
+        return members, members
+    return members, sample_users(told.truth, outsiders, len(members), told.seed)
 
 
 @dataclass(frozen=True, eq=False)
 class Predicates:
-    """How many predicates exactly one member meets, and exactly one outsider."""
+    """How many predicates of generalized cells exactly one member meets, and one outsider."""
 
     asked: Asked
     promise: str
@@ -84,38 +100,76 @@ class Predicates:
     def ask(self, half: Half) -> Tables:
         """Write predicates from one release."""
         told, view = self.asked.told, half.seen.view
-        # means meet no conditions, and of what lies in shards only means are made
-        assert isinstance(view.cells, Cells)
-        users = np.flatnonzero(half.outsiders)
-        some = sample_users(told.truth, users, int(half.members.sum()), told.seed)
+        assert isinstance(view.cells, Cells)  # no means
+        _, some = members_and_outsiders(told, half)
         outsiders = told.truth.keep_users(some)
         try:
             tried = written(view, distinct(view.cells), self.promise, outsiders, seed=told.seed)
         except ConfigError as error:  # the other attacks go on
-            why = np.array([error.message])
-            return {
-                "isolates": np.empty(0),
-                "outsiders": np.empty(0),
-                "blind": np.empty(0),
-                "why": why,
-            }
+            return {"why": np.array([error.message])}
         assert tried.among is not None
         return {"isolates": tried.isolates, "outsiders": tried.among == 1, "blind": tried.blind}
 
     def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> SingledOut:
         """Sum up all releases."""
-        some = [each for each in answers if len(each["isolates"])]
-        if not some:
-            raise ConfigError(str(answers[0]["why"][0]))
+        some = _of_those_written(answers)
         isolates, outsiders, blind = (
             np.array([float(each[name].mean()) for each in some])
             for name in ("isolates", "outsiders", "blind")
         )
-        return SingledOut(
-            releases=len(some),
-            predicates=sum(len(each["isolates"]) for each in some),
-            isolates=float(isolates.mean()),
-            outsiders=float(outsiders.mean()),
-            excess=excess_of(isolates, outsiders, facts["seed"]),
-            by_weight=float(blind.mean()),
-        )
+        predicates = sum(len(each["isolates"]) for each in some)
+        return _summed(isolates, outsiders, predicates, float(blind.mean()), "", facts["seed"])
+
+
+@dataclass(frozen=True, eq=False)
+class OfProfiles:
+    """How many predicates of profiles exactly one member meets, and one outsider."""
+
+    asked: Asked
+    profile: ProfileKind
+
+    def ask(self, half: Half) -> Tables:
+        """Write predicates from one release."""
+        told = self.asked.told
+        members, outsiders = members_and_outsiders(told, half)
+        facts = told.of(np.concatenate([members, outsiders]), None)
+        looked_up = len(facts.items) * len(half.seen.sizes)
+        if looked_up > _MOST:
+            why = (
+                f"{len(members):,} people, their ratings and {len(half.seen.sizes):,} profiles are "
+                "too many to compare"
+            )
+            return {"why": np.array([why])}
+        member = np.arange(len(facts)) < len(members)
+        try:
+            return count_isolated(half.seen, facts, member, self.profile, told.seed)
+        except ConfigError as error:  # the other attacks go on
+            return {"why": np.array([error.message])}
+
+    def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> SingledOut:
+        """Sum up all releases."""
+        found = summarize(_of_those_written(answers), self.profile)
+        shares = found.isolates, found.outsiders
+        return _summed(*shares, found.predicates, found.by_weight, found.how, facts["seed"])
+
+
+def _of_those_written(answers: Sequence[Tables]) -> list[Tables]:
+    """Return the answers of releases from which predicates could be written."""
+    some = [each for each in answers if "why" not in each]
+    if not some:
+        raise ConfigError(str(answers[0]["why"][0]))
+    return some
+
+
+def _summed(
+    isolates: Floats, outsiders: Floats, predicates: int, by_weight: float, how: str, seed: int
+) -> SingledOut:
+    return SingledOut(
+        releases=len(isolates),
+        predicates=predicates,
+        isolates=float(isolates.mean()),
+        outsiders=float(outsiders.mean()),
+        excess=excess_of(isolates, outsiders, seed),
+        by_weight=by_weight,
+        how=how,
+    )

@@ -119,8 +119,8 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
     click.option(
         "--risk-list",
         metavar="FILE",
-        help="Write down whom few known cells identify; with --attack membership, how often each person is "
-        "found to be in it.",
+        help="Write down whom few known cells identify; with --attack membership, how often each "
+        "person is found to be in it.",
     ),
 )
 @partial(
@@ -331,7 +331,7 @@ def _risk(chosen: Any, path: str | None, draws: int | None) -> Any:
     found = chosen.name == "membership"
     if not (isinstance(chosen, ScoreboardRH) or found):
         raise ConfigError(
-            f"--risk-list: is made with scoreboard-rh or membership, and the attack is {chosen.name}",
+            f"--risk-list: goes with scoreboard-rh or membership, and the attack is {chosen.name}",
             advice="Leave --attack out, or take --attack membership.",
         )
     if not path or path.endswith(os.sep):
