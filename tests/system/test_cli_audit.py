@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from starshade.attack.shadows.halves import seed_of
 from starshade.audit.questions.limits import LIMITED
 from tests.system.conftest import Made, call, refused, small_csv, told
 
@@ -305,3 +306,31 @@ def test_rounds_is_an_older_name_of_shadows(made: Made, ratings_csv: Path) -> No
     result = call(*base, "--rounds=0")
     assert "--rounds is now called --shadows: releases of random halves" in result.stderr
     assert "--rounds" not in call("audit", "--help").stdout
+
+
+def test_an_audit_of_one_table_goes_on_where_it_was_stopped(
+    made: Made, ratings_csv: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    asked = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--shadows", 4)
+    asked += ("--known", 2, "--targets", 20)
+    whole = told(*asked, "--seed", 3)
+    assert not [*tmp_path.rglob("run-*")]
+    made_releases: list[int] = []
+
+    def stopping(seed: int, number: int) -> int:
+        made_releases.append(number)
+        if len(made_releases) == 4:
+            raise KeyboardInterrupt
+        return seed_of(seed, number)
+
+    monkeypatch.setattr("starshade.attack.shadows.halves.seed_of", stopping)
+    stopped = call(*asked, "--seed", 3)
+    assert stopped.exit_code == 130
+    assert "the same with --resume goes on" in stopped.stderr
+    assert "--seed" in refused(*asked, "--resume")
+    resumed = told(*asked, "--seed", 3, "--resume")
+    assert made_releases == [0, 1, 2, 3, 3, 4]
+    for name in ("questions", "checks", "findings"):
+        assert resumed[name] == whole[name]
+    assert not [*tmp_path.rglob("run-*")]

@@ -195,6 +195,7 @@ class Audit(AuditSettings):
             earlier=earlier,
             earlier_private=earlier_private,
             probe=probe,
+            engine=engine,
             seed=seed,
         )
 
@@ -208,11 +209,12 @@ class Audit(AuditSettings):
         earlier: Sequence[str | Path] = (),
         earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
+        engine: Engine | None = None,
         seed: int,
     ) -> AuditResult:
         """Do the same with a release that was read from `folder`; arguments as in `run`."""
         refuse_missing_attributes(released, ratings)
-        original = OneTable(ratings, released)
+        original = OneTable(ratings, released, engine)
         _ = original.part  # refused if the release was not made of it
         limits = limits_of(self.limit, earlier=bool(earlier))
         beside = judge_earlier(

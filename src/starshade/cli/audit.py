@@ -16,6 +16,7 @@ from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
 from starshade.cli.options.project import OfRatings
 from starshade.cli.options.shards import (
+    in_one_table,
     is_shards,
     opened,
     over_shards,
@@ -111,21 +112,25 @@ def audit(
         or "with --report" * bool(report)
         or _made_again(ratings, released, judge.shadows)
     )
-    if works_by_shard(ratings, reading, otherwise=otherwise):
+    if report is None:
         refuse_unseeded(engine, run.given_seed)
+    if works_by_shard(ratings, reading, otherwise=otherwise, resumes=report is None):
         with opened(ratings, engine) as (shards, working):
             result = judge.judge_shards(
                 shards, released, Path(release), engine=working, seed=run.seed
             )
     elif place is None:
-        result = judge.judge_release(
-            reading.read(ratings),
-            released,
-            Path(release),
-            earlier=earlier,
-            earlier_private=earlier_private,
-            seed=run.seed,
-        )
+        table = reading.read(ratings)
+        with in_one_table(release, engine) as working:
+            result = judge.judge_release(
+                table,
+                released,
+                Path(release),
+                earlier=earlier,
+                earlier_private=earlier_private,
+                engine=working,
+                seed=run.seed,
+            )
     else:
         table = reading.read(ratings)
         from starshade.audit.dossier.dossier import gather

@@ -24,11 +24,10 @@ _KEY = 32  # bytes
 SEAL = hashlib.sha256().digest_size  # bytes before what is sealed
 
 
-def user_key() -> bytes | None:
-    """Return this user's key, made at the first use; None: there is no place to keep it.
+def state_folder() -> Path | None:
+    """Return the folder of what is kept for this user alone; None: there is no place for it.
 
-    It lies in ``$XDG_STATE_HOME/starshade``, or where that is no whole path in
-    ``~/.local/state/starshade``. One that others could have read or written is replaced.
+    ``$XDG_STATE_HOME/starshade``, or where that is no whole path ``~/.local/state/starshade``.
     """
     with suppress(OSError, RuntimeError, ValueError):  # no home; or it cannot be written
         state = os.environ.get("XDG_STATE_HOME", "")
@@ -39,6 +38,18 @@ def user_key() -> bytes | None:
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return None
         folder.chmod(0o700)
+        return folder
+    return None
+
+
+def user_key() -> bytes | None:
+    """Return this user's key, made at the first use; None: there is no place to keep it.
+
+    One that others could have read or written is replaced.
+    """
+    with suppress(OSError):
+        if (folder := state_folder()) is None:
+            return None
         if (key := _own_key(folder / _FILE)) is None:
             part = folder / f"{_FILE}.{secrets.token_hex(8)}"
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:

@@ -27,6 +27,7 @@ class EngineSettings:
     )
     resume: bool = settable(
         "Go on with a run that was killed",
-        "Of a store of shards: go on with the same command that was killed or stopped.",
+        "Of a store of shards, or of an audit: go on with the same command that was killed or "
+        "stopped.",
         default=False,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from starshade.attack.knowledge import Knowledge
 from starshade.attack.targets import Attack
 from starshade.audit.measure import measure_all
 from starshade.audit.original.original import Given, Knowable
+from starshade.engine.job import Engine
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside
 from starshade.ratings.table import Ratings
@@ -29,9 +30,9 @@ from starshade.release.verify.verify import verify_folder
 class OneTable:
     """`Original` in memory, or mapped: `ratings` as they were given."""
 
-    engine: ClassVar[None] = None
     ratings: Ratings
     release: Release
+    engine: Engine | None = None
 
     @cached_property
     def _match(self) -> Match:

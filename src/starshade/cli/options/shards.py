@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from glob import has_magic
 from os.path import exists
@@ -33,16 +35,21 @@ def is_shards(source: str) -> bool:
     return (Path(source) / "shards.json").is_file()
 
 
-def works_by_shard(source: str, reading: Reading, *, otherwise: str = "") -> bool:
+def works_by_shard(
+    source: str, reading: Reading, *, otherwise: str = "", resumes: bool = False
+) -> bool:
     """Tell whether to work shard by shard: on a store of shards, of which all is taken as it is.
 
-    `otherwise`: why a store of shards is taken as one table all the same, where it is.
+    `otherwise`: why a store of shards is taken as one table all the same, where it is. `resumes`:
+    whether a run on one table can be gone on with.
     """
     is_there = is_shards(source)
     chosen = given() & {setting.name for setting in settings_of(Reading)}
     if is_there and not chosen and not otherwise and reading == Reading():
         return True
     names = {setting.name for setting in settings_of(EngineSettings)}
+    if resumes:
+        names.discard("resume")
     why = otherwise or "where options choose what is read"
     if not is_there:
         why = "on what is no store of shards"
@@ -86,6 +93,27 @@ def opened(source: str, settings: Mapping[str, Any]) -> Iterator[tuple[Shards, E
     shards = open_shards(source)
     with journal_in(shards.path, resume=resume) as journal:
         yield shards, Local(journal)
+
+
+@contextmanager
+def in_one_table(release: str, settings: Mapping[str, Any]) -> Iterator[Engine]:
+    """Work on one table; what is finished beside a release is kept in this user's own folder."""
+    from starshade.engine.journal import journal_in
+    from starshade.engine.local import Local
+    from starshade.engine.seal import state_folder
+
+    folder = state_folder()
+    if folder is None:
+        yield Local()
+        return
+    place = folder / f"run-{hashlib.sha256(os.fsencode(os.path.realpath(release))).hexdigest()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    try:
+        with journal_in(place, resume=bool(settings["resume"])) as journal:
+            yield Local(journal)
+    finally:
+        with suppress(OSError):  # what is finished is there
+            place.rmdir()
 
 
 @contextmanager
