@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,10 @@ class Command:
         How it may end.
     losers : tuple of int
         How those may end that come second; 0: they have nothing to lose.
+    inside : str
+        The folder it runs in.
+    timed : tuple of str
+        Patterns of the files it writes that say how long it took.
     """
 
     words: str
@@ -54,6 +59,8 @@ class Command:
     resumes: bool = False
     exits: tuple[int, ...] = (0,)
     losers: tuple[int, ...] = (2,)
+    inside: str = ""
+    timed: tuple[str, ...] = ()
 
 
 COMMANDS = (
@@ -76,8 +83,31 @@ COMMANDS = (
         "data synth --n-users 50 --n-items 20 --n-ratings 500 --seed 1 --out y.csv", ("y.csv",)
     ),
     Command("init r.csv --yes", ("starshade.toml",)),
-    Command("report r.csv release --private key.json --out p.html --seed 1", ("p.html",)),
+    Command(
+        "report r.csv release --private key.json --out p.html --seed 1", ("p.html",), timed=("*",)
+    ),
     Command("forget ids.txt old.json", ("old.json",), losers=(0, 2)),
+    Command("run --seed 1", ("published",), losers=(0, 2), inside="project"),
+    Command("demo --out d --seed 1", ("d",)),
+    Command(
+        "compare r.csv --methods mondrian --k 2 --targets 10 --seed 1 --out c",
+        ("c",),
+        timed=("README.md", "compare.*"),
+    ),
+    Command(
+        "reproduce kl --data few.csv --most-k 2 --draws 1 --runs 1 --seed 1 --out kl",
+        ("kl",),
+        resumes=True,
+        timed=("times*",),
+    ),
+    Command("reproduce compare made --out across", ("across",)),
+    Command("attack r.csv --risk-list few --risk-draws 1 --targets 10 --seed 1", ("few",)),
+    Command(
+        "audit r.csv release --private key.json --rounds 0 --targets 20 --known 4 --seed 1 "
+        "--report a.html",
+        ("a.html",),
+        timed=("*",),
+    ),
 )
 AUDIT = Command(
     "audit shards srel --private skey.json --seed 1 --targets 20 --rounds 1 --known 4",
@@ -85,6 +115,19 @@ AUDIT = Command(
     exits=(0, 1),
     losers=(0, 1),
 )
+
+_PROJECT = """version = 2
+[data]
+ratings = "r.csv"
+[release]
+method = "k-exchange"
+k = 5
+items = "top:8"
+[audit]
+rounds = 0
+[publish]
+to = "published"
+"""
 
 
 def make(folder: Path) -> None:
@@ -100,7 +143,12 @@ def make(folder: Path) -> None:
     (folder / "r.csv").write_text(text)
     (folder / "r.csv.gz").write_bytes(gzip.compress(text.encode()))
     (folder / "ids.txt").write_text("u1\nu2\n")
+    (folder / "few.csv").write_text("\n".join(lines[:400]))
+    (folder / "project").mkdir()
+    shutil.copy(folder / "r.csv", folder / "project")
+    (folder / "project" / "starshade.toml").write_text(_PROJECT)
     for words in (
+        "reproduce kl --data few.csv --most-k 2 --draws 1 --runs 1 --seed 1 --out made",
         "data convert r.csv --shards 2 --out shards",
         "anonymize r.csv --method k-exchange --items top:8 --k 5 --out release --private key.json",
         "anonymize shards --method predictive --k 5 --out srel --private skey.json",
@@ -139,13 +187,10 @@ def result_of(command: Command, folder: Path, said: str) -> str:
         place = folder / name
         files = sorted(place.rglob("*")) if place.is_dir() else [place]
         for file in files:
-            if file.is_file() and file.name not in (
-                *_MANIFESTS,
-                "skey",
-                "p.html",
-                "starshade.toml",
-            ):
+            timed = any(fnmatch(file.name, each) for each in (*_MANIFESTS, *command.timed))
+            if file.is_file():
                 digest.update(str(file.relative_to(folder)).encode())
+            if file.is_file() and not timed:
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
     if not command.out:
         digest.update(json.dumps(_unmeasured(json.loads(said)), sort_keys=True).encode())
@@ -166,6 +211,7 @@ def left_in(folder: Path) -> list[str]:
 
 def kill_once(command: Command, folder: Path, before: float, wanted: str) -> str:
     """Kill a command at an instant, and run it to its end; return what is wrong, or nothing."""
+    folder /= command.inside
     process = start(command.words, folder)
     time.sleep(before)
     process.send_signal(signal.SIGKILL)
@@ -201,6 +247,7 @@ def try_kills(n: int, seed: int = 1) -> tuple[Counter[str], list[Fault]]:
 
 def race_once(command: Command, folder: Path, processes: int, wanted: str) -> str:
     """Start a command several times at once; return what is wrong, or nothing."""
+    folder /= command.inside
     running = [start(command.words, folder) for _ in range(processes)]
     codes, said = [], []
     for process in running:
@@ -250,9 +297,10 @@ def _in_turn(
             if command.words not in known:
                 own = _copy(source, Path(top) / "whole")
                 began = time.perf_counter()
-                code, out, err = ended(start(command.words, own))
+                inside = own / command.inside
+                code, out, err = ended(start(command.words, inside))
                 assert code in command.exits, err
-                known[command.words] = time.perf_counter() - began, result_of(command, own, out)
+                known[command.words] = time.perf_counter() - began, result_of(command, inside, out)
                 shutil.rmtree(own)
             own = _copy(source, Path(top) / "own")
             calls[command.words[:42]] += 1
@@ -270,6 +318,6 @@ def _copy(source: Path, place: Path) -> Path:
 
 if __name__ == "__main__":
     tries = {"kills": try_kills, "races": try_races}[sys.argv[1]]
-    found = tries(int(sys.argv[2]) if sys.argv[2:] else {"kills": 156, "races": 39}[sys.argv[1]])
+    found = tries(int(sys.argv[2]) if sys.argv[2:] else {"kills": 156, "races": 60}[sys.argv[1]])
     print(table(*found))
     sys.exit(bool(found[1]))

@@ -176,11 +176,14 @@ def test_what_is_no_parts_is_left_alone(ratings_csv: Path, tmp_path: Path) -> No
     assert "damaged" in refused(*request, "--resume")
     assert (kept / "letter.txt").read_text() == "dear"
     shutil.rmtree(kept)
-    for lay in (kept.mkdir, kept.touch, lambda: kept.symlink_to(tmp_path / "nowhere")):
+    for lay in (kept.touch, lambda: kept.symlink_to(tmp_path / "nowhere")):
         lay()
         assert "no parts of a run" in refused(*request, "--resume")
         assert os.path.lexists(kept)
-        kept.rmdir() if kept.is_dir() else kept.unlink()
+        kept.unlink()
+    kept.mkdir()  # as by a run that was killed when it had removed its parts
+    told(*request, "--resume", "--seed", 1)
+    assert not kept.exists()
 
 
 @pytest.mark.usefixtures("stubbed")

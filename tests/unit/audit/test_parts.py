@@ -1,9 +1,14 @@
 """Parts of a study: measured once, kept for a run that goes on."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from starshade.audit.reproduction import parts as module
 from starshade.audit.reproduction.parts import Parts, alone, request_of
+from starshade.cli.running.studies import Asked
 from starshade.errors import ConfigError, OutputError
 
 
@@ -111,3 +116,35 @@ def test_two_runs_share_no_folder(tmp_path):
         pass
     with alone(tmp_path / "parts"):
         pass
+
+
+def asked(out: Any) -> Asked:
+    run: Any = SimpleNamespace(seed=1)
+    return Asked("kl", None, str(out), 1, False, None, run)  # type: ignore[arg-type]
+
+
+def test_a_run_that_is_second_leaves_the_parts_of_the_first(tmp_path):
+    with asked(tmp_path / "out").parts(None, {}) as parts:
+        with (
+            pytest.raises(OutputError, match="another run is at work"),
+            asked(tmp_path / "out").parts(None, {}),
+        ):
+            pass
+        assert parts.of("one", lambda: {"a": np.array(1)})["a"] == 1
+    assert not (tmp_path / "out.parts").exists()
+
+
+def test_a_run_that_is_second_begins_nothing_where_the_first_has_ended(tmp_path, monkeypatch):
+    begin = module._begin
+
+    def later(folder, request):
+        begin(folder, request)
+        (tmp_path / "out").mkdir()  # by the first, which removes its parts
+
+    monkeypatch.setattr(module, "_begin", later)
+    with (
+        pytest.raises(OutputError, match="exists already"),
+        asked(tmp_path / "out").parts(None, {}),
+    ):
+        pytest.fail("it has begun")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

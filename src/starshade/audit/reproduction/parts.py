@@ -6,16 +6,15 @@ goes on from the parts of a killed one writes what the other would have written.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,14 +22,16 @@ from numpy.typing import NDArray
 
 from starshade.checksum import parse
 from starshade.engine.seal import key_for, read_sealed, seal
-from starshade.errors import ConfigError, OutputError
-from starshade.files.side import REPRODUCTION, open_side, read_side
+from starshade.errors import ConfigError, OutputError, TakenError
+from starshade.files.side import REPRODUCTION, read_side
 from starshade.progress import note
-from starshade.ratings.places.atomic import atomic_file
+from starshade.ratings.places.atomic import atomic_file, atomic_folder
+from starshade.scratch import orphan
 
 Part: TypeAlias = Mapping[str, NDArray[Any]]
 _REQUEST, _PART, _PAGE = "request.json", ".part", ".html"
 _SECONDS = "seconds to make it"
+_ATTEMPTS = 5
 
 
 class Parts:
@@ -123,15 +124,25 @@ def _timed(make: Callable[[], Part]) -> Part:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other runs from the parts in a folder; refuse where one is at work there."""
-    with open_side(folder / _REQUEST, REPRODUCTION) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(
-                f"{folder}: another run is at work there",
-                advice="Wait until it ends, or choose another place.",
-            ) from None
+    """Lock a folder of parts for one run; OutputError where another one is at work there."""
+    with ExitStack() as held:
+        for attempt in range(_ATTEMPTS):  # another may only look whether one is at work
+            try:
+                held.enter_context(orphan(folder))
+                break
+            except (BlockingIOError, FileNotFoundError):  # or it has just ended
+                if attempt == _ATTEMPTS - 1:
+                    raise OutputError(
+                        f"{folder}: another run is at work there",
+                        advice="Wait until it ends, or choose another place.",
+                    ) from None
+                sleep(0.05)
+            except OSError as error:
+                raise OutputError(
+                    f"{folder}: cannot be used for finished parts "
+                    f"({os.strerror(error.errno or 0)})",
+                    advice="Choose another place.",
+                ) from None
         yield
 
 
@@ -150,17 +161,23 @@ def request_of(folder: Path) -> dict[str, Any] | None:
 
 
 def _begin(folder: Path, request: Mapping[str, Any]) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     asked, kept = _unnamed(request), request_of(folder)
     if kept is None:
-        with atomic_file(folder / _REQUEST, 0o600) as path:
-            path.write_text(json.dumps(asked, sort_keys=True, indent=1), encoding="utf-8")
-    elif kept != asked:
+        try:
+            with atomic_folder(folder) as made:  # never without its request
+                path = made / _REQUEST
+                path.touch(mode=0o600)
+                path.write_text(json.dumps(asked, sort_keys=True, indent=1), encoding="utf-8")
+            return
+        except TakenError:
+            if (kept := request_of(folder)) is None:
+                raise
+    if kept != asked:
         unlike = sorted(name for name in {*kept, *asked} if kept.get(name) != asked.get(name))
         raise ConfigError(
             f"{folder}: parts of another run, unlike this one in "
             + ("data" if "data" in unlike else ", ".join(unlike)),
-            advice="Give the same request again, or remove the folder to begin anew.",
+            advice="Give the same request again, or remove the folder to start again.",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,19 +71,21 @@ class Asked:
         folder = self._folder(self.out)
         kept = request_of(folder)
         if kept is None:
+            with suppress(OSError):
+                folder.rmdir()  # empty: a run was killed when it had removed its parts
             if os.path.lexists(folder):  # a link that leads nowhere too
                 raise ConfigError(
                     f"{folder}: is there, and holds no parts of a run", advice="Move it away first."
                 )
             if self.resume:
-                note(f"no finished parts in {folder}: beginning anew")
+                note(f"starting from the beginning: {folder} does not exist")
             return
         with alone(folder):
             pass
         if not self.resume:
             raise ConfigError(
                 f"{folder}: finished parts of a run that was cut short",
-                advice="Go on from them with --resume, or remove that folder to begin anew.",
+                advice="Go on from them with --resume, or remove that folder to start again.",
             )
         if self.run.given_seed is None:
             self.run.given_seed = kept.get("seed")
@@ -102,15 +104,16 @@ class Asked:
         request |= {as_option(name)[2:]: _plain(each) for name, each in settings.items()}
         folder = self._folder(self.out)
         parts = Parts(folder, request | {"version": __version__})
-        try:
-            with alone(folder):
+        with alone(folder):
+            try:
+                ensure_free(self.out)  # another run may have ended since
                 keeps(folder)
                 yield parts
                 parts.remove()
-        finally:
-            if not parts.finished:
-                parts.remove()
-                keeps(None)
+            finally:
+                if not parts.finished:
+                    parts.remove()
+                    keeps(None)
 
     def _folder(self, out: str) -> Path:
         place = ensure_free(out)
