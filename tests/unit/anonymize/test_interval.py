@@ -194,6 +194,19 @@ def test_a_found_scale_does_not_tell_a_rating_that_was_moved_away(tmp_path: Path
     assert IntervalAnonymizer(k=5, eps=1).anonymize(declared, rng=1).manifest.scale.maximum == 9
 
 
+@pytest.mark.parametrize("l", [0.0, 0.1])
+def test_no_rounding_error_shows_which_ratings_were_moved(l: float) -> None:  # noqa: E741
+    values = np.round(np.random.default_rng(3).uniform(-5, 5, 90), 2)
+    ratings = Ratings.from_arrays(
+        np.repeat(np.arange(30), 3), np.tile([0, 1, 2], 30), values, scale="-5:5"
+    )
+    _, before, after = anonymized(ratings, k=3, eps=0.7, l=l, sensitive=["2"] if l else [])
+    shown = {v for row in after for v in row if v is not None}
+    assert len(shown - {v for row in before for v in row}) > 3
+    assert all(value == round(value, 2) for value in shown)
+    assert "-0.0" not in map(str, shown)
+
+
 @pytest.mark.parametrize("maximum", [1e7, 1e8, 1e9])
 def test_large_real_scales_are_verified_by_the_same_measure(tmp_path: Path, maximum: float) -> None:
     rng = np.random.default_rng(0)

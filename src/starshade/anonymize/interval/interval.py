@@ -86,7 +86,8 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
     -----
     Intervals start at a level of the scale (on a real scale at a rating x or at x − ε) between the
     group's least rating and its greatest less ε; ties are settled by numbers drawn for
-    each record, whose places the seed and their content decide.
+    each record, whose places the seed and their content decide. On a real scale the ratings of
+    the groups are rounded to 10 decimals, so that no rounding error shows which were moved.
     """
 
     name: ClassVar[str] = "interval"

@@ -24,6 +24,8 @@ _FINE = 16  # more levels than this are joined for the search of groups, never f
 _CHUNK = 1 << 20  # cells that are worked on at once where a table of its own is not worth it
 _PER_RATING = 32  # bytes: where it goes, and its place in the released table
 _PER_RECORD = 200  # bytes: orders, groups, patterns
+_DECIMALS = 10  # of a released rating: what is behind them is rounding, far below `SLACK`
+_LARGEST = 1e5  # ratings that a float holds with so many decimals
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,15 @@ class IntervalTable:
     def clip(self, groups: Ints) -> tuple[float, Array]:
         """Clip each group as one; return the distortion, in units, and the moved cells."""
         out = np.empty_like(self.cells)
-        return float(self._clip(groups, out).sum()), out
+        cost = float(self._clip(groups, out).sum())
+        if (
+            not self.stepped
+            and max(np.nanmax(out, initial=0), -np.nanmin(out, initial=0)) < _LARGEST
+        ):
+            # x - eps as computed (-1.8600000000000003) would show which ratings were moved
+            np.round(out, _DECIMALS, out=out)
+            out += 0.0  # no -0.0
+        return cost, out
 
     def _clip(self, groups: Ints, out: Array | None) -> Floats:
         order = np.argsort(groups, kind="stable")
