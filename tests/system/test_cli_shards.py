@@ -99,7 +99,7 @@ def test_an_attack_that_is_killed_goes_on(long_file: Path, tmp_path: Path) -> No
     resumed, told = said("attack", shards, *ATTACK, "--resume")
     assert resumed == one_table
     if left[-1]:
-        assert "going on from" in told
+        assert "resuming from" in told
     assert not list(Path(shards).glob(".journal-*"))
 
 
@@ -173,7 +173,7 @@ def test_a_check_that_is_killed_goes_on(tmp_path: Path) -> None:
     resumed, told = said("check", shards, *CHECK, "--resume", code=1)
     assert resumed == one_table
     if left[-1]:
-        assert "going on from" in told
+        assert "resuming from" in told
     assert not list(Path(shards).glob(".journal-*"))
 
 

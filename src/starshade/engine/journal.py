@@ -174,10 +174,12 @@ def _take_over(place: Path, journal: Journal) -> str:
         taken, refused = taken + of_this[0], refused + of_this[1]
         with suppress(OSError):
             remove(left, handle)
-    said = f"going on from {taken:,} finished parts" if taken else "beginning anew"
-    if refused:
-        said += f"; {refused:,} that you did not write here, or that were changed, are done again"
-    return f"{said}; other settings, seeds or ratings find none" if taken else said
+    changed = f"{refused:,} finished parts were not written by you here, or were changed since"
+    if not taken:
+        why = changed if refused else "no interrupted run has left a finished part here"
+        return f"starting from the beginning: {why}"
+    said = f"resuming from {taken:,} finished parts" + f"; {changed}" * bool(refused)
+    return f"{said}; other settings, seeds or ratings find none"
 
 
 def _take_from(left: Path, journal: Journal, depth: int = 1) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 
 import numpy as np
 import pytest
@@ -277,6 +278,20 @@ def test_where_nothing_can_be_kept_the_run_is_done_all_the_same(tmp_path, monkey
     with watch(watcher):
         assert some(tmp_path, resume=False)[1] == [0, 1, 2, 3, 4]
     assert any("is not kept" in said for said in watcher.said)
+
+
+def test_a_run_that_resumes_nothing_says_why(tmp_path):
+    watcher = Notes()
+    with watch(watcher):
+        some(tmp_path, resume=True)
+        with pytest.raises(Stopped):
+            some(tmp_path, resume=False, stop=3)
+        for answer in tmp_path.glob(".journal-*/*.npz"):
+            answer.write_bytes(b"x")
+        some(tmp_path, resume=True)
+    empty, changed = (said for said in watcher.said if "beginning" in said)
+    assert empty.endswith("from the beginning: no interrupted run has left a finished part here")
+    assert re.search(r"beginning: \d finished parts were not written by you here, or", changed)
 
 
 def test_a_journal_of_nowhere_keeps_nothing():

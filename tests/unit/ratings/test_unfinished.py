@@ -19,6 +19,8 @@ from starshade.ratings.shards.unfinished import unfinished_beside
 from tests.unit.ratings.samples import listening
 from tests.unit.ratings.test_store import assert_same
 
+BEGINNING = "starting from the beginning: "
+
 
 def notes_of(
     place: Path, *, resume: bool, interrupted: bool = False, source: Any = "ratings.csv"
@@ -47,11 +49,11 @@ def place(tmp_path: Path) -> Path:
 def test_it_resumes_what_is_left_of_an_interrupted_run(place: Path) -> None:
     (kept,) = notes_of(place, resume=False, interrupted=True)
     assert kept.startswith("what is finished is kept beside")
-    assert notes_of(place, resume=True) == ["going on with what was finished"]
+    assert notes_of(place, resume=True) == ["resuming an interrupted run"]
 
 
-def test_where_nothing_is_left_it_begins_anew(place: Path) -> None:
-    assert notes_of(place, resume=True) == ["beginning anew"]
+def test_where_nothing_is_left_it_starts_from_the_beginning(place: Path) -> None:
+    assert notes_of(place, resume=True) == [BEGINNING + "no interrupted run is left here"]
     assert notes_of(place, resume=False) == []
 
 
@@ -63,7 +65,7 @@ def test_where_the_store_is_there_nothing_begins(place: Path) -> None:
 def test_without_resume_what_is_left_is_removed(place: Path) -> None:
     notes_of(place, resume=False, interrupted=True)
     assert notes_of(place, resume=False) == []
-    assert notes_of(place, resume=True) == ["beginning anew"]
+    assert notes_of(place, resume=True) == [BEGINNING + "no interrupted run is left here"]
 
 
 @pytest.mark.parametrize("source", ["not there.csv", object()])
@@ -71,7 +73,9 @@ def test_a_source_that_cannot_be_known_again_is_read_from_the_start(
     place: Path, source: Any
 ) -> None:
     notes_of(place, resume=False, interrupted=True, source=source)
-    assert notes_of(place, resume=True, source=source) == ["beginning anew"]
+    assert notes_of(place, resume=True, source=source) == [
+        BEGINNING + "what was read before is not known to be the same, as the source is no file"
+    ]
 
 
 def test_remains_without_anything_finished_are_removed(place: Path) -> None:
@@ -81,14 +85,25 @@ def test_remains_without_anything_finished_are_removed(place: Path) -> None:
     shutil.copytree(left, twin)  # killed twice, both with something finished
     without_key = left.with_name(left.name[:-1] + ("2" if left.name[-1] != "2" else "3"))
     without_key.mkdir()  # killed before its key was written
-    assert notes_of(place, resume=True) == ["going on with what was finished"]
+    assert notes_of(place, resume=True) == ["resuming an interrupted run"]
     assert list(place.parent.glob(".runs-*")) == []
+
+
+def test_a_run_that_was_interrupted_while_it_read_starts_from_the_beginning(place: Path) -> None:
+    notes_of(place, resume=False, interrupted=True)
+    (left,) = place.parent.glob(".runs-*")
+    (left / "sorted.json").unlink()
+    assert notes_of(place, resume=True) == [
+        BEGINNING + "the interrupted run had not yet read all of its input"
+    ]
 
 
 def test_another_source_takes_nothing_over(place: Path) -> None:
     notes_of(place, resume=False, interrupted=True)
     place.with_name("other.csv").write_text("user,item,rating\n1,1,2\n")
-    assert notes_of(place, resume=True, source="other.csv") == ["beginning anew"]
+    assert notes_of(place, resume=True, source="other.csv") == [
+        BEGINNING + "the interrupted run had other input or other settings"
+    ]
     assert len(list(place.parent.glob(".runs-*"))) == 1  # of the other source
     place.mkdir()
     assert notes_of(place, resume=True, source="other.csv") == []

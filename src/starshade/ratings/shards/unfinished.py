@@ -9,8 +9,8 @@
     store/          the shards that are written
     shards/         of each of them what was found in it
 
-A conversion that is killed while it reads begins anew: a source may not be one that can be gone
-on from. A folder is taken over only by the very same command, and of it only what is sealed
+A conversion that is killed while it reads starts from the beginning: not every source can be read
+from its middle. A folder is taken over only by the very same command, and of it only what is sealed
 (`starshade.engine.seal`) and still is what was written.
 """
 
@@ -50,6 +50,7 @@ from starshade.scratch import FULL, is_temporary, make_folder, orphans, own, rem
 
 _SORTED = "sorted.json"
 _LONGEST_KEY = 64
+_SOURCE = "what was read before is not known to be the same, as the source is no file"
 _PLAIN = ("on_duplicate", "said", "show_values", "item_names", "lineage")
 
 
@@ -176,9 +177,11 @@ def unfinished_beside(
     try:
         if not resume and _at_work(place.parent, prefix, folder):
             note(f"another run is writing {place} too: only the first to end will have it")
-        taken = resume and key is not None and _take_over(place.parent, prefix, folder, done)
-        if resume and (taken or not os.path.lexists(place)):
-            note("going on with what was finished" if taken else "beginning anew")
+        why = _SOURCE
+        if resume and key is not None:
+            why = _take_over(place.parent, prefix, folder, done)
+        if resume and not (why and os.path.lexists(place)):
+            note(f"starting from the beginning: {why}" if why else "resuming an interrupted run")
         (folder / "key").write_text(done.key, encoding="utf-8")
         yield Unfinished(folder, done, journal)
         remove(folder, handle)
@@ -207,7 +210,7 @@ def unfinished_beside(
             raise OutputError(
                 f"{place}: no space left ({unsaid.strerror}); what was finished is kept beside it",
                 advice=f"Free some space there, and go on with {named('resume', True)}; without it "
-                "the next run begins anew.",
+                "the next run starts from the beginning.",
             ) from error
         going_on = named("resume", True)
         note(f"what is finished is kept beside {place}: the same with {going_on} goes on")
@@ -248,20 +251,23 @@ def _key_in(left: Path) -> str | None:
     return None
 
 
-def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> bool:
+def _take_over(parent: Path, prefix: str, folder: Path, done: Done) -> str:
     """Move what the same conversion had finished into a folder; remove its other remains.
 
-    A conversion that was killed before it wrote its key had finished nothing.
+    A conversion that was killed before it wrote its key had finished nothing. Returns why nothing
+    was taken over, or nothing.
     """
-    taken = False
+    taken, why = False, "no interrupted run is left here"
     for left, handle in orphans(parent, prefix):
         with suppress(OSError):
             in_place, key = done.is_left_in(left), _key_in(left)
             if not in_place and key is not None and key != done.key:
+                why = "the interrupted run had other input or other settings"
                 continue
+            why = "the interrupted run had not yet read all of its input"
             if not taken and (in_place or (left / _SORTED).exists()):
                 for entry in left.iterdir():
                     entry.replace(folder / entry.name)
                 taken = True
             remove(left, handle)
-    return taken
+    return "" if taken else why
