@@ -23,6 +23,7 @@ from starshade.ratings.shards import runs
 from starshade.ratings.shards.convert import convert_to_shards
 from starshade.ratings.shards.kept import those_of
 from starshade.ratings.shards.manifest import MANIFEST, is_sharded
+from starshade.ratings.shards.settings import MOST
 from starshade.ratings.shards.shards import gather, open_shards, table_bytes
 from starshade.ratings.shards.write import edges_of, write_shards
 from starshade.ratings.store import open_store
@@ -144,9 +145,17 @@ def test_a_range_may_be_of_the_first_or_the_last_user_alone():
 
 def test_no_room_is_taken_for_shards_of_nobody(tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\na,1,3\nb,1,4\nb,2,5\n")
-    written = convert_to_shards(tmp_path / "r.csv", tmp_path / "s", 10**12)
+    written = convert_to_shards(tmp_path / "r.csv", tmp_path / "s", MOST)
     assert written.shards == 2
     assert_same(read_ratings(tmp_path / "s"), read_ratings(tmp_path / "r.csv"))
+
+
+@pytest.mark.parametrize("shards", [0, -1, True, "some", MOST + 1, 10**6, "9" * 5000, "²"])
+def test_a_number_of_shards_that_helps_nobody_is_refused(tmp_path, shards):
+    (tmp_path / "r.csv").write_text("user,item,rating\na,1,3\nb,1,4\nb,2,5\n")
+    with pytest.raises(ConfigError, match=r"must be auto or a whole number from 1 to 10,000"):
+        convert_to_shards(tmp_path / "r.csv", tmp_path / "s", shards)
+    assert [path.name for path in tmp_path.iterdir()] == ["r.csv"]
 
 
 def test_names_attributes_and_lineage_are_kept(tmp_path):

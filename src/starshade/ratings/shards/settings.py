@@ -32,6 +32,10 @@ class ShardSettings:
     )
 
 
+#: a partition is a folder of files, written one by one: more than these help nobody
+MOST = 10_000
+
+
 def number_of(shards: Any) -> int | Literal["auto"]:
     """Read a number of shards, or ``auto``.
 
@@ -41,10 +45,11 @@ def number_of(shards: Any) -> int | Literal["auto"]:
     text = str(shards)
     if text == "auto":
         return "auto"
-    if isinstance(shards, bool) or not (text.isascii() and text.isdigit() and int(text)):
+    digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
+    if isinstance(shards, bool) or not 0 < len(digits) <= len(str(MOST)) or int(digits) > MOST:
         raise ConfigError(
-            f"{called('shards')} {text}: must be auto or a whole number, 1 or more",
+            f"{called('shards')} {text[:20]}: must be auto or a whole number from 1 to {MOST:,}",
             advice="auto takes so many that work on one fits the memory.",
             setting="shards",
         )
-    return int(text)
+    return int(digits)
