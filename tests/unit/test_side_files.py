@@ -22,6 +22,7 @@ from starshade.files.side import (
     read_side_text,
     read_stream,
 )
+from starshade.ratings.read import read_ratings
 
 SMALL = replace(ITEM_LIST, most=4)
 
@@ -74,13 +75,23 @@ def test_a_file_is_read_up_to_the_size_of_its_kind(tmp_path: Path) -> None:
             open_side(place, kind)
 
 
-def test_a_file_that_grows_or_states_no_size_ends_at_that_size() -> None:
+def test_a_file_that_grows_ends_at_that_size() -> None:
     with pytest.raises(ConfigError, match="more; at most 4 bytes"):
         read_stream(io.BytesIO(b"12345"), SMALL, "standard input")
-    status = "/proc/self/status"  # of size 0, and not empty
-    assert os.stat(status).st_size == 0
-    with pytest.raises(ConfigError, match="more; at most 4 bytes"):
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_a_file_of_the_kernel_is_refused(tmp_path: Path) -> None:
+    status = Path("/proc/self/status")  # as /proc/kmsg, whose readers wait: a file of size 0
+    with pytest.raises(ConfigError, match="it is a file of the kernel"):
         read_side(status, SMALL)
+    (tmp_path / "link.csv").symlink_to(status)
+    with pytest.raises(InputError, match="is a file of the kernel"):
+        read_ratings(tmp_path / "link.csv")
+    with pytest.raises(InputError, match="is a file of the kernel"):
+        read_ratings(tmp_path / "link.csv", format="movielens-100k")
+    (tmp_path / "empty").touch()
+    assert read_side(tmp_path / "empty", SMALL) == b""
 
 
 def test_what_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -97,10 +97,10 @@ def open_side(path: str | Path, kind: SideFile) -> BinaryIO:
     """
     shown = _called(path, kind)
     try:
-        refuse_other(os.stat(path), shown, kind)  # a device may act when it is opened
+        _refuse_other(path, shown, kind)  # a device may act when it is opened
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
-            refuse_other(os.fstat(handle), shown, kind)
+            _refuse_other(handle, shown, kind)
             return os.fdopen(handle, "rb")
         except BaseException:
             os.close(handle)
@@ -155,31 +155,37 @@ def open_appending(path: Path) -> int:
     Nothing of it is read, so it may be of any size.
     """
     with suppress(FileNotFoundError):
-        _refuse_appending(os.stat(path))
+        _refuse_appending(path)
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
     try:
-        _refuse_appending(os.fstat(handle))
+        _refuse_appending(handle)
     except BaseException:
         os.close(handle)
         raise
     return handle
 
 
-def refuse_other(status: os.stat_result, shown: str, kind: SideFile) -> None:
+def _refuse_other(place: str | Path | int, shown: str, kind: SideFile) -> None:
     """Refuse what is no regular file, or a larger one than the kind allows."""
-    if what := irregular(status):
+    if what := irregular(place):
         raise kind.error(
             f"{shown}: {kind.unread} (it is {what}, no regular file)", advice=kind.instead
         )
-    if status.st_size > kind.most:
-        raise _too_large(shown, kind, f"{status.st_size:,} bytes")
+    if (size := os.stat(place).st_size) > kind.most:
+        raise _too_large(shown, kind, f"{size:,} bytes")
 
 
-def irregular(status: os.stat_result) -> str:
-    """Return what a place is, in words, if it is no regular file; else nothing."""
+def irregular(place: str | Path | int) -> str:
+    """Return what a path or a handle is, in words, if it is no regular file; else nothing.
+
+    Nor is a file of the kernel (as in ``/proc``): it says no size, and reading it may wait for
+    ever.
+    """
+    status = os.stat(place)
     mode = status.st_mode
     if stat.S_ISREG(mode):
-        return ""
+        virtual = not status.st_size and not os.statvfs(place).f_blocks
+        return "a file of the kernel" if virtual else ""
     kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
     return next((what for is_kind, what in kinds if is_kind(mode)), "a device")
 
@@ -196,8 +202,8 @@ def shown_path(path: object) -> str:
     return f"{text[:_LONGEST]}… ({len(text):,} characters)"
 
 
-def _refuse_appending(status: os.stat_result) -> None:
-    if what := irregular(status):
+def _refuse_appending(place: Path | int) -> None:
+    if what := irregular(place):
         raise OSError(errno.EINVAL, f"is {what}, no regular file")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from starshade.errors import ConfigError, InputError, StarshadeError
+from starshade.files.side import irregular
 from starshade.naming import called, named
 from starshade.ratings.readers.addresses.address import (
     POSTGRES,
@@ -64,7 +65,7 @@ def open_database(source: Any, query: str | None) -> SqliteSource | PostgresSour
 
 def _is_sqlite(path: Path) -> bool:
     try:
-        if not path.is_file():  # a pipe would wait
+        if irregular(path):  # reading it may wait for ever
             return False
         with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE

@@ -116,7 +116,7 @@ def refuse_special(item: Input) -> None:
     with reading(item):
         if not item.path.exists() or item.path.is_dir():
             return
-        what = irregular(item.path.stat())
+        what = irregular(item.path)
     if what:
         raise InputError(f"{item.shown}: is {what}", advice=SAVE)
 
