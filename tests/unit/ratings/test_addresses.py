@@ -154,3 +154,20 @@ def test_what_is_meant_as_an_address_shows_no_password(meant: str, shown: str) -
     assert error.value.message.startswith(f"{shown}: no ")
     assert hidden_in(f"{meant}: no such file").endswith(f"{shown}: no such file")
     assert hidden_in(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "host=db user=eve password=pa\n55",
+        "postgresql:/eve:pa\n55@db/shop",
+        "eve:pa\r\n55@db/shop",
+        "ratings.db?password=pa\n55",
+        "postgresql:/eve:pa\x0055\n55@db/shop",
+    ],
+)
+def test_a_password_with_a_line_break_is_hidden(source: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read_ratings(source)
+    assert "55" not in hidden_in(str(refused.value))
+    assert "***" in str(refused.value)

@@ -150,15 +150,22 @@ def _paths(source: str | Path) -> list[Path]:
             return [Path(source)]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{hidden_in(str(source))!r}: cannot be read: {reason}") from None
+        raise InputError(f"{_shown(source)}: cannot be read: {reason}") from None
     if not glob.has_magic(str(source)):
-        raise InputError(
-            f"{hidden_in(str(source))}: no such file or folder", advice="Check the path."
-        )
+        raise InputError(f"{_shown(source)}: no such file or folder", advice="Check the path.")
     paths = sorted(Path(path) for path in glob.glob(str(source), recursive=True))
     if not paths:
-        raise InputError(f"{hidden_in(str(source))}: no file matches", advice="Check the pattern.")
+        raise InputError(f"{_shown(source)}: no file matches", advice="Check the pattern.")
     return paths
+
+
+def _shown(source: str | Path) -> str:
+    r"""Return a path that is not there as it may be shown, on one line: it may be an address.
+
+    >>> _shown("s3:/eve:pa\n55@bucket/x")
+    's3:/***@bucket/x'
+    """
+    return hidden_in(re.sub(r"[^\S ]", lambda blank: ascii(blank[0])[1:-1], str(source)))
 
 
 def _file(item: Input, scratch: Path) -> Recognised:
