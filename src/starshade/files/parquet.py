@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 2**28
 LONGEST_TEXT = 2**20  # bytes of one text
 _USUAL = 2**8  # bytes of a text on average
+_TEXTS = ("string", "large_string", "binary", "large_binary")
 
 
 def open_texts(
@@ -47,12 +48,17 @@ def open_texts(
 def read_texts(stored: pq.ParquetFile, schema: pa.Schema, name: str, error: Any) -> pa.Table:
     """Read all that `open_texts` opened, with its texts written out."""
     table = stored.read()
+    refuse_long_texts(table, name, error)
+    return table.cast(schema)
+
+
+def refuse_long_texts(table: pa.Table, name: str, error: type[UserError]) -> None:
+    """Refuse a table with texts that `read_texts` would not read."""
     for column in table.columns:
         n, size = 0, 0
-        for texts in (each for chunk in column.chunks for each in _dictionaries(chunk)):
+        for texts in (each for chunk in column.chunks for each in _texts(chunk)):
             n, size = n + len(texts), size + _bytes_of(texts, name, error)
         _refuse_many(size, n, name, error)
-    return table.cast(schema)
 
 
 def _refuse_many(size: int, n: int, name: str, error: type[UserError]) -> None:
@@ -61,24 +67,28 @@ def _refuse_many(size: int, n: int, name: str, error: type[UserError]) -> None:
         raise error(f"{name}: {size:,} bytes of texts in a column; at most {most:,} are read")
 
 
-def _bytes_of(texts: pa.DictionaryArray, name: str, error: type[UserError]) -> int:
+def _bytes_of(texts: pa.Array, name: str, error: type[UserError]) -> int:
     """Return the bytes that texts take when they are written out."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    lengths = pc.binary_length(texts.dictionary).fill_null(0).to_numpy().astype(np.int64)
+    repeated = isinstance(texts, pa.DictionaryArray)
+    each = texts.dictionary if repeated else texts
+    lengths = pc.binary_length(each).fill_null(0).to_numpy().astype(np.int64)
     if (longest := int(lengths.max(initial=0))) > LONGEST_TEXT:
         raise error(f"{name}: a text of {longest:,} bytes; at most {LONGEST_TEXT:,} are read")
-    return int(lengths[texts.indices.drop_null().to_numpy()].sum())
+    return int((lengths[texts.indices.drop_null().to_numpy()] if repeated else lengths).sum())
 
 
-def _dictionaries(array: pa.Array) -> Iterator[pa.DictionaryArray]:
+def _texts(array: pa.Array) -> Iterator[pa.Array]:
     """Yield the texts of a column, which may lie in lists and structs."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(array.type):
+    own = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if str(own) in _TEXTS:
         yield array
     elif pa.types.is_struct(array.type):
         for i in range(array.type.num_fields):
-            yield from _dictionaries(array.field(i))
+            yield from _texts(array.field(i))
     elif pa.types.is_nested(array.type):
-        yield from _dictionaries(array.flatten())
+        yield from _texts(array.flatten())

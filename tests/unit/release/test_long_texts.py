@@ -7,6 +7,7 @@ import json
 import random
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -143,3 +144,20 @@ def test_a_store_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> 
     with pytest.raises(InputError, match=r"attributes\.parquet: a text of 1,048,577 bytes"):
         write_store(ratings, tmp_path / "store")
     assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("items", {"item_names": ("a", "x" * LONG, "c")}),
+        ("records", {"attributes": pa.table({"town": ["x" * LONG] * 5})}),
+        ("records", {"attributes": pa.table({"town": [["a"], ["x" * LONG], [], ["b"], None]})}),
+    ],
+)
+def test_a_release_that_could_not_be_read_is_not_written(
+    tmp_path: Path, file: str, changes: dict[str, object]
+) -> None:
+    release = replace(MAKERS["sets"](), **changes)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"{file}.parquet: a text of 1,048,577 bytes"):
+        release.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from starshade.errors import ConfigError, InternalError
+from starshade.errors import ConfigError, InputError, InternalError
+from starshade.files.parquet import refuse_long_texts
 from starshade.progress import task
 from starshade.ratings.places.atomic import atomic_folder, together, vacant
 from starshade.ratings.places.place import Place, Where
@@ -127,6 +128,7 @@ def _write_records(release: Release, path: Path) -> None:
             else:
                 group = release.groups[rows]
             table = _records_table(release, rows, group)
+            refuse_long_texts(table, path.name, InputError)
             writer = writer or held.enter_context(_writer(file, table.schema))
             writer.write_table(table, ROWS_PER_GROUP)
 
@@ -163,6 +165,7 @@ def _items_table(release: Release) -> pa.Table:
 def _write_table(table: pa.Table, path: Path) -> None:
     """Write Parquet whose bytes depend on the table alone."""
     table = table.replace_schema_metadata(None)
+    refuse_long_texts(table, path.name, InputError)
     # Python's file: a full disk is an OSError with its number
     with path.open("xb") as file, _writer(file, table.schema) as writer:
         writer.write_table(table, ROWS_PER_GROUP)
