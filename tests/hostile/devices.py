@@ -45,7 +45,8 @@ def put(what: str, place: Path) -> None:
 
 DEVICES = ("/dev/zero", "/dev/urandom", "/dev/full", "/dev/null")
 LINKS = ("dangling link", "link to itself")
-WHATS = ("pipe", *DEVICES, "folder", "socket", "huge file", *LINKS, "overlong name")
+KERNEL = "/proc/kmsg"  # whose readers wait
+WHATS = ("pipe", *DEVICES, KERNEL, "folder", "socket", "huge file", *LINKS, "overlong name")
 
 
 @dataclass(frozen=True)

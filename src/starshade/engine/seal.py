@@ -7,7 +7,6 @@ lies elsewhere, in a folder for this user alone. What does not fit its digest is
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import hmac
 import os
@@ -18,6 +17,8 @@ from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
+
+from starshade.files.side import open_regular
 
 _FOLDER, _FILE = "starshade", "resume.key"
 _KEY = 32  # bytes
@@ -161,11 +162,7 @@ def _digest(name: str, key: bytes) -> hmac.HMAC:
 
 def _opened(path: Path) -> BufferedReader:
     """Open a file itself, no link to one; OSError where it is something else."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(errno.EINVAL, "is no file", str(path))
-    return file
+    return os.fdopen(open_regular(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
 
 
 def _own_key(file: Path) -> bytes | None:

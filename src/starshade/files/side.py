@@ -155,10 +155,15 @@ def open_appending(path: Path) -> int:
     Nothing of it is read, so it may be of any size.
     """
     with suppress(FileNotFoundError):
-        _refuse_appending(path)
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+        _refuse_irregular(path)  # a device may act when it is opened
+    return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+
+def open_regular(path: Path, flags: int) -> int:
+    """Return a handle of a regular file; OSError where it is something else."""
+    handle = os.open(path, flags | os.O_NONBLOCK, 0o666)
     try:
-        _refuse_appending(handle)
+        _refuse_irregular(handle)
     except BaseException:
         os.close(handle)
         raise
@@ -202,7 +207,7 @@ def shown_path(path: object) -> str:
     return f"{text[:_LONGEST]}… ({len(text):,} characters)"
 
 
-def _refuse_appending(place: Path | int) -> None:
+def _refuse_irregular(place: Path | int) -> None:
     if what := irregular(place):
         raise OSError(errno.EINVAL, f"is {what}, no regular file")
 
