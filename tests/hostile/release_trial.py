@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import resource
 import shutil
-import signal
 import tempfile
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from tests.hostile.running import Fault, TooSlow
+from tests.hostile.running import Fault, TooSlow, located, within
 
 SECONDS = 20
 BYTES = 2**30  # more than are in use before
@@ -54,32 +51,23 @@ def run(cases: Iterable[Case]) -> tuple[Counter[str], list[Fault]]:
 
 def _fault_of(case: Case, place: Path) -> str:
     try:
-        with _limits():
+        with within(SECONDS), _bounded():
             return case.read(place)
     except TooSlow:
         return f"not ended after {SECONDS} s"
     except MemoryError:
         return f"more than {BYTES:,} bytes"
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {error}"
+        return located(error)
 
 
 @contextmanager
-def _limits() -> Iterator[None]:
-    """Bound time and memory of what runs inside."""
-
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise TooSlow
-
+def _bounded() -> Iterator[None]:
+    """Bound the memory of what runs inside."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    before = signal.signal(signal.SIGALRM, ring)
     in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (in_use + BYTES, hard))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -46,15 +46,14 @@ def fault_of(
     """
     before, started = _peak(), time.perf_counter()
     try:
-        with _within(seconds):
+        with within(2 * seconds):
             result = CliRunner().invoke(main, [str(arg) for arg in args], env=dict(env or {}))
     except TooSlow:
         return f"not ended after {seconds} s"
     taken, grown = time.perf_counter() - started, _peak() - before
     said = result.stdout + result.stderr
     if result.exception is not None and not isinstance(result.exception, SystemExit):
-        last = traceback.extract_tb(result.exception.__traceback__)[-1]
-        return f"{type(result.exception).__name__} at {last.filename}:{last.lineno}"
+        return located(result.exception)
     if "Traceback" in said or "internal error" in said:
         return f"an internal error: {said[-300:]}"
     if result.exit_code not in codes:
@@ -79,13 +78,21 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def located(error: BaseException) -> str:
+    """Say what an error is, and where it was raised."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {last.filename}:{last.lineno}: {error}"
+
+
 @contextmanager
-def _within(seconds: float) -> Iterator[None]:
+def within(seconds: float) -> Iterator[None]:
+    """Raise `TooSlow` in what takes longer."""
+
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooSlow
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 2 * seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
