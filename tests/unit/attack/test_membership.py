@@ -19,6 +19,7 @@ from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.likelihood.informed import spread_of
+from starshade.attack.risk_result import save_risk_list
 from starshade.attack.shadows.facts import Told, of_use
 from starshade.attack.shadows.halves import (
     Half,
@@ -571,3 +572,27 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     (found,) = play_with(stopping, True)
     assert len(made) == 20 + 3  # halves 7, 8 and 9
     assert found.by_known == whole.by_known
+
+
+def test_the_list_of_who_is_found(tmp_path: Path) -> None:
+    ratings = population(60)
+    result = MembershipAttack(shadows=6).run(ratings, targets=30, rng=1)
+    own = result.everything.own
+    assert own is not None
+    assert save_risk_list(result, ratings, tmp_path / "list.csv") == 30
+    head, *lines = (tmp_path / "list.csv").read_text().splitlines()
+    assert head == "user,membership,ratings"
+    assert (tmp_path / "list.csv").stat().st_mode & 0o777 == 0o600
+    found = dict(zip(own.users.tolist(), own.found.tolist(), strict=True))
+    before = 2.0
+    for line in lines:
+        user, share, given_ratings = line.split(",")
+        place = ratings.users.index(user)
+        assert int(given_ratings) == ratings.user_support[place]
+        value = float(share) if share else -1.0
+        expected = found[place] if not math.isnan(found[place]) else -1.0
+        assert value == pytest.approx(expected)
+        assert value <= before
+        before = value
+    with pytest.raises(ConfigError, match="not the ratings that the result is about"):
+        save_risk_list(result, population(61), tmp_path / "other.csv")
