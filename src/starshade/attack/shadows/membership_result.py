@@ -19,6 +19,7 @@ from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 
+WORST = "the worst tenth by activity"
 _NAMED = "the most active tenth", "the least active quarter"
 
 
@@ -78,7 +79,7 @@ class OfPeople:
             "the most active quarter",
         )
         out = dict(zip(names, quarters, strict=True)) | {"the most active tenth": tenths[-1]}
-        out["the worst tenth by activity"] = max(tenths, key=_mean)
+        out[WORST] = max(tenths, key=_mean)
         return {name: (_mean(found), len(found)) for name, found in out.items() if len(found)}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from starshade.attack.shadows.inference_result import InferenceResult
-from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.attack.shadows.membership_result import WORST, MembershipResult
 from starshade.audit.original.original import Knowable
 from starshade.audit.questions.attribute import FIGURES, AttributeDisclosure
 from starshade.audit.questions.limits import Limit
@@ -117,8 +117,17 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
             ("The same, with all ratings known", found.auc),
         ),
         by_itself=at.auc.high <= 0.5,
-        note=f"One in it told from one not: {at.auc} (AUC; 50% is not at all).",
+        note=f"With all ratings known {most.found}{_worst(found)}; both grow with the number of "
+        f"shadow releases ({found.shadows}). One in it told from one not: {at.auc} (AUC; 50% is "
+        "not at all).",
     )
+
+
+def _worst(found: MembershipResult) -> str:
+    """Name the share found of the tenth of people, by activity, that is found most."""
+    own = found.everything.own
+    worst = None if own is None else own.groups.get(WORST)
+    return "" if worst is None else f", {percent(worst[0])} of {WORST}"
 
 
 def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
