@@ -1,14 +1,19 @@
-"""Shadow releases: what a release says because of somebody, found by leaving them out.
+"""Shadow releases: what a release tells of people because they are in it.
 
 ::
 
-    shadows      ten folds of people; release j without fold j, its reference without j and j + 1
+    halves       releases of random halves of the people, on one catalogue
     seen         how well the rows of one of them fit what is known of people, and what they answer
-    resampled    intervals over people and rounds
-    membership   is this person in it?
-    inference    what does it tell of somebody because they are in it?
+    facts        what is known of people
+    play         attacks that ask the same releases, one after the other; what each comes to is kept
+    resampled    figures over people, or releases, with intervals
 
-The releases are made by the method that made the release under attack, at nine tenths of the
-people: what is measured is the method at that size. Who makes them is not known here: an attack is
-given the method.
+    membership   is this person in it? (lira: how the fits to all releases are compared)
+    inference    what does it tell of somebody because they are in it?
+    linkability  do two sources that know different ratings of somebody find one class?
+    predicates   does it tell a condition that exactly one of its people meets? (profile_predicates)
+    ends         are cells at an end of the scale right?
+
+The releases are made by the method that made the release under attack. Who makes them is not known
+here: an attack is given the method.
 """
