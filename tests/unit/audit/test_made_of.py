@@ -182,3 +182,13 @@ def test_a_method_that_takes_one_table_is_measured_on_any_store(tmp_path: Path, 
     assert release.private.partitions == (60,)
     found = being_in_it(release, whole, shadows=3, known=2, seed=1)
     assert isinstance(found.membership, MembershipResult)
+
+
+def test_a_release_that_keeps_groups_of_an_earlier_one_is_not_made_again() -> None:
+    method = KLikeness(k=3)
+    first = method.anonymize(RATINGS, rng=1)
+    second = method.anonymize(RATINGS, rng=2, after=first)
+    found = being_in_it(second, RATINGS, shadows=1, known=2, seed=1)
+    assert isinstance(found.membership, str)
+    assert "keeps the groups of an earlier one" in found.membership
+    assert found == BeingInIt.unmeasured(found.membership)
