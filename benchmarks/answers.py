@@ -1,7 +1,8 @@
 """What an audit answers to its three questions, for each method with the same k.
 
-Each release is made and audited by the commands that anyone would use, one after the other; the
-table is Markdown, in percent, the strongest of what was tried:
+Each release is made, audited and attacked by the commands that anyone would use, one after the
+other. Two Markdown tables, in percent: the strongest of what was tried, and what being in a release
+tells, also of larger k and of fewer items:
 
     python benchmarks/answers.py ml-100k/u.data
     python benchmarks/answers.py ml-100k/u.data --methods k-likeness interval --k 10
@@ -34,17 +35,42 @@ METHODS: dict[str, tuple[str, ...]] = {
         for profile in ("simple", "padded", "model", "pooled")
     },
 }
-HEAD = (
+#: further rows of the second table
+OTHERS: dict[str, tuple[str, ...]] = {
+    "predictive, pooled, k = 11": (*METHODS["predictive, pooled"], "--k", "11"),
+    "predictive, pooled, k = 20": (*METHODS["predictive, pooled"], "--k", "20"),
+    "predictive, pooled, item support 10%": (
+        *METHODS["predictive, pooled"],
+        "--item-support",
+        "10%",
+    ),
+}
+ANSWERS = (
     "method",
     "record",
-    "conditions (blind)",
-    "class (ceiling)",
-    "halves (outsiders)",
-    "in it or not: 8 known, all",
+    "conditions, excess (members, outsiders)",
+    "class (upper bound)",
+    "halves, excess (members, outsiders)",
+    "found at 1 %: 8 known, all",
+    "AUC: 8 known, all",
     "points gained",
+    "rating shown",
     "singled out?",
     "linked?",
     "inferred?",
+)
+BEING_IN_IT = (
+    "release",
+    "items",
+    "ratings kept",
+    "AUC, 8 known",
+    "all",
+    "found at 1 %, 8 known",
+    "all",
+    "least ε",
+    "points gained",
+    "halves, excess",
+    "conditions, excess",
 )
 
 
@@ -57,66 +83,128 @@ def starshade(*words: str) -> str:
     return done.stdout
 
 
-def audited(ratings: str, method: tuple[str, ...], k: int, seed: int, place: Path) -> Any:
-    """Make a release and return its audit."""
+def measured(
+    ratings: str, method: tuple[str, ...], k: int, seed: int, place: Path
+) -> dict[str, Any]:
+    """Make a release; return its audit and the attack on membership."""
     release, receipt = str(place / "release"), str(place / "receipt.json")
-    seeded = ("--seed", str(seed))
-    made = ("--method", *method, "--k", str(k), "--out", release, "--private", receipt)
-    starshade("anonymize", ratings, *made, *seeded, "--json")
-    return json.loads(starshade("audit", ratings, release, "--private", receipt, *seeded, "--json"))
+    seeded = ("--private", receipt, "--seed", str(seed), "--json")
+    made = ("--k", str(k), "--method", *method, "--out", release)
+    starshade("anonymize", ratings, *made, *seeded)
+    attack = ("attack", release, "--original", ratings, "--attack", "membership")
+    return {
+        "audit": json.loads(starshade("audit", ratings, release, *seeded)),
+        "membership": json.loads(starshade(*attack, *seeded)),
+    }
 
 
-def cells(audit: dict[str, Any]) -> list[str]:
-    """Return a row of the table."""
-    found = {each["name"]: each for q in audit["questions"] for each in q["measured"]}
-    aucs = [percent(rate) for rate in found["membership"]["beside"].values()]
-    gained = found["inference"]["rate"]
+def by_name(audit: dict[str, Any]) -> dict[str, Any]:
+    """Return what was measured for all questions, by its name."""
+    return {each["name"]: each for q in audit["questions"] for each in q["measured"]}
+
+
+def answers(found: dict[str, Any]) -> list[str]:
+    """Return a row of the first table."""
+    rates, at = by_name(found["audit"]), by_known(found["membership"])
     return [
-        percent(found["record"]["rate"]),
-        beside(found["predicate"], {"rate": found["predicate"]["guessing"]}),
-        beside(found["class"], *found["class"]["beside"].values()),
-        beside(found["halves"], *found["halves"]["beside"].values()),
-        ", ".join(aucs) or "not measured",
-        "not measured" if gained is None else points(gained),
-        *(question["answer"] for question in audit["questions"]),
+        percent(rates["record"]["rate"]),
+        beside(rates["predicate"]),
+        beside(rates["class"]),
+        beside(rates["halves"]),
+        ", ".join(percent(one_percent(at[known])["found"]) for known in (8, None)),
+        ", ".join(percent(at[known]["auc"]) for known in (8, None)),
+        points(rates["inference"]["rate"]),
+        shown(found["audit"], rates),
+        *(question["answer"] for question in found["audit"]["questions"]),
     ]
+
+
+def shown(audit: dict[str, Any], rates: dict[str, Any]) -> str:
+    """Return how many people a rating is shown of, or is certain of averaged profiles."""
+    if "disclosed" in rates:
+        return percent(rates["disclosed"]["rate"])
+    share = audit["profile_disclosure"]["attribute"]["attribute_disclosure"]
+    return percent(None if share is None else {"rate": share})
+
+
+def being_in_it(found: dict[str, Any]) -> list[str]:
+    """Return a row of the second table."""
+    audit, at = found["audit"], by_known(found["membership"])
+    rates, alarms = by_name(audit), [one_percent(at[known]) for known in (8, None)]
+    epsilon = at[None]["epsilon"]
+    return [
+        f"{audit['items']:,}",
+        percent({"rate": 1 - audit["utility"]["gone_left_out"]}),
+        *(ends(at[known]["auc"]) for known in (8, None)),
+        *(ends(each["found"]) + " (rough)" * each["rough"] for each in alarms),
+        "not measured" if epsilon is None else f"{epsilon:.2f}",
+        points(rates["inference"]["rate"]),
+        ends(rates["halves"]["rate"]),
+        ends(rates["predicate"]["rate"]),
+    ]
+
+
+def by_known(membership: dict[str, Any]) -> dict[int | None, dict[str, Any]]:
+    return {each["known"]: each for each in membership["by_known"]}
+
+
+def one_percent(at: dict[str, Any]) -> dict[str, Any]:
+    """Return what is found at 1 % false alarms."""
+    nothing = {"found": None, "rough": False}
+    return next((each for each in at["found"] if each["alarms"] == 0.01), nothing)
 
 
 def percent(rate: dict[str, float] | None) -> str:
     return "not measured" if rate is None else f"{100 * rate['rate']:.1f}"
 
 
-def points(rate: dict[str, float]) -> str:
-    return "{rate:+.0f} [{low:+.0f}, {high:+.0f}]".format(**{k: 100 * v for k, v in rate.items()})
+def ends(rate: dict[str, float] | None) -> str:
+    """Return a rate with its interval."""
+    form = "{rate:.1f} [{low:.1f}, {high:.1f}]"
+    return percent(rate) if rate is None else form.format(**_hundredfold(rate))
 
 
-def beside(found: dict[str, Any], *others: dict[str, float]) -> str:
+def points(rate: dict[str, float] | None) -> str:
+    form = "{rate:+.1f} [{low:+.1f}, {high:+.1f}]"
+    return percent(rate) if rate is None else form.format(**_hundredfold(rate))
+
+
+def _hundredfold(rate: dict[str, float]) -> dict[str, float]:
+    return {name: 100 * value for name, value in rate.items()}
+
+
+def beside(found: dict[str, Any]) -> str:
     """Return a rate, and in parentheses what it must be seen beside."""
-    some = f" ({', '.join(map(percent, others))})" if found["rate"] and others else ""
-    return percent(found["rate"]) + some
+    others = ", ".join(map(percent, found["beside"].values()))
+    return percent(found["rate"]) + (f" ({others})" if found["rate"] and others else "")
 
 
 def main() -> None:
-    """Print a table, a row for each method."""
+    """Print two tables, a row for each method."""
     parser = Options(__doc__)
     parser.add_ratings()
+    every = METHODS | OTHERS
     parser.add_argument(
-        "--methods", nargs="+", choices=METHODS, default=list(METHODS), smoke=["k-likeness"]
+        "--methods", nargs="+", choices=every, default=list(every), smoke=["k-likeness"]
     )
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="write the questions of all methods here")
-    asked = parser.parse_args()
-    ratings, kept = str(named(asked.ratings)), {}
-    print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|", flush=True)
-    for name in asked.methods:
+    parser.add_argument("--json", type=Path, help="write what was measured of all methods here")
+    options = parser.parse_args()
+    ratings, kept = str(named(options.ratings)), {}
+    for name in options.methods:
         with tempfile.TemporaryDirectory() as folder:
-            audit = audited(ratings, METHODS[name], asked.k, asked.seed, Path(folder))
-        print(f"| {name} | {' | '.join(cells(audit))} |", flush=True)
-        kept[name] = {"pass": audit["pass"], "questions": audit["questions"]}
-        kept[name]["seconds"] = audit["seconds"]
-        if asked.json:
-            asked.json.write_text(json.dumps(kept, indent=1))
+            kept[name] = measured(ratings, every[name], options.k, options.seed, Path(folder))
+        if options.json:
+            options.json.write_text(json.dumps(kept, indent=1))
+    print_table(ANSWERS, {name: answers(kept[name]) for name in kept if name in METHODS})
+    print_table(BEING_IN_IT, {name: being_in_it(kept[name]) for name in kept})
+
+
+def print_table(head: tuple[str, ...], rows: dict[str, list[str]]) -> None:
+    print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
+    for name, cells in rows.items():
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
