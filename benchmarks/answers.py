@@ -17,6 +17,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,13 @@ OTHERS: dict[str, tuple[str, ...]] = {
 ANSWERS = (
     "method",
     "record",
-    "conditions, excess (members, outsiders)",
+    "conditions, excess",
     "class (upper bound)",
     "halves, excess (members, outsiders)",
-    "found at 1 %: 8 known, all",
+    "TPR at 1 %: 8 known, all",
     "AUC: 8 known, all",
     "points gained",
-    "rating shown",
+    "rating certain",
     "singled out?",
     "linked?",
     "inferred?",
@@ -65,7 +66,7 @@ BEING_IN_IT = (
     "ratings kept",
     "AUC, 8 known",
     "all",
-    "found at 1 %, 8 known",
+    "TPR at 1 %, 8 known",
     "all",
     "least ε",
     "points gained",
@@ -111,32 +112,23 @@ def answers(found: dict[str, Any]) -> list[str]:
         beside(rates["predicate"]),
         beside(rates["class"]),
         beside(rates["halves"]),
-        ", ".join(percent(one_percent(at[known])["found"]) for known in (8, None)),
+        ", ".join(tpr(at[known], percent) for known in (8, None)),
         ", ".join(percent(at[known]["auc"]) for known in (8, None)),
         points(rates["inference"]["rate"]),
-        shown(found["audit"], rates),
+        percent(rates["disclosed"]["rate"]),
         *(question["answer"] for question in found["audit"]["questions"]),
     ]
-
-
-def shown(audit: dict[str, Any], rates: dict[str, Any]) -> str:
-    """Return how many people a rating is shown of, or is certain of averaged profiles."""
-    if "disclosed" in rates:
-        return percent(rates["disclosed"]["rate"])
-    share = audit["profile_disclosure"]["attribute"]["attribute_disclosure"]
-    return percent(None if share is None else {"rate": share})
 
 
 def being_in_it(found: dict[str, Any]) -> list[str]:
     """Return a row of the second table."""
     audit, at = found["audit"], by_known(found["membership"])
-    rates, alarms = by_name(audit), [one_percent(at[known]) for known in (8, None)]
-    epsilon = at[None]["epsilon"]
+    rates, epsilon = by_name(audit), at[None]["epsilon"]
     return [
         f"{audit['items']:,}",
         percent({"rate": 1 - audit["utility"]["gone_left_out"]}),
         *(ends(at[known]["auc"]) for known in (8, None)),
-        *(ends(each["found"]) + " (rough)" * each["rough"] for each in alarms),
+        *(tpr(at[known], ends) for known in (8, None)),
         "not measured" if epsilon is None else f"{epsilon:.2f}",
         points(rates["inference"]["rate"]),
         ends(rates["halves"]["rate"]),
@@ -148,10 +140,12 @@ def by_known(membership: dict[str, Any]) -> dict[int | None, dict[str, Any]]:
     return {each["known"]: each for each in membership["by_known"]}
 
 
-def one_percent(at: dict[str, Any]) -> dict[str, Any]:
-    """Return what is found at 1 % false alarms."""
-    nothing = {"found": None, "rough": False}
-    return next((each for each in at["found"] if each["alarms"] == 0.01), nothing)
+def tpr(at: dict[str, Any], written: Callable[[Any], str]) -> str:
+    """Return the share of members recognised at 1 % false alarms, and whether it is rough."""
+    for each in at["found"]:
+        if each["alarms"] == 0.01:
+            return f"{written(each['found'])}{' (rough)' * each['rough']}"
+    return written(None)
 
 
 def percent(rate: dict[str, float] | None) -> str:

@@ -6,7 +6,7 @@ that it held. The steps are made in a scratch folder that is removed at the end:
 
     python benchmarks/netflix_story.py                    # 480,189 x 17,770, about 100 million
     python benchmarks/netflix_story.py --users 60000 --items 4000 --ratings 6000000
-    python benchmarks/netflix_story.py --steps draw release audit --rounds 0
+    python benchmarks/netflix_story.py --steps draw release audit --shadows 0
     python benchmarks/netflix_story.py --shards auto --steps draw convert release audit
     python benchmarks/netflix_story.py --keep FOLDER      # what is there already is not made again
 
@@ -41,7 +41,7 @@ def steps_of(options: Namespace) -> dict[str, Step]:
     size = ["--n-users", options.users, "--n-items", options.items, "--n-ratings", options.ratings]
     whole = ["nf", "release", "--private", "receipt"]
     seed, targets = ["--seed", options.seed], ["--targets", options.targets]
-    told = [*targets, "--rounds", options.rounds, *seed]
+    told = [*targets, "--shadows", options.shadows, *seed]
     drawn = ["data", "synth", "--like", "netflix", *size, "--out", "drawn.parquet", *seed]
     release = ["anonymize", "nf", "--method", "predictive", "--profile", "pooled", *seed]
     known = ["--known", 8, *targets, *seed]
@@ -89,7 +89,7 @@ def main() -> None:
     options.add_argument("--ratings", type=int, default=100_480_507, smoke=5_000)
     options.add_argument("--k", type=int, default=5)
     options.add_argument("--targets", type=int, default=1000, smoke=20)
-    options.add_argument("--rounds", type=int, default=3, smoke=0)
+    options.add_argument("--shadows", type=int, default=4, smoke=0)
     options.add_argument("--memory", default="8G")
     options.add_argument("--shards", help="how many, or auto; left out: one table")
     options.add_argument("--seed", type=int, default=1)

@@ -147,7 +147,7 @@ def _each(results: list[Any], figure: str) -> str:
     return " ".join(f"{getattr(each, figure).rate:.1%}" for each in results)
 
 
-def profiles(k: int, tables: list[Any], rounds: int) -> None:
+def profiles(k: int, tables: list[Any], shadows: int) -> None:
     """Print what the profiles of two years tell together, beside what the second year's do."""
     before, after = tables[:2]
     refuse = predictive.refuse_leavers
@@ -161,7 +161,7 @@ def profiles(k: int, tables: list[Any], rounds: int) -> None:
             found = ss.Likelihood().run(release, known, original=after, rng=0).class_found
             rated = ss.PaddingAttack().run(release, original=after, rng=0).auc_within_items
             again = Again(method, before, after, years == "both")
-            inside = ss.MembershipAttack(rounds=rounds, method=again).run(
+            inside = ss.MembershipAttack(shadows=shadows, method=again).run(
                 release, known, original=after, rng=0
             )
             by_eight = next(each.auc for each in inside.by_known if each.known == 8)
@@ -269,11 +269,11 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--attack", action="store_true", smoke=True)
     parser.add_argument("--profiles", action="store_true", smoke=True)
-    parser.add_argument("--rounds", type=int, default=3, smoke=1, help="of --profiles")
+    parser.add_argument("--shadows", type=int, default=16, smoke=1, help="of --profiles")
     asked = parser.parse_args()
     tables = list(snapshots(asked.years, asked.users, 0))
     if asked.profiles:
-        profiles(asked.k, tables, asked.rounds)
+        profiles(asked.k, tables, asked.shadows)
         if not asked.smoke:
             return
     for name in asked.methods:

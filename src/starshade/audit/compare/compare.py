@@ -111,8 +111,8 @@ def compare(
     targets : int
         Users attacked at most, a seeded sample.
     shadows : int
-        Of making each release again without a tenth of the people, which tells whether two halves
-        of a person lead to one class and what is told because somebody is in it. 0: neither.
+        Shadow releases, of random halves of the people, that each release is compared with: for
+        linkability, membership and inference. 0: these are not measured.
     held_out : float
         Share of the ratings that are held out first, below 1: releases are made of the others,
         and recommenders are tested on these. 0: nothing is held out, nothing is trained.
@@ -141,8 +141,9 @@ def compare(
     the released cells, `ScoreboardRH`, `LabelAttack` and `Likelihood`, scored by who became which
     record; a row has the risk of the one that finds most records, and says which. Beside it stand
     how many conditions written from the release single somebody out (`PredicateAttack`), and how
-    often the right class is found; with `shadows` also what an audit finds by releases without some
-    of the people (`LinkabilityAttack`, `MembershipAttack`, `InferenceAttack`). Nothing is saved.
+    often the right class is found; with `shadows` also what an audit measures by releases of random
+    halves of the people (`LinkabilityAttack`, `MembershipAttack`, `InferenceAttack`). Nothing is
+    saved.
 
     Examples
     --------
@@ -277,7 +278,7 @@ class _Judge:
         ]
 
     def _by_shadows(self, release: Release) -> dict[str, Value]:
-        """Make it again without some of the people: what links, and what being in it tells."""
+        """Measure linkability, membership and inference by shadow releases."""
         knowable = knowable_of(self.ratings)
         with silence():
             found = being_in_it(
