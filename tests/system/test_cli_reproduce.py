@@ -192,6 +192,13 @@ def test_to_resume_where_nothing_was_begun_begins(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
 
 
+def test_a_refused_demo_sweeps_reports_that_a_killed_one_left(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / f".tmp-d-report.html-{'0' * 16}").touch()
+    assert "exists already" in refused("demo", "--out", tmp_path / "d")
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
 @pytest.fixture
 def alone(stubbed: None) -> Iterator[None]:
     """Let there be one paper, that nobody wrote."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,6 +36,11 @@ def demo(out: str, run: Run) -> None:
 
     Seconds once the kernels are compiled.
     """
+    from starshade.ratings.places.atomic import sweep_beside
+    from starshade.ratings.places.place import Place
+
+    for edition in _EDITIONS:  # of a demo that was killed when its release was in place
+        sweep_beside(Path(f"{Place.of(out).path}-report{edition}.html"))
     place = ensure_free(out)
     reports = (
         [place_for(place.beside(f"{place.name}-report{e}.html"), "the report") for e in _EDITIONS]
