@@ -103,14 +103,14 @@ COMMANDS = (
     Command("reproduce compare made --out across", ("across",)),
     Command("attack r.csv --risk-list few --risk-draws 1 --targets 10 --seed 1", ("few",)),
     Command(
-        "audit r.csv release --private key.json --rounds 0 --targets 20 --known 4 --seed 1 "
+        "audit r.csv release --private key.json --shadows 0 --targets 20 --known 4 --seed 1 "
         "--report a.html",
         ("a.html",),
         timed=("*",),
     ),
 )
 AUDIT = Command(
-    "audit shards srel --private skey.json --seed 1 --targets 20 --rounds 1 --known 4",
+    "audit shards srel --private skey.json --seed 1 --targets 20 --shadows 1 --known 4",
     resumes=True,
     exits=(0, 1),
     losers=(0, 1),
@@ -124,7 +124,7 @@ method = "k-exchange"
 k = 5
 items = "top:8"
 [audit]
-rounds = 0
+shadows = 0
 [publish]
 to = "published"
 """
