@@ -42,6 +42,7 @@ _HOUSE = {
     "Everything": "reproduce_all makes one.",
     "ItemSelection": "top_items(10) and listed_items([...]) make one.",
     "Knowledge": "For example Knowledge(known=8, wrong=2).",
+    "MembershipResult": "MembershipAttack().run makes one.",
     "PaperStudy": "reproduce_kl, reproduce_ns and their like make one.",
     "Parts": "Parts() keeps them in memory.",
     "Ratings": "read_ratings reads them, Ratings.from_arrays takes arrays.",

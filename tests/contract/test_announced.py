@@ -125,6 +125,7 @@ def release() -> Release:
     return KLikeness(k=K).anonymize(DATA, rng=0)
 
 
+@pytest.mark.usefixtures("few_people")
 @named(attacks.ENTRIES)
 def test_attacks(entry: Entry, release: Release) -> None:
     known = Knowledge(known=1)

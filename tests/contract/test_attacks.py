@@ -40,7 +40,7 @@ PADDING = next(entry for entry in ENTRIES if entry.name == "padding")
 FAKE_EDGES = next(entry for entry in ENTRIES if entry.name == "fake-edges")
 # predicates are of classes
 PREDICATE = next(entry for entry in ENTRIES if entry.name == "predicate")
-# these compare releases that are made of fewer people
+# these compare releases of random halves of the people
 SHADOWS = tuple(entry for entry in ENTRIES if entry.name in ("inference", "membership"))
 # composition is of releases alone
 COMPOSITION = next(entry for entry in ENTRIES if entry.name == "composition")
@@ -192,11 +192,12 @@ def test_nothing_of_ratings_is_padded(name: str) -> None:
         assert figures(make(PADDING).run(CAST[name], ONE, rng=0)) == figures(result)
 
 
+@pytest.mark.usefixtures("few_people")
 @pytest.mark.parametrize("entry", SHADOWS, ids=lambda entry: entry.name)
 @somebody
 def test_who_is_in_ratings_is_told(entry: Entry, name: str) -> None:
-    if (CAST[name].user_support > 0).sum() < 10:
-        with pytest.raises(ConfigError, match="too few to leave a tenth"):
+    if (CAST[name].user_support > 0).sum() < 5:  # a half of them may be empty
+        with pytest.raises(ConfigError, match="half of the people cannot be made"):
             make(entry).run(CAST[name], ONE, rng=0)
         return
     if name == "one rating each" and entry.name == "inference":
@@ -212,6 +213,7 @@ def test_who_is_in_ratings_is_told(entry: Entry, name: str) -> None:
         assert figures(make(entry).run(CAST[name], ONE, rng=0)) == figures(result)
 
 
+@pytest.mark.usefixtures("few_people")
 @pytest.mark.parametrize("entry", SHADOWS, ids=lambda entry: entry.name)
 @released
 def test_who_is_in_a_release_is_told(entry: Entry, name: str) -> None:
@@ -248,6 +250,12 @@ def test_a_release_by_itself_is_composed_of_its_classes(name: str) -> None:
     assert figures(back) == figures(result)
     with pytest.raises(ConfigError, match="not measured"):
         make(COMPOSITION).run(release.alone, ONE, original=CAST[name])
+
+
+def test_a_gain_of_few_people_is_refused() -> None:
+    (inference,) = (entry for entry in SHADOWS if entry.name == "inference")
+    with pytest.raises(ConfigError, match=r"30 are needed"):
+        make(inference).run(CAST["ordinary"], ONE, rng=0)
 
 
 def test_composition_is_of_releases() -> None:

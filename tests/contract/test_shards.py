@@ -85,11 +85,11 @@ class Empty:
     """Of a verdict there is nothing by target."""
 
 
-def _attack(attack: Any, parts: int = 5) -> Work:
+def _attack(attack: Any, parts: int = 5, targets: int = 40) -> Work:
     return Work(
-        lambda ratings: _told(attack.run(ratings, KNOWLEDGE, targets=40, rng=1)),
+        lambda ratings: _told(attack.run(ratings, KNOWLEDGE, targets=targets, rng=1)),
         lambda shards, engine: _told(
-            attack_shards(attack, shards, KNOWLEDGE, targets=40, rng=1, engine=engine)
+            attack_shards(attack, shards, KNOWLEDGE, targets=targets, rng=1, engine=engine)
         ),
         parts,
     )
@@ -202,7 +202,7 @@ WORKS = {
     "homogeneity": _attack(HomogeneityAttack(sensitive=[0, 3])),
     "homogeneity, by structure": _attack(HomogeneityAttack(by="structure", theta=0.4)),
     "membership": _attack(MembershipAttack(shadows=3), parts=40),
-    "inference": _attack(InferenceAttack(shadows=3, questions=4), parts=20),
+    "inference": _attack(InferenceAttack(shadows=3, questions=4), parts=20, targets=80),
     "scoreboard-rh on a release": _on_release(ScoreboardRH(theta=0.3, absent=True)),
     "likelihood on a release": _on_release(Likelihood(absent=True)),
     "link existence": _ask_all(LinkExistence()),
