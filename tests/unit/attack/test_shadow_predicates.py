@@ -34,7 +34,7 @@ KNOWS = Knowledge(known=1, dates=False)
 
 def singled_out(ratings: Ratings, method: Method, shadows: int, seed: int = 3) -> SingledOut:
     release = method.anonymize(ratings, rng=0)
-    attack = PredicatesAttack(promise_of(release), shadows, method)
+    attack = PredicatesAttack(promise_of(release), shadows=shadows, method=method)
     (found,) = play([attack], release, KNOWS, Request(ratings, None, seed, None))
     if isinstance(found, ConfigError):
         raise found
@@ -116,7 +116,7 @@ def test_one_that_cannot_be_asked_leaves_the_others(monkeypatch: pytest.MonkeyPa
     release = method.anonymize(ratings, rng=0)
     monkeypatch.setattr("starshade.attack.predicate.predicate._BYTES", 10**15)
     attacks = [
-        PredicatesAttack("ndgh", 1, method),
+        PredicatesAttack("ndgh", shadows=1, method=method),
         LinkabilityAttack(known=1, shadows=1, method=method),
     ]
     predicates, linked = play(attacks, release, KNOWS, Request(ratings, None, 0, None))

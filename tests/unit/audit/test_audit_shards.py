@@ -1,7 +1,8 @@
-"""An audit of ratings in shards finds what it finds of one table, but for being in it."""
+"""An audit of ratings in shards finds what it finds of one table, but for singling out."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -144,17 +145,35 @@ def test_what_takes_one_table_says_so(tmp_path: Path) -> None:
         Audit(shadows=0).run(shards, release, private=tmp_path / "receipt.json", earlier=[release])
 
 
+def without_singling_out(said: dict[str, Any]) -> None:
+    """Leave out what takes all people's ratings as one table."""
+    singled_out = said["questions"][0]
+    assert (singled_out["name"], singled_out.pop("answer", None) is None) == ("singled-out", False)
+    for rows in (singled_out["measured"], said["checks"]):
+        (row,) = (each for each in rows if each["name"] == "predicate")
+        rows.remove(row)
+    said["verdict"], times = re.subn(r"\d of 7 were measured; [^.]*\. ", "", said["verdict"])
+    assert times == 1
+
+
 @pytest.mark.parametrize("profile", ["padded", "simple", "pooled"])
 def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, profile: str) -> None:
     method = PredictiveAnonymizer(k=4, profile=profile, factors=2)
     cut, whole = judged_both(tmp_path, RATINGS, method, 1, Audit(targets=20, shadows=2))
-    assert "found" in str(whole["questions"])
+    assert "shadow releases" in str(whole["questions"])
+    assert "as one table" in str(cut["questions"][0])
+    for said in (cut, whole):
+        without_singling_out(said)
     assert cut == whole
 
 
-def test_of_several_shards_they_are_made_again_shard_by_shard(tmp_path: Path) -> None:
+def test_of_several_shards_they_are_made_again_shard_by_shard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("starshade.attack.shadows.inference._ENOUGH", 1)
     method = PredictiveAnonymizer(k=4, factors=2)
-    cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, shadows=2), cut=True)
+    audit = Audit(known=[2], targets=20, shadows=2)
+    cut, whole = judged_both(tmp_path, RATINGS, method, 3, audit, cut=True)
     found = {each["name"]: each for q in cut["questions"] for each in q["measured"]}
     assert found["halves"]["rate"]
     assert found["inference"]["rate"]
@@ -162,6 +181,7 @@ def test_of_several_shards_they_are_made_again_shard_by_shard(tmp_path: Path) ->
     # all else is that of one table; three shards are three buckets, in whatever is made again
     assert cut["questions"].pop()["name"] == whole["questions"].pop()["name"] == "inferred"
     for said in (cut, whole):
+        without_singling_out(said)
         for question in said["questions"]:
             question["measured"] = [e for e in question["measured"] if e["name"] != "halves"]
     assert cut["questions"] == whole["questions"]

@@ -313,7 +313,8 @@ def test_the_paragraph_says_what_holds_and_what_is_told(dossier: Dossier) -> Non
     text = dossier.internal()["verdict"]["paragraph"]
     best = dossier.audit.worst
     assert text.startswith("1 of 7 limits is set (by the model), and it holds; 6 are not set. ")
-    assert "4 of 7 were measured; not measured: two sources find one class; people in it" in text
+    assert "3 of 7 were measured; not measured: conditions that exactly one person meets; " in text
+    assert "; two sources find one class; people in it found" in text
     assert dossier.internal()["verdict"]["headline"] == f"Not decided: {text.partition('.')[0]}"
     assert f"{percent(best.before.expected_top1.rate)} of the cas" in text
     assert f"and in {percent(best.after.expected_top1.rate)} in this release" in text

@@ -49,13 +49,13 @@ def given(result: AuditResult) -> ProfileDisclosure:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_conditions_are_not_measured_whatever_their_limit(audited: Any, kind: str) -> None:
+def test_conditions_are_not_measured_without_shadows_whatever_their_limit(audited: Any, kind: str) -> None:
     out, _ = audited[kind]
     judge = replace(QUICK, limit={"predicate": 1.0}, judge="all")
     result = judge.run(PEOPLE, out, private=out.parent / "receipt", rng=1)
     record, predicate = result.questions[0].measured
     assert (record.answer, predicate.answer) == ("within limits", "not measured")
-    assert "cells are means" in predicate.text
+    assert "no shadow releases were requested" in predicate.text
     assert {"predicate", "singled-out"} <= {f.name for f in result.findings if not f.passed}
 
 

@@ -154,7 +154,7 @@ def test_every_method_is_asked(entry: Entry) -> None:
     assert isinstance(found.inference, InferenceResult)
     assert found.membership.auc is not None
     assert found.membership.records == release.n_records
-    assert isinstance(found.singled_out, str) == (release.manifest.layout == "profile")
+    assert isinstance(found.singled_out, SingledOut)
 
 
 def test_a_receipt_that_does_not_say_enough() -> None:
