@@ -33,6 +33,7 @@ _SHADOWS = declared(
     "found.",
     least=1,
     unset="16; 4 above 20 million ratings",
+    formerly="rounds",
 )
 _ENDLESS = {"least": 0, "endless": True}
 _TOLERANCE = declared(

@@ -49,7 +49,9 @@ def given(result: AuditResult) -> ProfileDisclosure:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_conditions_are_not_measured_without_shadows_whatever_their_limit(audited: Any, kind: str) -> None:
+def test_conditions_are_not_measured_without_shadows_whatever_their_limit(
+    audited: Any, kind: str
+) -> None:
     out, _ = audited[kind]
     judge = replace(QUICK, limit={"predicate": 1.0}, judge="all")
     result = judge.run(PEOPLE, out, private=out.parent / "receipt", rng=1)
