@@ -306,6 +306,8 @@ def test_rounds_is_an_older_name_of_shadows(made: Made, ratings_csv: Path) -> No
     result = call(*base, "--rounds=0")
     assert "--rounds is now called --shadows: releases of random halves" in result.stderr
     assert "--rounds" not in call("audit", "--help").stdout
+    attack = ("attack", ratings_csv, "--attack", "membership", "--targets", 20, "--seed", 1)
+    assert told(*attack, "--rounds", 2)["shadows"] == 2
 
 
 def test_an_audit_of_one_table_goes_on_where_it_was_stopped(
