@@ -238,7 +238,7 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
     assert "release groups show fixed intervals there (method=" in " ".join(heard.notes)
     card = (tmp_path / "x" / "README.md").read_text()
     assert said.replace("values:", "values:**") in card
-    found = ss.Audit(known=(2,), targets=20, rounds=0).run(ratings, tmp_path / "x", rng=1)
+    found = ss.Audit(known=(2,), targets=20, shadows=0).run(ratings, tmp_path / "x", rng=1)
     lead = "of 100.0% of the people single ratings are shown"
     assert found.still_tells.startswith(lead)
     edition = public_edition(ss.read_release(tmp_path / "x"), tmp_path / "x", Judgement(()))
@@ -246,7 +246,7 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
 
 
 def test_an_audit_leads_with_it_and_limits_it(real: dict[str, Any]) -> None:
-    audit = ss.Audit(known=(2,), targets=20, rounds=0, limit={"disclosed": 0.5})
+    audit = ss.Audit(known=(2,), targets=20, shadows=0, limit={"disclosed": 0.5})
     for name, share in (("ndgh", "100.0%"), ("default", "0.0%")):
         folder = real["at"] / name
         receipt = real["at"] / f"{name}.json"

@@ -185,7 +185,7 @@ def test_a_found_scale_does_not_tell_a_rating_that_was_moved_away(tmp_path: Path
     shown = max(v for row in released_rows(release) for v in row if v is not None)
     assert release.manifest.scale.maximum == shown < 9
     release.save(tmp_path / "out", private=tmp_path / "out.json")
-    found = Audit(known=[1], rounds=0).run(
+    found = Audit(known=[1], shadows=0).run(
         ratings, tmp_path / "out", private=tmp_path / "out.json", rng=1
     )
     assert all(claim["holds"] for claim in found.claims)

@@ -200,7 +200,7 @@ def test_some_users_are_a_table_of_their_own(tmp_path_factory, ratings, n):
     path = tmp_path_factory.mktemp("some") / "s"
     write_shards(ratings, path, n)
     store = open_shards(path)
-    kept = those_of(store, Odd(), Local())
+    kept = those_of(store, Odd(), Local(), np.arange(ratings.n_items))
     chosen = []
     for number in range(len(store)):
         whole, part = store.shard(number), kept.shard(number)
@@ -214,10 +214,12 @@ def test_some_users_are_a_table_of_their_own(tmp_path_factory, ratings, n):
     assert (kept.n_users, kept.n_items) == (sum(chosen), ratings.n_items)
     assert kept.n_ratings == sum(kept.shard(number).n_ratings for number in range(len(store)))
     some = np.arange(0, ratings.n_items, 2)
-    few = replace(kept, kept=some)
+    few = those_of(store, Odd(), Local(), some)
+    assert few.n_ratings == sum(few.shard(number).n_ratings for number in range(len(store)))
     for number in range(len(store)):
         left = kept.shard(number).keep_items(some)
         assert_same(few.shard(number), left)
+        assert few.users[number] == left.n_users
         whole = store.shard(number)
         stays = few.who_stays(number)
         assert [whole.users[int(user)] for user in stays] == list(left.users)
