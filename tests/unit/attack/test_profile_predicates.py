@@ -257,7 +257,7 @@ def test_predicates_are_chosen_on_the_next_release(releases: int, seed: int) -> 
     assert (found.isolates[-1], found.outsiders[-1]) == last_grid[:2]
     assert found.weights[-1] == pytest.approx(last_grid[2])
     residuals = [choice.statistic for choice in found.choices].count("residuals")
-    assert found.how.startswith(f"In {residuals} of {releases} releases the residuals")
+    assert f"residuals of profiles in {residuals} of {releases} releases, else" in found.how
 
 
 def test_the_lightest_predicates_are_chosen_where_none_is_light() -> None:

@@ -86,14 +86,15 @@ class Counted:
         """Which predicates these are, in a sentence."""
         if self.tau is not None:
             return (
-                "The likelihood ratio of a class against all others exceeds the number of people "
-                f"divided by τ = {self.tau:g}."
+                "The condition: the likelihood ratio of a class against all others exceeds the "
+                f"number of people divided by τ = {self.tau:g}."
             )
         residuals = sum(each.statistic == "residuals" for each in self.choices)
         return (
-            f"In {residuals:,} of {counted(len(self.choices), 'release')} the residuals of a "
-            "profile exceed a cut-off, in the others the likelihood ratio of its class; which, the "
-            "cut-off and the share of people that a hash admits are chosen on another release."
+            "The condition: a person's fit to a class exceeds a cut-off, and a hash admits them. "
+            f"The fit is by residuals of profiles in {residuals:,} of "
+            f"{counted(len(self.choices), 'release')}, else by the likelihood ratio of the class. "
+            "Fit, cut-off and hash are chosen on another release."
         )
 
 

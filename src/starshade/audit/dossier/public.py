@@ -242,8 +242,6 @@ def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
     for name, limited in LIMITED.items():
         most = judgement.limit(name)
         limit = ("none", "–") if most is None else (f"{most}%", "the owner")
-        if name == "disclosed" and most is None and release.manifest.layout == "profile":
-            continue  # its cells are means, and nothing is counted
         if name == "record":
             limit = _limit(release, judgement)
         if name == "joint-class" and most is None:

@@ -91,18 +91,20 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     assert alarm is not None
     assert most is not None
     text = (
-        f"Whoever compares it with {counted(found.shadows, 'release')} of other random halves of "
-        f"the people finds {alarm.found} of the people in it with {at.title} (of "
-        f"{counted(at.members, 'person', 'people')} so much can be known), at 1 % false alarms, "
-        f"and {most.found} with all ratings known: lower bounds that grow with the number of such "
-        f"releases. Of two people, one in it and one not, the right one is named in {at.auc} of "
-        f"the cases and in {found.auc} (50% is not at all)."
+        f"An adversary who compares a release of half of the people with "
+        f"{counted(found.shadows, 'release')} of other random halves finds {alarm.found} of its "
+        f"members at 1 % false alarms with {at.title} (of "
+        f"{counted(at.members, 'person', 'people')} so much can be known), and {most.found} with "
+        "all ratings known. These are lower bounds that grow with the number of shadow releases. "
+        f"Of a member and a non-member, the member is named in {at.auc} of the cases with "
+        f"{at.title} and in {found.auc} with all (50% is guessing)."
     )
     if alarm.rough:
         # first what a limit would be on
         missing = "How many members are found at 1 % false alarms was not measured: fewer than ten "
-        missing += "people were taken for members by mistake"
-        text = f"{missing}{', so no limit on it is shown to hold' * bool(limit)}. {text}"
+        missing += "false alarms are behind it"
+        unmet = ", so no limit on it is shown to hold" * bool(limit)
+        text = f"{missing}{unmet}; what follows is rough. {text}"
     return Measured(
         "membership",
         text,

@@ -98,8 +98,8 @@ def _two_sources(found: Linked | str, limit: Limit | None) -> Measured:
         "halves",
         f"Two sources that each know {counted(found.known, 'rating')} of somebody, different ones, "
         f"find the same class in {found.members} of the cases, and can tell by it that they speak "
-        f"of one person; of people who are not in the release in {found.outsiders}. Beyond these "
-        f"it is {found.excess}, of {counted(found.people, 'person', 'people')} in shadow releases.",
+        f"of one person; of people who are not in the release in {found.outsiders}. The excess is "
+        f"{found.excess}, of {counted(found.people, 'person', 'people')} in shadow releases.",
         attack="likelihood",
         knew=f"twice {counted(found.known, 'rating')}",
         rate=found.excess,

@@ -137,11 +137,11 @@ def _predicate(
     if isinstance(halves, str):
         return unmeasured("predicate", "Whether conditions single somebody out", halves, own)
     text = (
-        "Who has a release and knows nobody can write down a condition that exactly one of its "
-        f"people meets, for {percent(halves.isolates)} of the classes: that such a person exists "
-        f"is then known, not who. Among people who are not in it for {percent(halves.outsiders)}; "
-        f"beyond these it is {halves.excess}, over {halves.releases:,} releases of random halves "
-        f"of the people. {halves.how}"
+        "An adversary who has a release and knows no ratings writes a condition that exactly one "
+        f"of its people meets, for {percent(halves.isolates)} of the classes. That such a person "
+        "exists is then known, not who it is. Among as many people who are not in the release, "
+        f"exactly one meets it for {percent(halves.outsiders)}. The excess is {halves.excess}, "
+        f"over {halves.releases:,} releases of random halves of the people. {halves.how}"
     )
     if not isinstance(found, str):
         tried = counted(found.classes_tried, "class", "classes")
