@@ -207,7 +207,7 @@ def test_three_questions(made: Made, ratings_csv: Path) -> None:
     }
     keys = {"name", "title", "answer", "attack", "knew", "rate", "guessing", "limit", "limit_by"}
     every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
-    assert all(set(each) == keys | {"beside", "text"} for each in every.values())
+    assert all(set(each) == keys | {"beside", "text", "people"} for each in every.values())
     record, membership = every["record"], every["membership"]
     assert record["answer"] == "within limits"
     assert (record["limit"], record["limit_by"]) == (0.25, "the model")

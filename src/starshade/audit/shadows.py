@@ -160,7 +160,10 @@ def being_in_it(
         membership=by_name["membership"],
         inference=by_name["inference"],
         linkability=by_name["linkability"],
-        singled_out=by_name.get("predicate", "it takes all people's ratings as one table"),
+        singled_out=by_name.get(
+            "predicate",
+            "it takes all people's ratings as one table; audit the file that the store was made of",
+        ),
         ends=at_ends,
     )
 

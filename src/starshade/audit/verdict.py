@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from starshade.arguments import typed
+from starshade.attack.shadows.halves import shadows_for
 from starshade.audit.evidence import (
     Tracked,
     attack_both,
@@ -309,7 +310,12 @@ class Audit(AuditSettings):
             records=released.n_records,
             items=released.classes.n_items,
             seed=seed,
-            config={**asdict(self), "known": list(self.known), "limit": limits},
+            config={
+                **asdict(self),
+                "known": list(self.known),
+                "limit": limits,
+                "shadows": shadows_for(self.shadows, original.ratings.n_ratings),
+            },
             digest=original.digest(),
             seconds=perf_counter() - started,
         )

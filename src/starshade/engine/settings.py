@@ -27,7 +27,7 @@ class EngineSettings:
     )
     resume: bool = settable(
         "Go on with a run that was killed",
-        "Of a store of shards, or of an audit: go on with the same command that was killed or "
-        "stopped.",
+        "Of a store of shards (audit: of any ratings): go on with the same command that was killed "
+        "or stopped; give its seed.",
         default=False,
     )

@@ -392,7 +392,7 @@ def test_members_found_at_few_false_alarms(
     assert question.measured[0].title == LIMITED["membership"].title  # with and without a limit
     assert question.measured[0].rate == found
     if auc:
-        assert f"One in it told from one not: {auc} (AUC" in question.measured[0].note
+        assert f"named in {auc} of the cases with 8 ratings known (AUC" in question.measured[0].note
         assert question.measured[0].guessing == 0.01
     if auc and found is None:
         assert question.measured[0].found == "–"

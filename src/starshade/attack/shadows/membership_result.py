@@ -36,7 +36,7 @@ class Alarm:
     rough: bool = False
 
     def __str__(self) -> str:
-        return f"{self.found}{' (rough: fewer than ten false alarms)' * self.rough}"
+        return f"{self.found}{' (rough)' * self.rough}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class MembershipResult(ShadowFound):
     def __str__(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')}: {self.shadows + 1:,} releases of "
-            "random halves of the people were made by the same method, and of "
+            "random halves of the people were made in the same way, and of "
             f"{counted(self.targets, 'person', 'people')} it was asked which of them they are in."
         )
         if self.auc is None:
@@ -205,7 +205,11 @@ class MembershipResult(ShadowFound):
         return " ".join([head, *self._sentences()])
 
     def _sentences(self) -> Iterator[str]:
-        each = [f"{at.auc} with {at.title}" for at in self.by_known if at.auc is not None]
+        each = [
+            f"{at.auc} with {at.title} ({counted(at.members, 'person', 'people')})"
+            for at in self.by_known
+            if at.auc is not None
+        ]
         yield (
             "Of two people, one in a release and one not, an adversary who compares how well they "
             "fit it with how well they fit the others names the right one in "
@@ -217,16 +221,18 @@ class MembershipResult(ShadowFound):
         if self.everything.own is not None:
             groups = self.everything.own.groups
             parts = [f"{percent(groups[name][0])} of {name}" for name in _NAMED if name in groups]
-            yield f"With all ratings known these are {' and '.join(parts)}."
+            rough = alarm is not None and alarm.rough
+            yield f"With all ratings known these are {' and '.join(parts)}{' (rough)' * rough}."
         if self.epsilon:
             yield (
                 f"With all ratings known, no differential privacy with an ε below "
                 f"{self.epsilon:.2f} can be claimed of the method (95 % sure)."
             )
         yield (
-            f"These are lower bounds that grow with the number of shadows ({self.shadows}). The "
-            "method is measured at half of the people; an adversary who cannot make such releases "
-            "knows less, and one who knows more of the other people finds more."
+            f"These are lower bounds, by {counted(self.shadows, 'shadow release')}: more usually "
+            "find more; rough figures rest on fewer than ten false alarms. The method is measured "
+            "at half of the people; an adversary who cannot make such releases knows less, and one "
+            "who knows more of the other people finds more."
         )
 
     @property
@@ -237,7 +243,8 @@ class MembershipResult(ShadowFound):
             *(
                 Figure(
                     f"found_at_{each.alarms:g}",
-                    f"Members found at {100 * each.alarms:g} % false alarms",
+                    f"Members found at {100 * each.alarms:g} % false alarms"
+                    + " (rough)" * each.rough,
                     "share",
                     True,
                     f"{100 * each.alarms:g} % is nothing learnt.",
@@ -255,7 +262,7 @@ class MembershipResult(ShadowFound):
         for at in self.by_known:
             shares = [f"{percent(a.found.rate)}{'*' * a.rough}" for a in at.found]
             shares += ["–"] * (len(alarms) - len(shares))
-            auc = "–" if at.auc is None else percent(at.auc.rate)
+            auc = at.reason if at.auc is None else percent(at.auc.rate)
             rows.append((at.title, f"{at.members:,}", auc, *shares))
         known = Table(
             "How much is known (*: rough, on fewer than ten false alarms)", head, tuple(rows)
@@ -264,9 +271,10 @@ class MembershipResult(ShadowFound):
         if own is None:
             return (known,)
         people = tuple((name, f"{n:,}", percent(at)) for name, (at, n) in own.groups.items())
-        return known, Table(
-            "Who is found, with all ratings known", ("who", "people", "found at 1 %"), people
-        )
+        alarm = self.everything.at(0.01)
+        rough = " (rough)" * (alarm is not None and alarm.rough)
+        title = f"Who is found, with all ratings known{rough}"
+        return known, Table(title, ("who", "people", "found at 1 %"), people)
 
     def plot(self) -> Chart:
         """Draw how many members are found at how many false alarms, both on log axes."""

@@ -92,10 +92,10 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     assert most is not None
     text = (
         f"An adversary who compares a release of half of the people with "
-        f"{counted(found.shadows, 'release')} of other random halves finds {alarm.found} of its "
+        f"{counted(found.shadows, 'release')} of other random halves finds {alarm} of its "
         f"members at 1 % false alarms with {at.title} (of "
-        f"{counted(at.members, 'person', 'people')} so much can be known), and {most.found} with "
-        "all ratings known. These are lower bounds that grow with the number of shadow releases. "
+        f"{counted(at.members, 'person', 'people')} so much can be known), and {most} with "
+        "all ratings known. These are lower bounds: more shadow releases usually find more. "
         f"Of a member and a non-member, the member is named in {at.auc} of the cases with "
         f"{at.title} and in {found.auc} with all (50% is guessing)."
     )
@@ -114,14 +114,16 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
         guessing=ALARMS,
         limit=limit,
         beside=(
-            ("The same with all ratings known", most.found),
-            ("One in it told from one not (50% is not at all)", at.auc),
-            ("The same, with all ratings known", found.auc),
+            ("Found with all ratings known", most.found),
+            (f"AUC, {at.title} (50% is guessing)", at.auc),
+            ("AUC, all ratings known", found.auc),
         ),
         by_itself=at.auc.high <= 0.5,
-        note=f"With all ratings known {most.found}{_worst(found)}; both grow with the number of "
-        f"shadow releases ({found.shadows}). One in it told from one not: {at.auc} (AUC; 50% is "
-        "not at all).",
+        note=f"With all ratings known {most}{_worst(found)}. Lower bounds, by "
+        f"{counted(found.shadows, 'shadow release')}: more usually find more. Of a member and a "
+        f"non-member, the member is named in {at.auc} of the cases with {at.title} (AUC; 50% is "
+        f"guessing), in {percent(found.auc.rate)} with all.",
+        people=at.members,
     )
 
 
@@ -129,7 +131,9 @@ def _worst(found: MembershipResult) -> str:
     """Name the share found of the tenth of people, by activity, that is found most."""
     own = found.everything.own
     worst = None if own is None else own.groups.get(WORST)
-    return "" if worst is None else f", {percent(worst[0])} of {WORST}"
+    if worst is None:
+        return ""
+    return f"; of the tenth by number of ratings that is found most, {percent(worst[0])}"
 
 
 def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
@@ -147,7 +151,7 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
         f"Who knows {found.known} ratings of somebody (of "
         f"{counted(found.targets, 'person', 'people')}) is right about their other ratings "
         f"{100 * rate.rate:+.1f} points [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}] more often "
-        "than by a release without this person."
+        f"than by a release without this person ({_question(found, best)})."
     )
     if found.error_saved is not None:
         text += f" Error of a rating saved: {found.error_saved}."
@@ -160,8 +164,15 @@ def _inference(found: InferenceResult | str, limit: Limit | None) -> Measured:
         guessing=0.0,
         limit=limit,
         by_itself=rate.high <= 0,
-        note="In points, gained over a release without them.",
+        note=f"In points, gained over releases without them: {_question(found, best)}.",
+        people=found.targets,
     )
+
+
+def _question(found: InferenceResult, best: Rate) -> str:
+    """Say which kind of question a gain is of."""
+    rated = best == found.rated_gained
+    return "which of two items they rated" if rated else "which rating they gave"
 
 
 _WIDER = 1.314  # 99 % beside 95 % of a normal: five intervals that hold together

@@ -81,6 +81,7 @@ def _class(
         guessing=1 / max(1, classes),
         limit=limit,
         beside=beside,
+        people=result.targets,
     )
 
 
@@ -107,7 +108,9 @@ def _two_sources(found: Linked | str, limit: Limit | None) -> Measured:
         limit=limit,
         beside=(("People who are in it", found.members), ("People who are not", found.outsiders)),
         by_itself=found.excess.high <= 0,
-        note="Beyond what people who are not in it come to: (r − b)/(1 − b).",
+        note=f"Beyond people who are not in it: one class in {percent(found.members.rate)} of the "
+        f"cases for members, in {percent(found.outsiders.rate)} for others.",
+        people=found.people,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from starshade.audit.questions.limits import LIMITED, Limit
 from starshade.figure import Rate
-from starshade.plain import percent
+from starshade.plain import counted, percent
 from starshade.release.promise import QUESTIONS, QuestionName
 
 #: no limit answers the question itself: what it says is how the figures stand to the limits
@@ -46,6 +46,8 @@ class Measured:
         What kind of figure it is, in a sentence or two; may be empty.
     of : str
         What the rate is of, where it is not what the limit's name says.
+    people : int or None
+        How many people it rests on.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Measured:
     by_itself: bool = False
     note: str = ""
     of: str = ""
+    people: int | None = None
 
     @property
     def title(self) -> str:
@@ -114,6 +117,7 @@ class Measured:
             "answer": self.answer,
             "attack": self.attack or None,
             "knew": self.knew or None,
+            "people": self.people,
             "rate": None if self.rate is None else self.rate.to_dict(),
             "guessing": self.guessing,
             "limit": None if self.limit is None else self.limit.value,
@@ -125,7 +129,10 @@ class Measured:
     @property
     def found(self) -> str:
         """The rate, and what was known, in words."""
-        return "–" if self.rate is None else f"{self.rate_text}; {self.knew} known"
+        if self.rate is None:
+            return "–"
+        people = "" if self.people is None else f", {counted(self.people, 'person', 'people')}"
+        return f"{self.rate_text}; {self.knew} known{people}"
 
     @property
     def rate_text(self) -> str:

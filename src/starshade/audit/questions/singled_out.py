@@ -127,6 +127,7 @@ def _record(
         guessing=1 / max(1, worst.after.records),
         limit=limit,
         beside=(("In the ratings", worst.before.expected_top1),),
+        people=worst.after.targets,
     )
 
 
@@ -155,7 +156,8 @@ def _predicate(
         guessing=0.0,
         limit=own,
         by_itself=halves.excess.high <= 0,
-        note="Beyond what people who are not in it come to: (r − b)/(1 − b).",
+        note=f"Beyond people who are not in it: exactly one member for {percent(halves.isolates)} "
+        f"of the classes, exactly one of as many others for {percent(halves.outsiders)}.",
     )
 
 
