@@ -306,7 +306,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
     assert linked["false_match_absent"] is None
     person = call(*base, "--seed", 1)
     assert "Right when it must answer" in person.stdout
-    assert "items, of which" in call(*base[:4], "--known", 2).stderr
+    assert told(*base[:4], "--known", 2)["known_from"] == "released items"
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,10 @@ def test_who_is_in_a_release_is_asked_shard_by_shard(tmp_path: Path) -> None:
     audit = (str(release), *asked, "--shadows", "1", "--targets", "50")
     judged, _ = said("audit", shards, *audit, "--engine", "local")
     of_one_table, _ = said("audit", whole, *audit)
+    for found in (judged, of_one_table):  # a condition takes all people's ratings as one table
+        singled_out = found["questions"][0]
+        singled_out["measured"] = [e for e in singled_out["measured"] if e["name"] != "predicate"]
+        singled_out.pop("answer")
     assert all(judged[name] == of_one_table[name] for name in ("findings", "questions", "pass"))
     said(*anonymize(whole, few, "--profile", "simple", "--min-raters", "2"))
     asked = ("--original", shards, "--private", str(few.with_suffix(".json")), "--seed", "1")
