@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.shadows import seen
+from starshade.attack.shadows import inference, seen
 from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import in_half, on_catalogue
 from starshade.attack.shadows.inference import InferenceAttack
@@ -98,11 +98,11 @@ def attacks(method: Any, shadows: int) -> list[Any]:
     ]
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(
     st.integers(0, 9),
     st.sampled_from(["padded", "simple", "pooled"]),
-    st.sampled_from([1, 2, 5]),
+    st.sampled_from([1, 3]),
     st.sampled_from([None, 9, 25]),
     st.builds(
         Knowledge,
@@ -138,11 +138,11 @@ def alone(ask: Callable[[], Any]) -> str:
         return str(error)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
-    ratings_tables(min_users=9, max_users=24),
-    st.sampled_from([MembershipAttack(shadows=2), InferenceAttack(shadows=3, questions=2)]),
-    st.sampled_from([1, 2, 7]),
+    ratings_tables(min_users=9, max_users=16),
+    st.sampled_from([MembershipAttack(shadows=1), InferenceAttack(shadows=2, questions=2)]),
+    st.sampled_from([1, 3]),
     st.sampled_from([None, 9]),
     st.builds(
         Knowledge,
@@ -159,8 +159,9 @@ def test_what_ratings_as_they_are_tell_is_what_one_table_tells(
     path = tmp_path_factory.mktemp("shards") / "s"
     write_shards(ratings, path, n)
     shards = open_shards(path)
-    whole = alone(lambda: attack.run(ratings, knowledge, targets=targets, rng=3))
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inference, "_ENOUGH", 1)  # so few people there are
+        whole = alone(lambda: attack.run(ratings, knowledge, targets=targets, rng=3))
         patch.setattr(seen, "_TABLE", together)
         cut = alone(lambda: attack_shards(attack, shards, knowledge, targets=targets, rng=3))
     assert cut == whole
