@@ -32,6 +32,7 @@ _SHADOWS = declared(
     "Releases of random halves of the people that each is compared with; the more, the more is "
     "found.",
     least=1,
+    most=1000,
     unset="16; 4 above 20 million ratings",
     formerly="rounds",
 )

@@ -31,6 +31,7 @@ class AuditSettings:
         "tells; 0: none, which saves most of the time.",
         default=None,
         least=0,
+        most=1000,
         unset="16; 4 above 20 million ratings",
         formerly="rounds",
     )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows import linkability
 from starshade.attack.shadows.linkability import (
     Linkability,
     LinkabilityAttack,
@@ -25,6 +26,7 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.rng import stream_key
+from starshade.stats import wilson
 from tests.naive import linkability as naive
 from tests.strategies import at_least, ratings_tables, table
 from tests.unit.attack.test_membership import facts_of, methods, pair_of, told_of
@@ -113,7 +115,11 @@ def test_the_excess_is_that_of_the_definition(entries: list[list[tuple[int, floa
         with pytest.raises(ConfigError, match="so few people"):
             game.found(answers, {"seed": 1})
         return
-    found = game.found(answers, {"seed": 1})
+    with pytest.raises(ConfigError, match="of 4 people; 30 are needed"):
+        game.found(answers, {"seed": 1})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linkability, "FEWEST", 1)
+        found = game.found(answers, {"seed": 1})
     expected = naive.excess(status, credit)
     assert (found.members.rate, found.outsiders.rate) == pytest.approx(expected[:2])
     assert found.excess.rate == pytest.approx(expected[2])
@@ -130,6 +136,17 @@ def found_of(ratings: Ratings, known: int, targets: int | None = None) -> Linked
         raise found
     assert isinstance(found, Linked)
     return found
+
+
+def test_nothing_beyond_outsiders_has_an_interval() -> None:
+    ratings = table([{0: 1.0, 1: 2.0}] * 40, Scale(1, 5, 1))
+    game = Linkability(Asked(told_of(ratings, Knowledge()), np.arange(40), 1, 40), 1)
+    status = np.tile(np.arange(40) % 2, (2, 1))
+    answers = [{"status": each, "credit": np.zeros(40)} for each in status]
+    found = game.found(answers, {"seed": 1})
+    assert found.excess.rate == 0
+    unseen = wilson(0, 40).high
+    assert (found.excess.low, found.excess.high) == (-unseen, unseen)
 
 
 def test_members_stand_beside_outsiders() -> None:

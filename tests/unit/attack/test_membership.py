@@ -535,8 +535,9 @@ def test_releases_that_cannot_be_made(method: Method, message: str) -> None:
 def test_a_method_makes_releases() -> None:
     with pytest.raises(ConfigError, match="makes no releases"):
         MembershipAttack(method=3)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="shadows"):
-        MembershipAttack(shadows=0)
+    for shadows in (0, 1001):
+        with pytest.raises(ConfigError, match="shadows"):
+            MembershipAttack(shadows=shadows)
 
 
 def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:

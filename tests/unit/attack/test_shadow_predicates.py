@@ -13,6 +13,7 @@ from starshade.anonymize.baselines import KMember
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.predicate.predicate import PredicateAttack, promise_of
+from starshade.attack.shadows import predicates
 from starshade.attack.shadows.halves import Method, in_half, on_catalogue, seed_of
 from starshade.attack.shadows.linkability import LinkabilityAttack
 from starshade.attack.shadows.play import play
@@ -22,6 +23,7 @@ from starshade.errors import ConfigError, StarshadeError
 from starshade.ratings.holdout import sample_numbers
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
+from starshade.stats import wilson
 from tests.naive import predicate as naive
 from tests.strategies import at_least, ratings_tables
 
@@ -89,17 +91,19 @@ def by_definition(ratings: Ratings, method: Method, shadows: int, seed: int) -> 
     st.integers(0, 3),
 )
 def test_releases_are_weighed_by_the_definition(ratings: Ratings, name: str, seed: int) -> None:
-    try:
-        found = singled_out(ratings, METHODS[name], 2, seed)
-    except StarshadeError:
-        return  # so few people: nothing can be made of them
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(predicates, "FEWEST", 1)
+        try:
+            found = singled_out(ratings, METHODS[name], 2, seed)
+        except StarshadeError:
+            return  # so few people: nothing can be made of them
     if ratings.scale.step is None:
         return  # the definition is written for values that can be listed
     shares = by_definition(ratings, METHODS[name], 2, seed)
     assert found.releases == len(shares)
     assert found.isolates == pytest.approx(np.mean([r for r, _ in shares]))
     assert found.outsiders == pytest.approx(np.mean([b for _, b in shares]))
-    excess = [(r - b) / (1 - b) if b < 1 else 0.0 for r, b in shares]
+    excess = [(r - b) / (1 - b) for r, b in shares if b < 1]
     assert found.excess.rate == pytest.approx(np.mean(excess))
 
 
@@ -109,6 +113,18 @@ def test_the_same_for_a_seed_and_an_interval() -> None:
     assert found == singled_out(ratings, KLikeness(k=3), 2)
     assert found.excess.low <= found.excess.rate <= found.excess.high <= 1
     assert found.excess.rate > 0
+
+
+def test_few_conditions_are_not_measured() -> None:
+    none, all_of_them = np.zeros(3), np.ones(3)
+    with pytest.raises(ConfigError, match="29 conditions in 3 shadow releases; 30 are needed"):
+        predicates.excess_of(none, none, 29, 1)
+    with pytest.raises(ConfigError, match="meet all of its conditions"):
+        predicates.excess_of(none, all_of_them, 90, 1)
+    found = predicates.excess_of(none, none, 90, 1)
+    assert (found.low, found.rate, found.high) == (-wilson(0, 90).high, 0.0, wilson(0, 90).high)
+    found = predicates.excess_of(np.array([0.5, 0.5, 1.0]), np.array([0.0, 0.0, 1.0]), 90, 1)
+    assert found.rate == 0.5
 
 
 def test_one_that_cannot_be_asked_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,13 +189,14 @@ def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compar
         return None
     mean = mean_of(np.where(there, gain, 0.0), there.astype(np.float64))
     (drawn,) = drawn_again(mean, len(gain), seed)
+    rate = drawn.difference(int(there.sum()))
     return Compared(
         inside=float(inside[there].mean()),
         outside=float(outside[there].mean()),
         crowd=float(crowd[there].mean()),
-        difference=drawn.value,
-        low=drawn.low,
-        high=drawn.high,
+        difference=rate.rate,
+        low=rate.low,
+        high=rate.high,
     )
 
 

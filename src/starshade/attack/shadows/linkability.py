@@ -22,6 +22,7 @@ from starshade.kernels.fingerprint import keyed_numbers
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
+FEWEST = 30  # people, or it is not measured
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,17 @@ class Linkability:
                 return np.stack([r, b, excess], axis=1)
 
         people = len(self.users)
+        if people < FEWEST:
+            raise ConfigError(
+                f"{2 * self.known} ratings can be known of {people:,} people; {FEWEST} are needed"
+            )
         r, b, excess = drawn_again(figures, people, facts["seed"])
-        value = excess.value
         return Linked(
             known=self.known,
             people=people,
             members=r.rate(people),
             outsiders=b.rate(people),
-            excess=Rate(value, min(excess.low, value), max(excess.high, value)),
+            excess=excess.difference(people),
         )
 
 

@@ -131,7 +131,8 @@ def play(
     games = Games.begin(attacks, asked)
     digest = digest_of(view.original)
     halves = Halves(people, first.method and on_catalogue(first.method), seed)
-    key = f"{first.method} {attacks} {knowledge} {request.targets} {seed} {digest}"
+    items = hashlib.sha256(people.items.fingerprints.tobytes()).hexdigest()
+    key = f"{first.method} {attacks} {knowledge} {request.targets} {seed} {digest} {items}"
     answers = games.play(halves, journal or Journal(None), key)
     return games.found(
         answers,

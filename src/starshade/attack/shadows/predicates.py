@@ -24,6 +24,7 @@ from starshade.release import ProfileKind
 from starshade.release.cells import Cells
 
 Floats = NDArray[np.float64]
+FEWEST = 30  # conditions, or singling out is not measured
 _MOST = 5 * 10**11  # ratings times profiles of a release; about three minutes of one processor
 
 
@@ -46,19 +47,30 @@ class SingledOut:
     how: str = ""
 
 
-def excess_of(isolates: Floats, outsiders: Floats, seed: int) -> Rate:
+def excess_of(isolates: Floats, outsiders: Floats, predicates: int, seed: int) -> Rate:
     """Return the mean excess of releases, with an interval that draws these again.
 
-    `isolates`, `outsiders`: shares of each release's predicates.
+    `isolates`, `outsiders`: shares of each release's predicates. `predicates`: of all releases.
+
+    Raises
+    ------
+    ConfigError
+        There are too few predicates, or outsiders meet all of them.
     """
-    sure = outsiders >= 1
-    excess = np.where(sure, 0.0, (isolates - outsiders) / np.where(sure, 1.0, 1 - outsiders))
+    if predicates < FEWEST:
+        raise ConfigError(
+            f"{predicates:,} conditions in {len(isolates):,} shadow releases; {FEWEST} are needed"
+        )
+    some = outsiders < 1  # where outsiders meet all nothing can be beyond them
+    if not some.any():
+        raise ConfigError("people who are not in a release meet all of its conditions")
+    excess = (isolates[some] - outsiders[some]) / (1 - outsiders[some])
 
     def mean(weights: Floats) -> Floats:
         return np.asarray(weights @ excess / weights.sum(axis=1))[:, None]
 
     (drawn,) = drawn_again(mean, len(excess), seed)
-    return Rate(drawn.value, min(drawn.low, drawn.value), max(drawn.high, drawn.value))
+    return drawn.difference(predicates)
 
 
 @dataclass(frozen=True)
@@ -169,7 +181,7 @@ def _summed(
         predicates=predicates,
         isolates=float(isolates.mean()),
         outsiders=float(outsiders.mean()),
-        excess=excess_of(isolates, outsiders, seed),
+        excess=excess_of(isolates, outsiders, predicates, seed),
         by_weight=by_weight,
         how=how,
     )

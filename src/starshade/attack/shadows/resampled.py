@@ -43,6 +43,18 @@ class Drawn:
             low, high = rate * (1 - unseen), rate + (1 - rate) * unseen
         return Rate(rate, min(low, rate), max(high, rate))
 
+    def difference(self, size: int) -> Rate:
+        """Return it as a difference of two shares that rest on so many people, or conditions.
+
+        Where all draws agree the interval is as wide to both sides as Wilson's after none in
+        `size`.
+        """
+        low, high = self.low, self.high
+        if high - low <= 1e-12:
+            unseen = wilson(0, size).high
+            low, high = self.value - unseen, self.value + unseen
+        return Rate(self.value, max(-1.0, min(low, self.value)), min(1.0, max(high, self.value)))
+
 
 def drawn_again(figures: Callable[[Floats], Floats], count: int, seed: int) -> list[Drawn]:
     """Return figures with their intervals.

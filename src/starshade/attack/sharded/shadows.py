@@ -129,7 +129,7 @@ def play_shards(
     if isinstance(store, LinkedShards):
         method = cast(ShardMethod, on_catalogue(first.method))
         halves = _OfMethod(cast(Shards, shards), kept, engine, people, seed, method, users)
-    key = f"{attacks} {knowledge} {targets} {seed} {store.keys}"
+    key = f"{attacks} {knowledge} {targets} {seed} {store.keys} {kept.tolist()}"
     return games.found(
         games.play(halves, engine.journal, key),
         targets,

@@ -91,6 +91,7 @@ class CompareSettings:
         "sets of facts and what being in it tells; 0: none, which saves most of the time.",
         default=0,
         least=0,
+        most=1000,
         formerly="rounds",
     )
     held_out: float = settable(
