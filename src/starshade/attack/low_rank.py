@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
+from starshade.kernels.arrays import product
 from starshade.ratings.scale import SLACK
 from starshade.release.columns import Columns
 from starshade.rng import generator
@@ -25,6 +26,7 @@ _ARRAYS = 8  # float64 of the size of the profiles fitted, held together
 _ROUNDS = 50
 _STABLE = 1e-3  # relative change of the rms at which refitting ends
 _DUST = 1e-12  # of the largest eigenvalue: directions below are rounding
+_EXACT = 1e-13  # of the largest eigenvalue: what a direction may still turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +69,13 @@ class LowRankFit:
             The fit of every cell, null cells included; not clipped to the scale.
         """
         there = ~np.isnan(shown)
-        rest = np.where(there, shown - self.mean, 0.0) @ self.right.T
+        rest = product(np.where(there, shown - self.mean, 0.0), self.right.T)
         rank = len(self.right)
         if rank and not there.all():
             pairs = (self.right[:, None] * self.right[None]).reshape(rank * rank, -1)
             inner = (there.astype(np.float64) @ pairs.T).reshape(-1, rank, rank)
             rest = (np.linalg.pinv(inner, hermitian=True) @ rest[:, :, None])[:, :, 0]
-        fit: Floats = self.mean + rest @ self.right
+        fit: Floats = self.mean + product(rest, self.right)
         return fit
 
 
@@ -110,7 +112,7 @@ def fit_low_rank(
     while True:
         mean = filled.mean(axis=0)
         right = _directions(filled - mean, rank)
-        fit = mean + (filled - mean) @ right.T @ right
+        fit = mean + product(product(filled - mean, right.T), right)
         left = (shown - (fit if ends is None else np.clip(fit, *ends)))[~empty]
         before, rms = rms, float(np.sqrt(np.mean(left**2))) if left.size else np.nan
         rounds += 1
@@ -152,10 +154,31 @@ def _column_means(shown: Floats, empty: NDArray[np.bool_]) -> Floats:
 def _directions(centred: Floats, rank: int) -> Floats:
     """Return the strongest right singular vectors, from the products along the shorter side."""
     tall = centred.shape[0] > centred.shape[1]
-    values, vectors = np.linalg.eigh(centred.T @ centred if tall else centred @ centred.T)
-    values, vectors = values[::-1][:rank], vectors[:, ::-1][:, :rank]
+    sides = (centred.T, centred) if tall else (centred, centred.T)
+    values, vectors = _strongest(product(*sides), rank)
     strong = values > _DUST * max(float(values.max(initial=0.0)), 1e-300)
     right: Floats = vectors[:, strong].T
     if not tall:
-        right = right @ centred / np.sqrt(values[strong])[:, None]
+        right = product(right, centred) / np.sqrt(values[strong])[:, None]
     return right
+
+
+def _strongest(square: Floats, rank: int) -> tuple[Floats, Floats]:
+    """Return the largest eigenvalues of a symmetric matrix, the largest first, and their vectors.
+
+    Twice as many directions are multiplied by it again and again until those wanted only grow; all
+    eigenvectors are computed where these are few, or where that takes long.
+    """
+    width = 2 * rank
+    if len(square) > 2 * width:
+        turned = generator(0, "directions").standard_normal((len(square), width))
+        for _ in range(_ROUNDS):
+            basis = np.linalg.qr(turned)[0]
+            turned = square @ basis
+            values, inner = np.linalg.eigh(basis.T @ turned)
+            values, inner = values[::-1][:rank], inner[:, ::-1][:, :rank]
+            vectors = basis @ inner
+            if np.abs(turned @ inner - vectors * values).max() <= _EXACT * max(values[0], 1e-300):
+                return values, vectors
+    values, vectors = np.linalg.eigh(square)
+    return values[::-1][:rank], vectors[:, ::-1][:, :rank]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from functools import cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numba
@@ -94,6 +97,16 @@ def places_in(
     return np.where(np.append(own, -1)[place] == other, place, -1)
 
 
+_SMALL = 2**24  # products of two numbers; so many are done before threads have begun
+
+
+def product(one: Floats, other: Floats) -> Floats:
+    """Multiply two matrices: small ones on this thread alone, since others are woken for longer."""
+    if one.size * other.shape[1] > _SMALL:
+        return one @ other
+    return np.einsum("ij,jk->ik", one, other)  # type: ignore[no-any-return]
+
+
 _NO_WAY_IN: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -156,17 +169,54 @@ def cut(sizes: NDArray[np.integer], n_counters: int = 0) -> list[tuple[int, int]
 
 
 def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
-    """Do ``work(lane)`` on as many threads as Numba may use; a label is announced lane by lane."""
+    """Do ``work(lane)`` on as many threads as Numba may use; a label is announced lane by lane.
+
+    The caller's thread is one of them, so that work which is soon done waits for no other.
+    """
     threads = min(lanes, numba.get_num_threads())
-    with task(label, lanes) if label else nullcontext(_nobody) as step:
-        if threads <= 1:
-            for lane in range(lanes):
+    left, taking, done = iter(range(lanes)), Lock(), 0
+
+    def take() -> int | None:
+        with taking:
+            return next(left, None)
+
+    def some(step: Callable[[float], object] = _nobody) -> None:
+        nonlocal left, done
+        try:
+            while (lane := take()) is not None:
                 work(lane)
-                step(1)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(work, range(lanes)):  # raises what a lane raised
-                step(1)
+                with taking:
+                    done += 1
+                step(done)
+        except BaseException:
+            left = iter(())  # no other is begun
+            raise
+
+    with task(label, lanes) if label else nullcontext(_nobody) as step:
+        told = 0
+
+        def tell(so_far: float) -> None:
+            nonlocal told
+            step(so_far - told)
+            told = int(so_far)
+
+        others = [
+            _threads(os.getpid(), numba.get_num_threads()).submit(some) for _ in range(threads - 1)
+        ]
+        try:
+            some(tell)
+        finally:
+            wait([each for each in others if not each.cancel()])
+        for each in others:
+            if not each.cancelled():
+                each.result()  # raises what a lane raised
+        tell(done)
+
+
+@cache
+def _threads(_: int, threads: int) -> ThreadPoolExecutor:
+    """Return the threads of a process, which stay: to begin one takes longer than most work."""
+    return ThreadPoolExecutor(max(1, threads - 1))
 
 
 def in_chunks(chunk: Callable[..., object], n: int, *shared: object) -> None:

@@ -18,6 +18,7 @@ from starshade.attack.shadows.seen import TIE, Facts, Seen
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
+from starshade.kernels.arrays import product
 from starshade.kernels.fingerprint import keyed_numbers
 from starshade.rng import stream_key
 
@@ -91,7 +92,7 @@ class Linkability:
             raise ConfigError(f"so few people have {2 * self.known} ratings that can be known")
 
         def figures(weights: Floats) -> Floats:
-            both = [weights @ side.T for side in sides]
+            both = [product(weights, side.T) for side in sides]
             with np.errstate(invalid="ignore", divide="ignore"):
                 r, b = (each[:, 1] / each[:, 0] for each in both)
                 # where every outsider is joined nothing can be beyond

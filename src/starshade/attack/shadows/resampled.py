@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.figure import Rate
-from starshade.kernels.arrays import fixed
+from starshade.kernels.arrays import fixed, product
 from starshade.kernels.ranking import Ranked, rank
 from starshade.rng import generator
 from starshade.stats import clopper_pearson, wilson
@@ -69,13 +69,20 @@ def drawn_again(figures: Callable[[Floats], Floats], count: int, seed: int) -> l
     count, seed : int
     """
     here = figures(np.ones((1, count)))[0]
-    some = np.concatenate([figures(weights) for weights in _weights(count, seed)])
+    few = count * _DRAWS <= _BLOCK
+    all_weights = (_all_weights(count, seed),) if few else _weights(count, seed)
+    some = np.concatenate([figures(weights) for weights in all_weights])
     out = []
     for value, column in zip(here.tolist(), some.T, strict=True):
         there = column[~np.isnan(column)]
         low, high = np.quantile(there, _ENDS).tolist() if len(there) else (value, value)
         out.append(Drawn(value, low, high))
     return out
+
+
+@lru_cache(maxsize=1)  # figures of the same people come one after the other
+def _all_weights(count: int, seed: int) -> Floats:
+    return fixed(np.concatenate([*_weights(count, seed)]))
 
 
 def _weights(count: int, seed: int) -> Iterator[Floats]:
@@ -93,11 +100,11 @@ def mean_of(values: Floats, times: Floats) -> Callable[[Floats], Floats]:
 
     `values`, `times` (count,): of each person the sum of their values, and how many these are.
     """
+    both = np.stack([values, times], axis=1)
 
     def mean(weights: Floats) -> Floats:
-        total = weights @ times
-        sums = np.where(total > 0, weights @ values / np.where(total > 0, total, 1), np.nan)
-        return np.asarray(sums)[:, None]
+        sums, total = product(weights, both).T
+        return np.where(total > 0, sums / np.where(total > 0, total, 1), np.nan)[:, None]
 
     return mean
 
