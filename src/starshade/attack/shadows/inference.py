@@ -216,14 +216,14 @@ def _of_person(
     known = facts.items[facts.indptr[place] : facts.indptr[place + 1]]
     cells = slice(truth.indptr[user], truth.indptr[user + 1])
     columns, ratings = truth.columns[cells], truth.levels[truth.codes[cells]]
-    rest = np.flatnonzero(~np.isin(columns, known))
+    rest = np.delete(np.arange(len(columns)), np.searchsorted(columns, known))
     if len(rest) > most:
         own = int(truth.users.fingerprints[user])
         key = np.uint64(stream_key(told.seed, f"questions {own}"))
         numbers = keyed_numbers(truth.items.fingerprints[columns[rest]], key)
         rest = np.sort(rest[np.argsort(numbers, kind="stable")[:most]])
     rated = columns[rest].astype(np.int64)
-    others = np.setdiff1d(np.arange(truth.n_items), columns)
+    others = np.delete(np.arange(truth.n_items), columns)
     if not len(others):
         return rated, ratings[rest], np.full(len(rated), -1)
     away = np.abs(told.support[others][None, :] - told.support[rated][:, None])

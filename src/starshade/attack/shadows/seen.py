@@ -51,6 +51,16 @@ class Facts:
     def __len__(self) -> int:
         return len(self.users)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Facts]) -> Facts:
+        """Put what is known one after the other, as if of different people."""
+        counts = np.concatenate([np.diff(each.indptr) for each in parts])
+        users, items, ratings = (
+            np.concatenate([getattr(each, name) for each in parts])
+            for name in ("users", "items", "ratings")
+        )
+        return cls(users, np.append(0, np.cumsum(counts)), items, ratings)
+
     def blocks(self, people: int, facts: int) -> Iterator[tuple[slice, Facts]]:
         """Cut into at most so many people, of about so many facts together, at least one person."""
         start = 0
