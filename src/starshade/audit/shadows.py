@@ -72,6 +72,12 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
             "how the release was made is in its private receipt, and there is none",
             advice=f"Give the file that {named('private')} wrote when the release was made.",
         )
+    chain = release.private.chain
+    if chain is not None and chain.after is not None:
+        raise ConfigError(
+            "the release keeps the groups of an earlier one, and shadow releases would be made "
+            "without it"
+        )
     settings: dict[str, Any] = dict(release.private.config)
     entry = find(ENTRIES, str(settings.pop("method", release.manifest.method)), "method")
     levels, keys = settings.pop("levels", None), settings.pop("item_keys", None)

@@ -212,9 +212,9 @@ def test_what_goes_on_after_a_kill_is_the_same_but_for_times(
 ) -> None:
     options: dict[str, Any] = {"top": 6, "trials": 2, "repeats": 1, "runs": 2, "rng": 5}
     with pytest.raises(KilledError):
-        reproduce_sr(ratings, parts=Dying(tmp_path), **options)
-    assert len(list(tmp_path.glob("*.part"))) == Dying.left
-    again = reproduce_sr(ratings, parts=Parts(tmp_path), **options)
+        reproduce_sr(ratings, parts=Dying(tmp_path / "parts"), **options)
+    assert len(list((tmp_path / "parts").glob("*.part"))) == Dying.left
+    again = reproduce_sr(ratings, parts=Parts(tmp_path / "parts"), **options)
     assert json.dumps(again.apart()[0]) == json.dumps(found.apart()[0])
 
 

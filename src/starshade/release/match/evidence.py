@@ -82,12 +82,6 @@ def refuse_another_making(release: Release, ends: Sequence[int] | None = None) -
     """
     if release.private is None:
         return
-    chain = release.private.chain
-    if chain is not None and chain.after is not None:
-        raise ConfigError(
-            "the release keeps the groups of an earlier one, and shadow releases would be made "
-            "without it"
-        )
     made, whole = release.private.partitions, ends is None or len(ends) == 1
     if made is not None and (made == tuple(ends or ()) or (whole and len(made) == 1)):
         return
