@@ -528,7 +528,7 @@ def test_what_was_kept_is_not_measured_again(
 ) -> None:
     def study() -> dict[str, Any]:
         options: dict[str, Any] = {"items": top_items(3), "k": [2], "runs": 2, "draws": 2}
-        return reproduce_kl(ratings, **options, parts=Parts(tmp_path), rng=1).to_dict()
+        return reproduce_kl(ratings, **options, parts=Parts(tmp_path / "parts"), rng=1).to_dict()
 
     first = study()
     monkeypatch.setattr(Bench, "_release", None)

@@ -205,7 +205,7 @@ def test_no_question_is_answered_by_a_limit(folder: Path) -> None:
     ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
     limits = dict.fromkeys(LIMITED, 1.0)
     del limits["joint-class"]
-    audit = Audit(known=(1,), targets=20, shadows=1, limit=limits)
+    audit = Audit(known=(1,), targets=20, shadows=12, limit=limits)
     dossier = compile_dossier(
         ratings, folder, private=folder.with_suffix(".json"), audit=audit, rng=0, command="x"
     )
