@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture
 def few_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure the inference gain on tables of the cast, too small for a figure as they are."""
-    monkeypatch.setattr("starshade.attack.shadows.inference._ENOUGH", 1)
+    monkeypatch.setattr("starshade.attack.shadows.inference.FEWEST", 1)

@@ -190,7 +190,7 @@ def _made_of(methods: Mapping[str, Any]) -> dict[str, Release]:
 
 def attacking(place: Path) -> Any:
     found = {}
-    import_module("starshade.attack.shadows.inference")._ENOUGH = 1  # so few people there are
+    import_module("starshade.attack.shadows.inference").FEWEST = 1  # so few people there are
     methods: dict[str, Any] = {
         "cells": KLikeness(k=2),
         "profiles": PredictiveAnonymizer(2, factors=2, sweeps=2),

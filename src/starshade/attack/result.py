@@ -48,7 +48,7 @@ class AttackResult(Found):
     records : int
         Records that the adversary sees.
     targets, ineligible : int
-        Users attacked; people of whom so much cannot be known.
+        Users attacked; people who gave fewer ratings than are known.
     credit : {"linked", "compatible"}
         Whether an answer counts when it is the target's record, or when it is compatible with
         the target's true row.

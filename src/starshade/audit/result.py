@@ -325,7 +325,7 @@ class AuditResult:
             return ""
         tried = counted(after.targets, "person", "people")
         others = counted(after.ineligible, "other")
-        return f" (tried on {tried}; of {others} so much cannot be known)"
+        return f" (tried on {tried}; {others} gave fewer)"
 
     def _head(self) -> str:
         """Say whether it may be published, and if only an earlier release is in the way, that."""

@@ -160,7 +160,7 @@ def test_what_ratings_as_they_are_tell_is_what_one_table_tells(
     write_shards(ratings, path, n)
     shards = open_shards(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "_ENOUGH", 1)  # so few people there are
+        patch.setattr(inference, "FEWEST", 1)  # so few people there are
         whole = alone(lambda: attack.run(ratings, knowledge, targets=targets, rng=3))
         patch.setattr(seen, "_TABLE", together)
         cut = alone(lambda: attack_shards(attack, shards, knowledge, targets=targets, rng=3))

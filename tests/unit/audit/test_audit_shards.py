@@ -170,7 +170,7 @@ def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, pr
 def test_of_several_shards_they_are_made_again_shard_by_shard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("starshade.attack.shadows.inference._ENOUGH", 1)
+    monkeypatch.setattr("starshade.attack.shadows.inference.FEWEST", 1)
     monkeypatch.setattr("starshade.attack.shadows.linkability.FEWEST", 1)
     method = PredictiveAnonymizer(k=4, factors=2)
     audit = Audit(known=[2], targets=20, shadows=2)

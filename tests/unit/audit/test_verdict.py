@@ -378,7 +378,7 @@ def test_the_figure_says_whom_it_is_about(out: Path) -> None:
     told = str(replace(result, evidence=tuple(few)))
     after = few[0].after
     people = f"{after.targets} {'person' if after.targets == 1 else 'people'}"
-    assert f"(tried on {people}; of {after.ineligible} others so much cannot be known)" in told
+    assert f"(tried on {people}; {after.ineligible} others gave fewer)" in told
     everybody = [e for e in result.evidence if not e.after.ineligible]
     assert "tried on" not in str(replace(result, evidence=tuple(everybody)))
 

@@ -16,7 +16,7 @@ from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.inference_result import Compared, InferenceResult, Way
 from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import drawn_again, mean_of
+from starshade.attack.shadows.resampled import FEWEST, drawn_again, mean_of
 from starshade.attack.shadows.seen import TIE, Facts, Seen, Wanted
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
@@ -26,7 +26,6 @@ from starshade.release.columns import Columns
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
-_ENOUGH = 30  # people, or a gain is not measured
 WAYS: tuple[Literal["all", "best", "residual"], ...] = ("all", "best", "residual")
 MARKS = ("rated", "value", "error")
 
@@ -153,10 +152,10 @@ class Inference:
         marks = np.array([each["marks"] for each in answers])
         sides = [_mean_where(marks, status == which) for which in (1, 0)]
         there = ~np.isnan(sides[0][0, :, 2] + sides[1][0, :, 2])  # both with them and without
-        if there.sum() < _ENOUGH:
+        if there.sum() < FEWEST:
             raise ConfigError(
                 f"{there.sum():,} people can be asked about, in releases that they are in and not; "
-                f"{_ENOUGH} are needed",
+                f"{FEWEST} are needed",
                 advice="Let fewer ratings be known, or make more shadow releases.",
             )
         some = [side[:, there] for side in sides]
@@ -185,7 +184,7 @@ def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compar
     inside, outside = (side[way, :, mark] for side in sides)
     gain, crowd = inside - outside, sides[1][-1, :, mark]
     there = ~np.isnan(gain)  # who left nothing unrated, and on scales without steps, nobody
-    if there.sum() < _ENOUGH:
+    if there.sum() < FEWEST:
         return None
     mean = mean_of(np.where(there, gain, 0.0), there.astype(np.float64))
     (drawn,) = drawn_again(mean, len(gain), seed)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.play import Asked, ShadowAttack
-from starshade.attack.shadows.resampled import drawn_again
+from starshade.attack.shadows.resampled import FEWEST, drawn_again
 from starshade.attack.shadows.seen import TIE, Facts, Seen
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
@@ -23,7 +23,6 @@ from starshade.kernels.fingerprint import keyed_numbers
 from starshade.rng import stream_key
 
 Floats = NDArray[np.float64]
-FEWEST = 30  # people, or it is not measured
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from starshade.attack.settings import MembershipAttackSettings
 from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.lira import Scored, scored
 from starshade.attack.shadows.membership_result import (
+    HEADLINE,
     Alarm,
     MembershipAt,
     MembershipResult,
@@ -28,8 +29,7 @@ from starshade.ratings.table import Ratings
 
 _KNOWN = (4, 8, 20)
 _DRAWS = 3  # of what is known of a person
-_ALARMS = (0.001, 0.01, 0.1)
-HEADLINE = 0.01
+_ALARMS = (0.001, HEADLINE, 0.1)
 _FEWEST = 10  # false alarms, or a share of them is rough
 Floats = NDArray[np.float64]
 

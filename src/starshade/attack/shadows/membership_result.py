@@ -19,6 +19,7 @@ from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 
+HEADLINE = 0.01  # share of false alarms that verdicts are on
 WORST = "the worst tenth by activity"
 _NAMED = "the most active tenth", "the least active quarter"
 
@@ -57,7 +58,7 @@ class OfPeople:
         """Count at the threshold of each ranking; `users`: of the truth, the people ranked."""
         times, found = np.zeros(len(users)), np.zeros(len(users))
         for each in rankings:
-            above = each.score > each.threshold(0.01)
+            above = each.score > each.threshold(HEADLINE)
             times += np.bincount(each.person[each.member], minlength=len(users))
             found += np.bincount(each.person[each.member & above], minlength=len(users))
         shares = found / np.where(times > 0, times, np.nan)
@@ -216,7 +217,7 @@ class MembershipResult(ShadowFound):
             f"{', '.join(each)} of the cases (nothing learnt: 50 %)."
         )
         for at in self.by_known:
-            if (alarm := at.at(0.01)) and (at.known in (8, None)):
+            if (alarm := at.at(HEADLINE)) and (at.known in (8, None)):
                 yield f"With 1 % false alarms {alarm} of the members are found with {at.title}."
         if self.everything.own is not None:
             groups = self.everything.own.groups
@@ -271,7 +272,7 @@ class MembershipResult(ShadowFound):
         if own is None:
             return (known,)
         people = tuple((name, f"{n:,}", percent(at)) for name, (at, n) in own.groups.items())
-        alarm = self.everything.at(0.01)
+        alarm = self.everything.at(HEADLINE)
         rough = " (rough)" * (alarm is not None and alarm.rough)
         title = f"Who is found, with all ratings known{rough}"
         return known, Table(title, ("who", "people", "found at 1 %"), people)

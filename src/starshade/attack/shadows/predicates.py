@@ -15,7 +15,7 @@ from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.play import Asked, Game, ShadowAttack
 from starshade.attack.shadows.profile_predicates import count_isolated, summarize
-from starshade.attack.shadows.resampled import drawn_again
+from starshade.attack.shadows.resampled import FEWEST, drawn_again
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.figure import Rate
@@ -24,7 +24,6 @@ from starshade.release import ProfileKind
 from starshade.release.cells import Cells
 
 Floats = NDArray[np.float64]
-FEWEST = 30  # conditions, or singling out is not measured
 _MOST = 5 * 10**11  # ratings times profiles of a release; about three minutes of one processor
 
 

@@ -20,6 +20,7 @@ _DRAWS = 1000
 _BLOCK = 2**22  # weights held together
 _ENDS = (0.025, 0.975)
 _POINTS = 33  # of a curve
+FEWEST = 30  # people, or conditions, or a figure is not measured
 _THRESHOLDS = 256  # tried for a bound of ε, at most
 
 

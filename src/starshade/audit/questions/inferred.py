@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from starshade.attack.shadows.inference_result import InferenceResult
-from starshade.attack.shadows.membership_result import WORST, MembershipResult
+from starshade.attack.shadows.membership_result import HEADLINE, WORST, MembershipResult
 from starshade.audit.original.original import Knowable
 from starshade.audit.questions.attribute import FIGURES, AttributeDisclosure
 from starshade.audit.questions.limits import Limit
@@ -18,7 +18,6 @@ from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
 
 KNOWN = 8  # ratings of each person, where so many can be known
 _ENOUGH = 100  # people who gave so many and one more
-ALARMS = 0.01  # of people who are not in it, taken for people who are
 
 
 def enough_of(knowable: Knowable, *, beside: int) -> int:
@@ -87,7 +86,7 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
     at = next((tried[m] for m in (KNOWN, KNOWN // 2) if m in tried), found.everything)
     if at.auc is None or found.auc is None:
         return unmeasured("membership", "Whether somebody is in it", at.reason, limit)
-    alarm, most = at.at(ALARMS), found.everything.at(ALARMS)
+    alarm, most = at.at(HEADLINE), found.everything.at(HEADLINE)
     assert alarm is not None
     assert most is not None
     text = (
@@ -111,7 +110,7 @@ def _membership(found: MembershipResult | str, limit: Limit | None) -> Measured:
         attack=found.attack,
         knew=at.title.removesuffix(" known"),
         rate=None if alarm.rough else alarm.found,
-        guessing=ALARMS,
+        guessing=HEADLINE,
         limit=limit,
         beside=(
             ("Found with all ratings known", most.found),
