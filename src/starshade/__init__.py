@@ -65,6 +65,7 @@ _ROOMS = {
         "Dossier",
         "compile_dossier",
     ),
+    "starshade.audit.original.utility_round": ("utility_round",),
     "starshade.audit.reproduction.everything": (
         "Everything",
         "reproduce_all",
@@ -154,6 +155,7 @@ _ROOMS = {
     "starshade.utility.query_error_result": ("QueryErrorResult",),
     "starshade.utility.rating_histogram": ("HistogramResult",),
     "starshade.utility.result": ("UtilityResult",),
+    "starshade.utility.round": ("UtilityRound",),
 }
 _WHERE = {name: module for module, names in _ROOMS.items() for name in names}
 _REGISTRIES = ("anonymize", "attack", "privacy", "utility")

@@ -54,6 +54,7 @@ from starshade.audit.compare.compare import compare as compare
 from starshade.audit.compare.result import Comparison as Comparison
 from starshade.audit.dossier.dossier import Dossier as Dossier
 from starshade.audit.dossier.dossier import compile_dossier as compile_dossier
+from starshade.audit.original.utility_round import utility_round as utility_round
 from starshade.audit.reproduction.everything import Everything as Everything
 from starshade.audit.reproduction.everything import reproduce_all as reproduce_all
 from starshade.audit.reproduction.kl.study import GeneralizationStudy as GeneralizationStudy
@@ -143,4 +144,5 @@ from starshade.utility.query_error_result import QueryErrorResult as QueryErrorR
 from starshade.utility.rating_histogram import HistogramResult as HistogramResult
 from starshade.utility.rating_histogram import RatingHistogram as RatingHistogram
 from starshade.utility.result import UtilityResult as UtilityResult
+from starshade.utility.round import UtilityRound as UtilityRound
 from starshade.utility.what_remains import WhatRemains as WhatRemains

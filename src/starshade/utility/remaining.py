@@ -230,6 +230,33 @@ class Said:
             out[there] = classes.levels[rows, columns].astype(np.int64) - 1
         return out
 
+    def read(self, rows: Indices, columns: Indices) -> Floats:
+        """Return each cell's reading: the mean of the ratings that it leaves possible.
+
+        NaN where it leaves none.
+        """
+        code = self.code(rows, columns)
+        return np.where(self.rated[code], self.mean[code], np.nan)
+
+    def item_means(self, items: Indices) -> Floats:
+        """Return the mean reading of some released items over all records, cells without one apart.
+
+        The middle of the scale where no cell of the item has one.
+        """
+        release = self.release
+        classes, weight, total = release.classes.keep_items(items), *np.zeros((2, len(items)))
+        if isinstance(classes, Cells):
+            size = np.repeat(classes.sizes, np.diff(classes.indptr)) * self.rated[classes.codes]
+            weight += np.bincount(classes.columns, size, len(items))
+            total += np.bincount(classes.columns, size * self.mean[classes.codes], len(items))
+        else:
+            for rows in classes.blocks(_COUNTED):
+                code = classes.levels[rows].astype(np.int64) - 1
+                size = classes.sizes[rows, None] * self.rated[code]
+                weight += size.sum(axis=0)
+                total += (size * self.mean[code]).sum(axis=0)
+        return np.where(weight > 0, total / np.where(weight > 0, weight, 1), self.mean[-1])
+
     def kind(self, code: Indices, true: Floats) -> Indices:
         """Return the place of each rating among `_KINDS`."""
         profile = self.release.manifest.layout == "profile"

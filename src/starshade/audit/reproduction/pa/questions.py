@@ -14,12 +14,13 @@ from starshade.audit.reproduction.pa import looks
 from starshade.audit.reproduction.pa.bench import Bench
 from starshade.audit.reproduction.pa.configurations import LINES, SIMPLE
 from starshade.audit.reproduction.pa.measures import ORIGINAL_RMSE, SIMILAR_USER, TARGET
-from starshade.audit.reproduction.pa.released import PerUser, as_ratings, item_means
+from starshade.audit.reproduction.pa.released import PerUser, as_ratings
 from starshade.audit.reproduction.parts import Part
 from starshade.errors import ConfigError
 from starshade.figure import Table
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
+from starshade.recommend.means import item_means
 from starshade.recommend.padded import dissimilarities
 from starshade.recommend.registry import Fitted
 from starshade.recommend.settings import Dissimilarity

@@ -105,15 +105,6 @@ def errors_of(profiles: Profiles, probe: Probe, fitted: Fitted, train: Ratings) 
     }
 
 
-def item_means(train: Ratings) -> Floats:
-    """Return each item's mean rating, that of all where nobody rated it."""
-    support = train.item_support
-    sums = np.bincount(train.columns, train.values(), train.n_items)
-    whole = np.full(train.n_items, sums.sum() / max(1, support.sum()))
-    np.divide(sums, support, out=whole, where=support > 0)
-    return whole
-
-
 def _refitted(
     profiles: Profiles, probe: Probe, fitted: Fitted, model: Recommender, seed: int
 ) -> Part:
