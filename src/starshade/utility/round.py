@@ -1,8 +1,8 @@
 """The utility round: how well a release made of 90 % of the ratings predicts the others.
 
-Only the owner can measure it: the release is made again, and it takes the link from people to
-records. `round_of` is a function of ratings, a release and how it is made again; who reads these
-from files is `starshade.audit.original.utility_round`.
+Only the owner can measure it, with the link from people to records. `utility_round_of` is a
+function of ratings, their release and the method; `starshade.audit.original.utility_round` reads
+the method from the private key file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ Remake: TypeAlias = Callable[[Ratings], Release]
 
 HELD_OUT = 0.1  # of the ratings
 MOST_HELD_OUT = 2_000_000
-MANY_RATINGS = 20_000_000  # above so many, a tenth of the people stands for all
 LEARNED = 30_000_000  # cells of the release that a model is trained on; of more, some rows are
 ENOUGH = 0.5  # of the held-out ratings covered, for a release to be useful
 WIDTH = 80  # columns of a line of text
@@ -59,7 +58,7 @@ COVERED = Figure(
     "Held-out ratings covered",
     "share",
     False,
-    "Of people and on items that the release made again has; the errors are on these.",
+    "Of people and on items that the release of the rest has; the errors are on these.",
 )
 _REMAINS = tuple(
     figure
@@ -92,7 +91,7 @@ class UtilityRound(Shown):
     held_out_ratings : int
         How many ratings were held out; 0 where no error was measured.
     held_out_covered : float or None
-        Share of them whose person and item are in the release made again.
+        Share of them whose person and item are in the release of the rest.
     held_out_read, held_out_original, held_out_trained : float or None
         RMSE over these: the value read from the release; the model of the original, trained on the
         rest; the same model trained on the release.
@@ -212,7 +211,7 @@ def utility_round_of(
     remains: Mapping[str, float | int | None],
     share_of_people: float = 1.0,
 ) -> UtilityRound:
-    """Hold out ratings, make the release again of the others, and predict those held out.
+    """Hold out ratings, release the others by the same method, and predict those held out.
 
     Parameters
     ----------
@@ -268,10 +267,10 @@ def held_out_errors(ratings: Ratings, remake: Remake, seed: int) -> dict[str, An
     share = min(HELD_OUT, MOST_HELD_OUT / max(1, ratings.n_ratings))
     with silence():
         rest, held = hold_out(ratings, share, rng=seed)
-        return errors_on(remake(rest), rest, held, seed)
+        return predict_held_out(remake(rest), rest, held, seed)
 
 
-def errors_on(
+def predict_held_out(
     release: Release,
     rest: Ratings,
     held: Ratings,
@@ -289,11 +288,11 @@ def errors_on(
     """
     probe = linked_probe(release, rest, held)
     if probe is None:
-        raise ConfigError("the release made again has no link to people")
+        raise ConfigError("the release of the rest has no link to people")
     if not len(probe.values):
         raise ConfigError(
             f"none of {counted(held.n_ratings, 'held-out rating')} is of a person and on an item "
-            "that the release made again has"
+            "that the release of the rest has"
         )
     recommender = recommender or chosen(None, release)
     model, means = fitting(recommender, rest).fit(rest, rng=seed), Means.of(rest)

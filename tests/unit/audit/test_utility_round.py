@@ -1,4 +1,4 @@
-"""The utility round of releases that are made again by their key files."""
+"""The utility round of releases, by the method in their key files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.release.folder.read import read_release
-from starshade.utility.round import errors_on
+from starshade.utility.round import predict_held_out
 from starshade.utility.what_remains import WhatRemains
 
 METHOD = PredictiveAnonymizer(k=4, factors=2)
@@ -36,13 +36,13 @@ def release(ratings):
 @pytest.mark.parametrize(
     "method", [METHOD, KLikeness(k=3, hierarchy="dgh-c", items=top_items(5))], ids=["", "items"]
 )
-def test_it_is_made_again_as_the_key_file_says(tmp_path, ratings, method):
+def test_the_rest_is_released_as_the_key_file_says(tmp_path, ratings, method):
     method.anonymize(ratings, rng=7).save(tmp_path / "release", private=tmp_path / "key")
     release = read_release(tmp_path / "release", private=tmp_path / "key")
     measured = utility_round(ratings, release, rng=3)
     rest, held = hold_out(ratings, 0.1, rng=3)
     again = method.anonymize(rest, rng=7)
-    expected = errors_on(again, rest, held, 3)
+    expected = predict_held_out(again, rest, held, 3)
     assert {key: getattr(measured, key) for key in expected} == expected
     remains = WhatRemains().measure(release, ratings).figures
     assert measured.remains_within_step == remains["remains_within_step"]
@@ -80,7 +80,7 @@ def test_without_the_key_file_nothing_is_measured(ratings, release):
     assert measured.useful is None
 
 
-def test_a_release_that_keeps_earlier_groups_is_not_made_again(ratings):
+def test_a_release_that_keeps_earlier_groups_is_not_measured(ratings):
     method = KLikeness(k=3, items=top_items(5))
     first = method.anonymize(ratings, rng=7)
     second = method.anonymize(ratings, rng=7, after=first)

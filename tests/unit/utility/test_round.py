@@ -1,4 +1,4 @@
-"""The utility round: held-out ratings predicted from a release that was made again."""
+"""The utility round: held-out ratings predicted from a release of the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starshade.utility import round as rounds
 from starshade.utility.round import (
     UtilityRound,
     error_text,
-    errors_on,
+    predict_held_out,
     read_cells,
     utility_round_of,
 )
@@ -38,9 +38,9 @@ def test_held_out_errors_are_those_of_the_slow_way(case):
     expected = naive.held_out_errors(release, rest, held, model)
     if expected is None:
         with pytest.raises(ConfigError, match=r"none of .* held-out rating"):
-            errors_on(release, rest, held, 0, MEANS)
+            predict_held_out(release, rest, held, 0, MEANS)
         return
-    measured = errors_on(release, rest, held, 0, MEANS)
+    measured = predict_held_out(release, rest, held, 0, MEANS)
     del measured["held_out_trained"]
     assert measured == pytest.approx(expected, abs=1e-9)
 
@@ -156,7 +156,7 @@ def measure(ratings, remake):
     return utility_round_of(ratings, release, remake, seed=0, remains=remains)
 
 
-def test_the_release_is_made_again_without_the_ratings_held_out():
+def test_the_second_release_lacks_the_ratings_held_out():
     made = []
 
     def remake(rest):
@@ -186,7 +186,7 @@ def refused(_rest):
     raise UnmetError("fewer than k people are left")
 
 
-def test_a_release_that_cannot_be_made_again_is_not_measured_and_says_why():
+def test_a_rest_that_cannot_be_released_is_not_measured_and_says_why():
     ratings = table([{0: 4.0, 1: 2.0, 2: 3.0, 3: 5.0}] * 10, Scale(1, 5, 1))
     release = profiled(ratings, [[4, 2, 3, 5]], [0] * 10, 1.0)
     remains = WhatRemains().measure(release, ratings).figures
@@ -214,7 +214,7 @@ def test_constant_ratings_are_read_without_error(constant):
     release = profiled(rest.drop_empty_users(), [[int(constant)] * 3], [0] * 11, 1.0)
     held = probe_of(rest, {(3, 0): constant, (4, 1): constant})
     rest = replace_without(rest, 4, 1)
-    measured = errors_on(release, rest, held, 0, MEANS)
+    measured = predict_held_out(release, rest, held, 0, MEANS)
     assert measured["held_out_covered"] == 0.5  # who has no rating in the rest has no record
     assert measured["held_out_read"] == measured["held_out_user_item_means"] == 0
 
@@ -231,9 +231,9 @@ def test_of_very_many_cells_a_model_learns_from_some_rows(monkeypatch):
     rest = replace_without(rest, 0, 1)
     release = profiled(rest, [[4, 2], [5, 1], [4, 1]], [0, 1, 2] * 4, 1.0)
     held = probe_of(rest, {(0, 1): 2.0})
-    whole = errors_on(release, rest, held, 0, MEANS)
+    whole = predict_held_out(release, rest, held, 0, MEANS)
     monkeypatch.setattr(rounds, "LEARNED", 2)  # cells: one row of three
-    some = [errors_on(release, rest, held, seed, MEANS) for seed in range(8)]
+    some = [predict_held_out(release, rest, held, seed, MEANS) for seed in range(8)]
     trained = {each["held_out_trained"] for each in some}
     assert None in trained  # a row that is not the person's
     assert len(trained) == 2

@@ -1,4 +1,4 @@
-"""The utility round of a release, made again by the method in its private key file."""
+"""The utility round of a release, by the method in its private key file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.arguments import typed
+from starshade.attack.shadows.halves import MANY_RATINGS
 from starshade.audit.shadows import method_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.engine.local import Local
@@ -20,12 +21,7 @@ from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed, stream_key
-from starshade.utility.round import (
-    MANY_RATINGS,
-    UtilityRound,
-    utility_round_of,
-    without_errors,
-)
+from starshade.utility.round import UtilityRound, utility_round_of, without_errors
 from starshade.utility.sharded import found_over
 from starshade.utility.what_remains import WhatRemains
 
@@ -42,7 +38,7 @@ def utility_round(
     rng: Rng = None,
     engine: Engine | None = None,
 ) -> UtilityRound:
-    """Hold out a tenth of the ratings, make the release again of the rest, and predict them.
+    """Hold out a tenth of the ratings, release the rest by the same method, and predict them.
 
     Parameters
     ----------
@@ -50,8 +46,8 @@ def utility_round(
         What the release was made of. Above 20 million ratings a tenth of the people, drawn by their
         ids, stands for all. A partitioned store is read as one table.
     release : Release
-        With its private facts (just made, or read with the private key file): they say by which
-        method, settings and seed it is made again.
+        With its private facts (just made, or read with the private key file): they name the
+        method, settings and seed of the release of the rest.
     remains : mapping, optional
         Figures of `WhatRemains` over all ratings, where they are known.
     rng : int, Generator or None
@@ -62,7 +58,7 @@ def utility_round(
     Returns
     -------
     UtilityRound
-        Without held-out errors where the release cannot be made again; `not_measured` says why.
+        Without held-out errors where the rest cannot be released; `not_measured` says why.
 
     Examples
     --------
