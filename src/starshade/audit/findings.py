@@ -12,10 +12,9 @@ from starshade.anonymize.prepare import scale_of
 from starshade.attack.tracker.result import TrackerResult
 from starshade.audit.evidence import Tracked
 from starshade.audit.original.original import Given
-from starshade.audit.questions.question import Question
 from starshade.audit.result import Finding
 from starshade.errors import ConfigError
-from starshade.plain import counted, percent
+from starshade.plain import counted
 from starshade.privacy.class_values import ClassVerdict
 from starshade.privacy.item_sets import DiversityVerdict
 from starshade.privacy.registry import ENTRIES
@@ -134,30 +133,6 @@ def needs_receipt(release: Release) -> tuple[str, str] | None:
     if manifest.users_deleted != "none":
         return "people were left out", "them from those who stay"
     return None
-
-
-def judge_limits(questions: Sequence[Question]) -> list[Finding]:
-    """Ask of each limit that is set whether it was shown to hold; what was not measured was not.
-
-    That on joint classes is judged with the earlier releases.
-    """
-    findings = []
-    for measured in (each for question in questions for each in question.measured):
-        if measured.limit is None or measured.name == "joint-class":
-            continue
-        text = f"{measured.text} The limit is {measured.limit_text}"
-        if measured.answer == "above a limit" and measured.rate is not None:
-            text += f"; the interval over all that was tried ends at {percent(measured.rate.high)}"
-        findings.append(Finding(measured.finding, bool(measured.holds), f"{text}."))
-    return findings
-
-
-def judge_questions(questions: Sequence[Question]) -> list[Finding]:
-    """Ask whether every question is settled; what limits say is not said again."""
-    return [
-        Finding(question.name, question.settled, f"{question.title} {question.beyond}")
-        for question in questions
-    ]
 
 
 def judge_tracker(tracked: Tracked | None, items: int) -> Finding | None:

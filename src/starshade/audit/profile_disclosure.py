@@ -23,9 +23,9 @@ from starshade.attack.link_existence.result import LinkResult
 from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.padding.result import PaddingResult
 from starshade.attack.targets import credit_of
+from starshade.audit.checks.attribute import AttributeDisclosure, attribute_disclosure
 from starshade.audit.evidence import Evidence
 from starshade.audit.original.original import Original
-from starshade.audit.questions.attribute import AttributeDisclosure, attribute_disclosure
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Rate
 from starshade.plain import counted, percent

@@ -1,4 +1,4 @@
-"""`AuditResult`: may it leave, and why."""
+"""`AuditResult`: the verdict on a release, and what it rests on."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Any
 
 from starshade._version import __version__
 from starshade.attack.likelihood.result import LikelihoodResult
-from starshade.audit.checks import Check, checks_of
+from starshade.audit.checks.check import (
+    ALONE,
+    CHECK_HEAD,
+    EXIT_CODES,
+    Check,
+    Verdict,
+    check_rows,
+    verdict_of,
+    words_of,
+)
+from starshade.audit.checks.policy import Policy
 from starshade.audit.evidence import Evidence, Tracked, best_of, recall_before_after
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.questions.limits import Limit
-from starshade.audit.questions.question import (
-    QUESTION_HEAD,
-    Question,
-    answered,
-    failed_in_words,
-    first_words,
-    question_rows,
-)
 from starshade.audit.shares import rated_in_words, read_from_records
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, Level, dot_chart
@@ -39,21 +40,20 @@ _PROFILES = {
 }
 #: fields that JSON has as they are, in its order
 _AS_THEY_ARE = (
-    *("utility", "disclosure", "audience", "k", "records", "items"),
+    *("utility", "disclosure", "audience", "method", "k", "records", "items"),
     *("seed", "config", "digest", "seconds", "version"),
 )
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One question and its answer."""
+    """A condition beside the checks of the policy, and whether it holds."""
 
-    # "claims", "attack" (the limit on records) or another limit's, "tracker", "audience",
-    # "identifying", "rare-values", "settings", "scale", "earlier", a question's, or that of a
-    # claimed model. With "of" and the personal attribute, where it is about one.
+    # "claims", "tracker", "audience", "identifying", "rare-values", "settings", "scale", or the
+    # name of a claimed model; with "of" and the personal attribute, where it is about one
     name: str
     passed: bool
-    text: str  # one sentence: what was found, and against which limit
+    text: str  # one sentence
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name", "pass", "text"}``."""
@@ -66,11 +66,13 @@ class AuditResult:
 
     Attributes
     ----------
+    policy : Policy
+        What decided, with the thresholds that replaced its own.
+    checks : tuple of Check
+        The risks, each by the strongest attack that was tried. A risk that was measured with
+        several numbers of known ratings has a check for each.
     findings : tuple of Finding
-        The release passes when each of them does.
-    questions : tuple of Question
-        Can a person be singled out, can records be linked, is something told because somebody is
-        in it? By the strongest that was tried.
+        Other conditions, each of which must hold.
     warnings : tuple of str
         What does not decide but must be known.
     claims : tuple of dict
@@ -85,12 +87,13 @@ class AuditResult:
         "profile", whose cells are means or predictions. ``records_alone_with_sensitive``: None
         without sensitive attributes.
     audience : {"publish", "query"}
+    method : str
     k : int or None
         As claimed.
     records, items : int
     seed : int
     config : dict
-        Limits and sizes that were asked for.
+        The settings of the audit.
     digest : str
         SHA-256 over the ratings on the released items.
     seconds : float
@@ -109,14 +112,16 @@ class AuditResult:
     version : str
     """
 
+    policy: Policy
+    checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
-    questions: tuple[Question, ...]
     warnings: tuple[str, ...]
     claims: tuple[dict[str, Any], ...]
     evidence: tuple[Evidence, ...]
     utility: dict[str, float | int | None]
     disclosure: dict[str, float | None]
     audience: str
+    method: str
     k: int | None
     records: int
     items: int
@@ -132,61 +137,73 @@ class AuditResult:
     version: str = field(default=__version__)
 
     @property
-    def passed(self) -> bool:
-        """Whether the release may be published."""
-        return all(finding.passed for finding in self.findings)
+    def verdict(self) -> Verdict:
+        """PASS, FAIL or INCOMPLETE."""
+        return verdict_of(self.checks, [finding.passed for finding in self.findings])
 
     @property
-    def answered(self) -> bool:
-        """Whether every question is settled: nothing was left to judge or to measure."""
-        return answered(self.questions)
+    def passed(self) -> bool:
+        """Whether the verdict is PASS."""
+        return self.verdict == "PASS"
+
+    @property
+    def exit_code(self) -> int:
+        """0 for PASS, 1 for FAIL, 4 for INCOMPLETE."""
+        return EXIT_CODES[self.verdict]
 
     @property
     def word(self) -> str:
-        """The verdict in a few words, for all doors."""
-        if self.passed:
-            return "PASS" if self.answered else "LIMITS HOLD; NOT EVERYTHING WAS JUDGED"
-        if self.passed_alone:
-            return "FAIL beside an earlier release; by itself its limits hold"
-        return "FAIL"
+        """The verdict, and how many checks no figure can fail."""
+        return words_of(self.verdict, self.checks)
+
+    @property
+    def decisive(self) -> tuple[Check, ...]:
+        """The checks because of which the verdict is not PASS."""
+        return tuple(each for each in self.checks if each.fails or each.status == "not measured")
 
     @property
     def headline(self) -> str:
-        """The verdict, and of a no the limits that do not hold and what else is in the way."""
-        failed = [finding.name for finding in self.findings if not finding.passed]
-        return ": ".join([self.word, *failed_in_words(failed, self.questions)])
+        """The verdict, and the checks and conditions because of which it is not PASS."""
+        failed = [each.short for each in self.checks if each.fails]
+        failed += [finding.name for finding in self.findings if not finding.passed]
+        if self.verdict == "INCOMPLETE":
+            failed = [each.short for each in self.decisive]
+        return self.word + f": {'; '.join(dict.fromkeys(failed))}" * bool(failed)
+
+    @property
+    def utility_lines(self) -> tuple[str, ...]:
+        """What the release is good for, in a line or two."""
+        within, means = (
+            self.utility.get(key) for key in ("remains_within_step", "averages_within_step")
+        )
+        if within is None:
+            return ("not measured: the private key file is needed",)
+        return (
+            f"{percent(within)} of ratings recoverable within one step (item means "
+            f"{percent(means)})",
+        )
+
+    def check(self, name: str) -> Check:
+        """Return a check by its name; of several one that fails, else one not measured."""
+        own = [each for each in self.checks if each.name == name]
+        return min(own, key=lambda each: (not each.fails, each.status != "not measured"))
 
     @property
     def passed_alone(self) -> bool:
-        """Whether it might if nothing had been published before."""
-        return all(finding.passed for finding in self.findings if finding.name != "earlier")
-
-    @property
-    def beside(self) -> Finding | None:
-        """Why it may not stand beside earlier releases; None where it may."""
-        failed = (f for f in self.findings if f.name == "earlier" and not f.passed)
-        return next(failed, None)
+        """Whether nothing fails that is of this release alone."""
+        others = [each for each in self.checks if each.name != "composition"]
+        return verdict_of(others, [finding.passed for finding in self.findings]) != "FAIL"
 
     @property
     def named_earlier(self) -> bool:
         """Whether earlier releases were named: what holds of this one may not hold beside them."""
-        return any(finding.name == "earlier" for finding in self.findings)
+        return self.check("composition").inapplicable != ALONE
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it may not: the findings that failed, one sentence each."""
-        return tuple(finding.text for finding in self.findings if not finding.passed)
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """Every line of the verdict: name, figure with interval, threshold, status."""
-        return checks_of({each.name: each.passed for each in self.findings}, self.questions)
-
-    @property
-    def limits(self) -> dict[str, Limit]:
-        """The limits that were set, by what they are on."""
-        measured = (each for question in self.questions for each in question.measured)
-        return {each.name: each.limit for each in measured if each.limit is not None}
+        """Why the verdict is not PASS, a text for each check and condition."""
+        conditions = (finding.text for finding in self.findings if not finding.passed)
+        return (*(each.text for each in self.decisive), *conditions)
 
     @property
     def worst(self) -> Evidence:
@@ -201,11 +218,13 @@ class AuditResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; internal, it names the seed and the input's digest."""
         return {
+            "verdict": self.verdict,
             "pass": self.passed,
-            "questions": [question.to_dict() for question in self.questions],
-            "reasons": list(self.reasons),
-            "verdict": str(self),
+            "headline": self.headline,
+            "policy": self.policy.to_dict(),
             "checks": [check.to_dict() for check in self.checks],
+            "reasons": list(self.reasons),
+            "text": str(self),
             "findings": [finding.to_dict() for finding in self.findings],
             "warnings": list(self.warnings),
             "claims": [dict(claim) for claim in self.claims],
@@ -328,11 +347,9 @@ class AuditResult:
         return f" (tried on {tried}; {others} gave fewer)"
 
     def _head(self) -> str:
-        """Say whether it may be published, and if only an earlier release is in the way, that."""
-        told = first_words(passed=self.passed, alone=self.passed_alone, questions=self.questions)[
-            :-1
-        ]
-        return f"{told}: {' '.join(self.reasons)}" if self.reasons else f"{told}."
+        """Say the verdict, the policy, and why it is not PASS."""
+        told = f"{self.headline} (policy {self.policy.title})."
+        return " ".join([told, *self.reasons])
 
     def _guarantee(self) -> str:
         """Set what was tried apart from what holds whatever is tried."""
@@ -377,15 +394,8 @@ def audit_html(result: AuditResult) -> str:
     return block(
         result.word,
         paragraph(str(result)),
-        *(
-            table(
-                QUESTION_HEAD,
-                question_rows(question),
-                caption=f"{question.title} {question.answer.capitalize()}.",
-            )
-            for question in result.questions
-        ),
-        table(("asked", "met", "what was found"), findings, caption="Why"),
+        table(CHECK_HEAD, check_rows(result.checks), caption=f"Policy {result.policy.title}"),
+        table(("condition", "met", "reason"), findings, caption="Other conditions"),
         table(
             ("attack", "right in the ratings", "right in the release", "profile disclosed"),
             attacks,

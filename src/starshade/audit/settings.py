@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from starshade.setting import settable
 
@@ -16,9 +15,23 @@ WITHOUT_RECEIPT = "without the owner's receipt"
 class AuditSettings:
     """Of an audit (definitions, "audit")."""
 
+    policy: str = settable(
+        "Policy",
+        "Policy that decides: public, partner, controlled, or a TOML file.",
+        default="partner",
+        usual="NAME|FILE",
+    )
+    threshold: Sequence[str] | Mapping[str, float] = settable(
+        "Thresholds",
+        "Threshold instead of the policy's, such as class-size=11 or membership=5%.",
+        default=(),
+        kind="texts",
+        usual="NAME=VALUE",
+        formerly="limit",
+    )
     known: Sequence[int] = settable(
-        "Attack it with this many known facts",
-        "Cells that the adversary knows.",
+        "Known ratings per target",
+        "Known ratings per target, beside those that the policy asks for.",
         default=(2, 4, 8),
         kind="integers",
         least=1,
@@ -27,24 +40,11 @@ class AuditSettings:
     targets: int = settable("People attacked", "Users attacked, at most.", default=1000, least=1)
     shadows: int | None = settable(
         "Shadow releases",
-        "Releases of random halves of the people that each is compared with, for what being in it "
-        "tells; 0: none, which saves most of the time.",
+        "Shadow releases for membership, inference, linkability and singling out; 0 disables these "
+        "checks, which take most of the time.",
         default=None,
         least=0,
         most=1000,
-        unset="16; 4 above 20 million ratings",
+        unset="the policy's: 16; 4 above 20 million ratings",
         formerly="rounds",
-    )
-    limit: Sequence[str] | Mapping[str, float] = settable(
-        "Limits",
-        "Largest share allowed: on record (default 1/k), predicate, class, halves, joint-class "
-        "(default 0), membership, inference or disclosed.",
-        default=(),
-        kind="texts",
-        usual="NAME=VALUE",
-    )
-    judge: Literal["set", "all"] = settable(
-        "What must hold",
-        "The limits that are set, or that nothing is left to judge or to measure.",
-        default="set",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,20 +40,27 @@ from starshade.release.table import Release
 
 
 @dataclass(frozen=True)
-class BeingInIt:
-    """What a release tells because of who is in it; of each, or why it was not measured."""
+class ByShadows:
+    """What is measured on shadow releases; of each, or why it was not measured.
+
+    `inference`, `linkability`: by the number of known ratings. `shadows`: how many releases a
+    target is compared with; 0: none. `advice`: what would measure what was not; may be empty.
+    """
 
     membership: MembershipResult | str
-    inference: InferenceResult | str
-    linkability: Linked | str
-    singled_out: SingledOut | str
+    inference: Mapping[int, InferenceResult | str]
+    linkability: Mapping[int, Linked | str]
+    singling_out: SingledOut | str
+    shadows: int = 0
     #: rated cells at an end of the scale, of profiles: those that are right, and all
     ends: tuple[int, int] | None = None
+    advice: str = ""
 
     @classmethod
-    def unmeasured(cls, why: str) -> BeingInIt:
+    def unmeasured(cls, why: str, known: Sequence[int], advice: str = "") -> ByShadows:
         """Return that nothing was measured."""
-        return cls(why, why, why, why)
+        none = dict.fromkeys(known, why)
+        return cls(why, none, none, why, advice=advice)
 
 
 def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
@@ -106,28 +113,25 @@ def made_again_whole(release: Release, original: Shards) -> str:
         return ""
 
 
-def being_in_it(
+def measure_by_shadows(
     release: Release,
     original: Ratings | Shards,
     *,
     shadows: int | None = None,
-    known: int = 8,
-    linked: int | None = None,
-    targets: int | None = None,
+    known: Sequence[int] = (8,),
+    targets: int = 1000,
     except_items: Sequence[str] = (),
     engine: Engine | None = None,
     seed: int,
-) -> BeingInIt:
-    """Ask who is in a release, and what it tells of them because of that.
+) -> ByShadows:
+    """Make releases of random halves of the people, and attack each beside the others.
 
-    `shadows`: as of `MembershipAttack`. `known`: ratings known of each person, where the rest is
-    asked about; `linked`: in each of two sets, by default half as many. `except_items`: items
-    never known, such as sensitive ones. `engine`: who works on shards. Where the release cannot be
-    made of half of the people, or nobody says how it was made, nothing was measured, for that
-    reason.
+    `shadows`: as of `MembershipAttack`. `known`: numbers of ratings known of each person.
+    `except_items`: items never known, such as sensitive ones. `engine`: execution engine for
+    partitioned stores. Where the release cannot be made of half of the people, or its making is
+    not recorded, nothing was measured, for that reason.
     """
-    knowledge = Knowledge(known=known, dates=False, except_items=tuple(except_items))
-    profiles = isinstance(release.classes, Profiles)
+    knowledge = Knowledge(known=known[0], dates=False, except_items=tuple(except_items))
     try:
         method = method_of(release, original)
         beside = LinkedShards(original, release) if isinstance(original, Shards) else None
@@ -139,16 +143,8 @@ def being_in_it(
             f"{made + 1:,} releases of random halves of the people are made"
             f"{aside('shadows', 0, 'leaves that out')}"
         )
-        attacks: list[ShadowAttack[Any]] = [
-            MembershipAttack(shadows=made, method=method),
-            InferenceAttack(shadows=made, method=method),
-            LinkabilityAttack(known=linked or max(1, known // 2), shadows=made, method=method),
-        ]
-        if profiles:
-            attacks.append(EndsAttack(made, method))
-        if beside is None:
-            kind = release.manifest.profile
-            attacks.append(PredicatesAttack(promise_of(release), kind, made, method))
+        asked = _attacks(release, method, made, known, whole=beside is None)
+        attacks = list(asked.values())
         if beside is None:
             assert isinstance(original, Ratings)
             request = Request(original, targets, seed, None)
@@ -156,22 +152,42 @@ def being_in_it(
         else:
             found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
-        return BeingInIt.unmeasured(error.message)
-    by_name: dict[str, Any] = {
-        attack.name: each.message if isinstance(each, ConfigError) else each
-        for attack, each in zip(attacks, found, strict=True)
+        return ByShadows.unmeasured(error.message, known, error.advice)
+    by_name: dict[tuple[str, int], Any] = {
+        name: each.message if isinstance(each, ConfigError) else each
+        for name, each in zip(asked, found, strict=True)
     }
-    at_ends: tuple[int, int] | None = by_name.get("ends")
-    return BeingInIt(
-        membership=by_name["membership"],
-        inference=by_name["inference"],
-        linkability=by_name["linkability"],
-        singled_out=by_name.get(
-            "predicate",
-            "it takes all people's ratings as one table; audit the file that the store was made of",
-        ),
-        ends=at_ends,
+    return ByShadows(
+        membership=by_name["membership", 0],
+        inference={m: by_name["inference", m] for m in known},
+        linkability={m: by_name.get(("linkability", m), _ONE) for m in known},
+        singling_out=by_name.get(("singling-out", 0), _ONE_TABLE),
+        shadows=made,
+        ends=by_name.get(("ends", 0)),
     )
+
+
+_ONE = "two sources need two ratings that can be known"
+_ONE_TABLE = "it takes all people's ratings as one table; audit the file that the store was made of"
+
+
+def _attacks(
+    release: Release, method: Anonymizer, made: int, known: Sequence[int], *, whole: bool
+) -> dict[tuple[str, int], ShadowAttack[Any]]:
+    """Return the attacks on shadow releases, by check and number of known ratings; 0: any."""
+    attacks: dict[tuple[str, int], ShadowAttack[Any]] = {
+        ("membership", 0): MembershipAttack(shadows=made, method=method, known=tuple(known))
+    }
+    for m in known:
+        attacks["inference", m] = InferenceAttack(shadows=made, method=method, known=m)
+        if m > 1:
+            attacks["linkability", m] = LinkabilityAttack(known=m // 2, shadows=made, method=method)
+    if isinstance(release.classes, Profiles):
+        attacks["ends", 0] = EndsAttack(made, method)
+    if whole:
+        kind = release.manifest.profile
+        attacks["singling-out", 0] = PredicatesAttack(promise_of(release), kind, made, method)
+    return attacks
 
 
 def _items(

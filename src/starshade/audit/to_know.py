@@ -12,7 +12,6 @@ from starshade.attack.composition.composed import Composed, chain_break, composi
 from starshade.audit.evidence import USUAL, Evidence
 from starshade.audit.findings import understated
 from starshade.audit.original.original import Given, Original
-from starshade.audit.result import Finding
 from starshade.errors import ConfigError
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
@@ -188,13 +187,16 @@ _TOGETHER = (
 
 @dataclass(frozen=True)
 class Earlier:
-    """What there is to say of earlier releases; `found`: or why it was not measured.
+    """What there is to say of earlier releases.
 
-    None: none of them is of the same people.
+    `holds`: whether this release may stand beside them. `composed`: or why it was not measured;
+    None: none of them is of the same people. `below`: people in a joint class that is too small.
     """
 
-    finding: Finding
-    found: Composed | str | None
+    holds: bool
+    text: str
+    composed: Composed | str | None
+    below: int | None = None
 
 
 def judge_earlier(
@@ -203,14 +205,16 @@ def judge_earlier(
     ratings: Ratings,
     private: Sequence[str | Path] = (),
     most: float = 0.0,
+    k: int | None = None,
 ) -> Earlier | None:
-    """Ask whether any release published before is, or may be, of the same people; None without.
+    """Say whether any release published before is, or may be, of the same people; None without.
 
-    With the receipts of all that are, and of this one, it is counted who hides among fewer than k
-    people of the same classes in all of them; without, nobody can say that nobody does.
+    With the key files of all that are, and of this one, people in joint classes of fewer than k are
+    counted; without, nobody can say that there are none.
 
-    `ratings`: what `release` was made of. `private`: receipts of earlier releases, in any order.
-    `most`: the share of people that may be in a joint class below k.
+    `ratings`: what `release` was made of. `private`: key files of earlier releases, in any order.
+    `most`: the share of people that may be in a joint class below `k`, which is the smallest that
+    is claimed where it is None.
     """
     if not earlier:
         return judge_alone(release)
@@ -231,24 +235,25 @@ def judge_earlier(
     if near and (release.private is None or any(each.private is None for each in near)):
         sentences += [_TOGETHER, _unmeasured()]
         sentences += [_advice()] * ("same" not in relations)
-        return Earlier(Finding("earlier", False, " ".join(sentences)), _unmeasured())
+        return Earlier(False, " ".join(sentences), _unmeasured())
     if gap is not None:
         which = places[related[gap]] if gap < len(related) else "This release"
         return _part_of_a_chain(which, sentences)
     if not near:
-        return Earlier(Finding("earlier", True, " ".join(sentences)), None)
+        return Earlier(True, " ".join(sentences), None)
     try:
-        found = _composed(near, release, ratings)
+        found = _composed(near, release, ratings, k)
     except ConfigError as error:
         sentences += [_TOGETHER, f"It is not measured for how many: {error.message}."]
-        return Earlier(Finding("earlier", False, " ".join(sentences)), error.message)
+        return Earlier(False, " ".join(sentences), error.message)
     if any(_strange(each, release) for each in near):
         sentences += [_STRANGERS, _advice()]
-        return Earlier(Finding("earlier", False, " ".join(sentences)), _STRANGERS)
+        return Earlier(False, " ".join(sentences), _STRANGERS)
     below = found.counts.people_below_k
     held = below is not None and below <= most * found.counts.people + 1e-9
     sentences += [_told(found)] + [_to_stand_together(near, release)] * (not held)
-    return Earlier(Finding("earlier", held, " ".join(sentences)), found)
+    composed = "none of the releases claims a k" if below is None else found
+    return Earlier(held, " ".join(sentences), composed, below)
 
 
 def _to_stand_together(earlier: Sequence[Release], release: Release) -> str:
@@ -278,7 +283,7 @@ def _part_of_a_chain(which: str, sentences: Sequence[str]) -> Earlier:
         "named, the oldest first, each with its receipt."
     )
     told = f"{which} continues a release that is not named before it: {why}"
-    return Earlier(Finding("earlier", False, " ".join([*sentences, told])), why)
+    return Earlier(False, " ".join([*sentences, told]), why)
 
 
 def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
@@ -324,9 +329,11 @@ def _unmeasured() -> str:
     )
 
 
-def _composed(earlier: Sequence[Release], release: Release, ratings: Ratings) -> Composed:
+def _composed(
+    earlier: Sequence[Release], release: Release, ratings: Ratings, k: int | None
+) -> Composed:
     unchanged = all(_fits(each, ratings) for each in earlier)
-    return composition_of([*earlier, release], ratings, "none" if unchanged else "revised")
+    return composition_of([*earlier, release], ratings, "none" if unchanged else "revised", k=k)
 
 
 def _told(found: Composed) -> str:

@@ -1,20 +1,45 @@
-"""Should this release be published? Claims, attacks and shares, joined into one answer."""
+"""Should this release be published? Claims, attacks and measures, decided by a policy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from starshade.arguments import typed
-from starshade.attack.shadows.halves import shadows_for
+from starshade.audit.checks.check import Check
+from starshade.audit.checks.inference import (
+    attribute,
+    inference_gain,
+    membership,
+    numbers_known,
+    single_valued,
+)
+from starshade.audit.checks.linking import class_linkage, composition, linkability
+from starshade.audit.checks.policy import (
+    Policy,
+    read_policy,
+    threshold_texts,
+    thresholds_of,
+)
+from starshade.audit.checks.singling_out import (
+    class_size,
+    key_file,
+    predicates_of,
+    re_identification,
+    singling_out,
+    with_intervals,
+)
 from starshade.audit.evidence import (
+    Evidence,
     Tracked,
     attack_both,
     best_of,
     knowledge_to_try,
+    numbers_to_try,
     track_both,
 )
 from starshade.audit.findings import (
@@ -22,9 +47,7 @@ from starshade.audit.findings import (
     judge_claims,
     judge_identifying,
     judge_k,
-    judge_limits,
     judge_model,
-    judge_questions,
     judge_rare_values,
     judge_scale,
     judge_tracker,
@@ -32,20 +55,16 @@ from starshade.audit.findings import (
 )
 from starshade.audit.original.shards import InShards
 from starshade.audit.original.table import OneTable, refuse_missing_attributes
-from starshade.audit.profile_disclosure import what_it_gives_away
-from starshade.audit.questions.inferred import enough_of, inferred
-from starshade.audit.questions.limits import limit_texts, limits_of
-from starshade.audit.questions.linked import linked
-from starshade.audit.questions.question import Question
-from starshade.audit.questions.singled_out import predicates_of, singled_out, with_intervals
+from starshade.audit.profile_disclosure import ProfileDisclosure, what_it_gives_away
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import WITHOUT_RECEIPT, AuditSettings
-from starshade.audit.shadows import BeingInIt, being_in_it
+from starshade.audit.shadows import ByShadows, measure_by_shadows
 from starshade.audit.shares import SHARES
 from starshade.audit.to_know import Earlier, judge_alone, judge_earlier, to_know
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
+from starshade.naming import named
 from starshade.progress import announced, task
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
@@ -78,51 +97,52 @@ def takes_one_table(release: Release, earlier: Sequence[Any], probe: Any = None)
 
 @dataclass(frozen=True)
 class Audit(AuditSettings):
-    """Judge whether a release may be published.
+    """Decide whether a release may be published, by a policy.
 
-    It answers three questions: can a person be singled out, can records be linked, can something
-    be inferred about somebody because they are in it? Each is answered by the strongest of what
-    was tried, beside guessing and the limit. No limit but those of the model, 1 in k on records
-    and k people on joint classes, is there unless the owner sets it: what nobody judged is no no.
-
-    A release may be published when every limit that is set was shown to hold, every claim is found
-    again on the files, the independent check agrees, the k and the scale that are stated are those
-    of claims and ratings, the audience is ``publish``, and no personal attribute is as good as a
-    name or has a value that fewer than k people have (definitions, "audit").
+    Each risk of the policy is measured by the strongest attack that was tried, and the upper end of
+    its 95 % interval is compared with the threshold. PASS: every check is within its threshold,
+    every claim holds on the files as the independent verifier counts it, the release was made to be
+    published, and no personal attribute is as good as a name or has a value that fewer than k
+    people have. FAIL: one of these does not hold. INCOMPLETE: nothing exceeds a threshold, but a
+    risk of the policy could not be measured (definitions, "audit"; docs/guides/policies.md).
 
     Parameters
     ----------
+    policy : str
+        "public", "partner", "controlled", or the path of a TOML file.
+    threshold : mapping of str to float, or sequence of str
+        Thresholds instead of the policy's, by check or as ``NAME=VALUE``: shares in [0, 1], for
+        "class-size" also a number of people.
     known : sequence of int
-        Cells that the adversary is tried with, each at least 1. The usual ones are cut to what
-        somebody has; others that nobody has are refused.
+        Known ratings per target, each at least 1, beside those that the policy asks for. The usual
+        ones are cut to what somebody has; others that nobody has are refused.
     targets : int
         Users attacked at most, at least 1.
     shadows : int, optional
-        Releases of random halves of the people that each is compared with, for the third question;
-        0: none; None: 16, and 4 above 20 million ratings.
-    limit : mapping of str to float, or sequence of str
-        Largest shares allowed, in [0, 1], by name or as ``NAME=VALUE``: ``record`` (otherwise
-        1/k), ``predicate``, ``class``, ``halves``, ``joint-class`` (otherwise 0), ``membership``,
-        ``inference``, ``disclosed``. A limit holds where the upper end of an interval over all
-        that was tried keeps to it.
-    judge : {"set", "all"}
-        Whether the limits that are set must hold, or nothing may be left to judge or to measure.
+        Releases of random halves of the people that each is compared with; 0: none; None: as many
+        as the policy asks for (16; 4 above 20 million ratings). With fewer, the checks that rest
+        on them are not measured.
 
     Raises
     ------
     ConfigError
-        A parameter is out of its range.
+        A parameter is out of its range, or there is no such policy or check.
 
     Examples
     --------
-    >>> result = Audit(targets=500).run(ratings, "out/", rng=0)  # doctest: +SKIP
-    >>> [question.answer for question in result.questions]  # doctest: +SKIP
+    >>> result = Audit(policy="public").run(ratings, "out/", rng=0)  # doctest: +SKIP
+    >>> result.verdict, [check.status for check in result.checks]  # doctest: +SKIP
     """
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "limit", limit_texts(self.limit))
+        object.__setattr__(self, "threshold", threshold_texts(self.threshold))
         check(self)
-        limits_of(self.limit)
+        _ = self.rules  # refused before anything is done
+
+    @cached_property
+    def rules(self) -> Policy:
+        """The policy with the thresholds that replace its own."""
+        return read_policy(self.policy).overriding(thresholds_of(self.threshold))
 
     @typed
     def run(
@@ -217,11 +237,17 @@ class Audit(AuditSettings):
         refuse_missing_attributes(released, ratings)
         original = OneTable(ratings, released, engine)
         _ = original.part  # refused if the release was not made of it
-        limits = limits_of(self.limit, earlier=bool(earlier))
+        thresholds_of(self.threshold, earlier=bool(earlier))
+        most = self.rules.thresholds.get("composition")
         beside = judge_earlier(
-            released, earlier, ratings, earlier_private, limits.get("joint-class", 0.0)
+            released,
+            earlier,
+            ratings,
+            earlier_private,
+            1.0 if most is None else float(most.share),
+            self.rules.least_class,
         )
-        return self._judge_original(original, folder, beside, limits, seed, probe)
+        return self._judge_original(original, folder, beside, seed, probe)
 
     @announced("auditing")
     def judge_shards(
@@ -240,22 +266,23 @@ class Audit(AuditSettings):
         """
         original = InShards(shards, released, engine)
         _ = original.part
-        limits, beside = limits_of(self.limit, earlier=False), judge_alone(released)
-        return self._judge_original(original, folder, beside, limits, seed, probe)
+        thresholds_of(self.threshold, earlier=False)
+        return self._judge_original(original, folder, judge_alone(released), seed, probe)
 
     def _judge_original(
         self,
         original: OneTable | InShards,
         folder: Path,
         beside: Earlier | None,
-        limits: dict[str, float],
         seed: int,
         probe: Ratings | None,
     ) -> AuditResult:
         started, released = perf_counter(), original.release
-        claims = released.manifest.claims
-        most = original.knowable(sensitive_of(claims)).most
-        tries = knowledge_to_try(released.scale, most, self.known, claims)
+        manifest = released.manifest
+        knowable = original.knowable(sensitive_of(manifest.claims))
+        numbers = numbers_known(knowable, self.rules.known)
+        known = sorted({*numbers_to_try(self.known, knowable.most), *numbers})
+        tries = knowledge_to_try(released.scale, knowable.most, known, manifest.claims)
         with task("verifying"):
             counted = original.verified(folder)
         evidence = with_intervals(
@@ -263,96 +290,122 @@ class Audit(AuditSettings):
         )
         table = original.part if isinstance(original, OneTable) else None
         tracked = None if table is None else track_both(table, released)
-        being = self._being_in_it(original, seed)
+        shadows = self._by_shadows(original, numbers, seed)
         given = what_it_gives_away(
-            original, tries, evidence=evidence, targets=self.targets, seed=seed, ends=being.ends
-        )
-        composed = None if beside is None else beside.found
-        predicates = predicates_of(released, table, seed)
-        questions = (
-            singled_out(released, evidence, predicates, being.singled_out, limits, seed),
-            linked(released, evidence, being.linkability, composed, limits, seed),
-            inferred(
-                being,
-                counted["users_rating_disclosed"],
-                limits,
-                counted["users_rating_exists"],
-                counted["users_exact_values_listed"],
-                fine=released.scale.fine,
-                attribute=None if given is None else given.attribute,
-            ),
+            original, tries, evidence=evidence, targets=self.targets, seed=seed, ends=shadows.ends
         )
         return AuditResult(
-            findings=(
-                *self._judge(released, table, counted, tracked, questions),
-                *filter(
-                    None,
-                    (
-                        judge_k(released),
-                        judge_scale(released, original.given),
-                        None if beside is None else beside.finding,
-                    ),
-                ),
-            ),
-            questions=questions,
+            policy=self.rules,
+            checks=self._checks(original, evidence, shadows, counted, given, beside, seed),
+            findings=tuple(self._findings(original, counted, tracked)),
             warnings=to_know(original, evidence, best_of(evidence), self.known),
             claims=tuple(counted["claims"]),
             evidence=tuple(evidence),
             tracker=tracked,
             profile_disclosure=given,
-            profile=released.manifest.profile,
-            alike_by=released.manifest.alike_by,
+            profile=manifest.profile,
+            alike_by=manifest.alike_by,
             fine=released.scale.fine,
             utility=original.measured(probe),
             disclosure={name: counted[name] for name in SHARES},
-            audience=released.manifest.audience,
-            k=released.manifest.claimed_k,
+            audience=manifest.audience,
+            method=manifest.method,
+            k=manifest.claimed_k,
             records=released.n_records,
             items=released.classes.n_items,
             seed=seed,
             config={
                 **asdict(self),
-                "known": list(self.known),
-                "limit": limits,
-                "shadows": shadows_for(self.shadows, original.ratings.n_ratings),
+                "known": known,
+                "threshold": list(self.threshold),
+                "shadows": shadows.shadows,
             },
             digest=original.digest(),
             seconds=perf_counter() - started,
         )
 
-    def _being_in_it(self, original: OneTable | InShards, seed: int) -> BeingInIt:
-        if self.shadows == 0:
-            return BeingInIt.unmeasured("no shadow releases were requested")
-        hidden = sensitive_of(original.release.manifest.claims)
-        knowable = original.knowable(hidden)
-        return being_in_it(
+    def _by_shadows(
+        self, original: OneTable | InShards, known: Sequence[int], seed: int
+    ) -> ByShadows:
+        ratings = original.ratings.n_ratings
+        needed = self.rules.shadows_at(ratings)
+        shadows = needed if self.shadows is None else self.shadows
+        if shadows == 0:
+            advice = f"Make shadow releases: {named('shadows', needed)}."
+            return ByShadows.unmeasured("shadow releases were disabled", known, advice)
+        return measure_by_shadows(
             original.release,
             original.ratings,
-            shadows=self.shadows,
-            known=enough_of(knowable, beside=1),
-            linked=enough_of(knowable, beside=0) // 2,
+            shadows=shadows,
+            known=known,
             targets=self.targets,
-            except_items=hidden,
+            except_items=sensitive_of(original.release.manifest.claims),
             engine=original.engine,
             seed=seed,
         )
 
-    def _judge(
+    def _checks(
         self,
-        release: Release,
-        original: Ratings | None,
+        original: OneTable | InShards,
+        evidence: Sequence[Evidence],
+        shadows: ByShadows,
         counted: dict[str, Any],
-        tracked: Tracked | None,
-        questions: Sequence[Question],
-    ) -> tuple[Finding, ...]:
+        given: ProfileDisclosure | None,
+        beside: Earlier | None,
+        seed: int,
+    ) -> tuple[Check, ...]:
+        """Return the checks in the order of the policies."""
+        release, limits = original.release, self.rules.thresholds
+        needed, few, advice = self.rules.shadows_at(original.ratings.n_ratings), "", shadows.advice
+        if 0 < shadows.shadows < needed:
+            few = f"the policy asks for {needed} shadow releases, and there are {shadows.shadows}"
+            advice = f"Make as many: {named('shadows', needed)}."
+        table = original.part if isinstance(original, OneTable) else None
+        of, told = release.n_records, (few, advice)
+        return (
+            class_size(release, counted["claims"], limits),
+            re_identification(release, evidence, limits, seed),
+            class_linkage(release, evidence, limits, seed),
+            singling_out(predicates_of(release, table, seed), shadows.singling_out, limits, *told),
+            *(
+                linkability(found, known, of, limits, *told)
+                for known, found in shadows.linkability.items()
+            ),
+            *(
+                membership(shadows.membership, known, of, limits, *told)
+                for known in (*shadows.inference, None)
+            ),
+            *(
+                inference_gain(found, known, of, limits, *told)
+                for known, found in shadows.inference.items()
+            ),
+            attribute(
+                counted["users_rating_disclosed"],
+                limits,
+                exists=counted["users_rating_exists"],
+                listed=counted["users_exact_values_listed"],
+                alone=single_valued(release),
+                fine=release.scale.fine,
+                certain=None if given is None else given.attribute,
+                advice=advice if release.private is not None else key_file(),
+            ),
+            composition(beside, limits),
+        )
+
+    def _findings(
+        self, original: OneTable | InShards, counted: dict[str, Any], tracked: Tracked | None
+    ) -> list[Finding]:
+        """Return the other conditions, each of which must hold."""
+        release = original.release
+        table = original.part if isinstance(original, OneTable) else None
         findings = [
             judge_claims(counted["claims"]),
-            *(judge_model(release, claim, original) for claim in models_of(release)),
-            *judge_limits(questions),
+            *(judge_model(release, claim, table) for claim in models_of(release)),
             judge_tracker(tracked, release.classes.n_items),
             judge_audience(release),
             judge_identifying(release),
             judge_rare_values(release, counted["few_have"]),
-            *(judge_questions(questions) if self.judge == "all" else ()),
+            judge_k(release),
+            judge_scale(release, original.given),
         ]
-        return tuple(finding for finding in findings if finding is not None)
+        return [finding for finding in findings if finding is not None]

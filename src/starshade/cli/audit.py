@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.audit.questions.limits import limits_of
+from starshade.audit.checks.policy import thresholds_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
@@ -28,12 +29,11 @@ from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, figures, page, useful, verdict, words
 from starshade.engine.settings import EngineSettings
-from starshade.plain import percent
+from starshade.plain import percent, visible
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
     from starshade.audit.evidence import Evidence
-    from starshade.audit.questions.question import Question
     from starshade.audit.result import AuditResult
     from starshade.release.table import Release
 
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         help="The receipt of an earlier release, in any order. Repeatable.",
     ),
 )
+@click.option("--details", is_flag=True, help="Show everything that the verdict rests on.")
 @grouped(
     WRITTEN,
     click.option("--report", metavar="FILE", help="Write the report for the owner here (HTML)."),
@@ -86,17 +87,20 @@ def audit(
     limits: dict[str, Any],
     earlier: tuple[str, ...],
     earlier_private: tuple[str, ...],
+    details: bool,
     report: str | None,
     engine: dict[str, Any],
     reading: Reading,
     run: Run,
 ) -> None:
-    """Say whether RELEASE, made of RATINGS, may be published.
+    """Decide whether RELEASE, made of RATINGS, may be published.
 
-    Claims are counted again on the files, the data are attacked before and after, what is still
-    disclosed and still useful is measured. Exit 0: it may. Exit 1: it should not.
+    Verifies the claims, attacks the ratings and the release, measures utility, and compares every
+    risk of the policy with its threshold. Exit 0: PASS. Exit 1: FAIL. Exit 4: INCOMPLETE, nothing
+    exceeds a threshold but a check was not measured.
     """
-    limits_of(limits["limit"], earlier=bool(earlier))  # refused before what is slow is loaded
+    # refused before what is slow is loaded
+    thresholds_of(limits["threshold"], earlier=bool(earlier))
     place = None if report is None else place_for(report, "--report")
     from starshade.audit.verdict import Audit, takes_one_table
     from starshade.release.folder.read import is_release, read_release, read_releases
@@ -150,8 +154,9 @@ def audit(
         result = dossier.audit
     payload = {**result.to_dict(), "report": report, "seconds": run.seconds}
     run.conclude(result.headline)
-    run.emit(payload, lambda: _summary(result))
-    context.exit(0 if result.passed else 1)
+    following = _following(result, (ratings, release), private)
+    run.emit(payload, lambda: _summary(result, released, following, details=details))
+    context.exit(result.exit_code)
 
 
 def _made_again(ratings: str, release: Release, shadows: int | None) -> str:
@@ -168,37 +173,53 @@ def _made_again(ratings: str, release: Release, shadows: int | None) -> str:
     return "with --shadows above 0" if fits and made_again_whole(release, shards) else ""
 
 
-_SETTING = (
-    "A limit is set by its name, as in brackets: --limit NAME=VALUE. --judge all: nothing passes "
-    "that was not judged."
-)
+def _summary(result: AuditResult, release: Release, following: str, *, details: bool) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    from starshade.audit.screen import first_screen
+
+    lines = list(first_screen(result, release, following))
+    head = verdict(result.verdict, _GOOD[result.verdict], lines[0].removeprefix(result.verdict))
+    screen = Group(
+        head, *(Text(visible(line), no_wrap=True, overflow="ignore") for line in lines[1:])
+    )
+    return page(screen, *_details(result)) if details else screen
 
 
-def _summary(result: AuditResult) -> Any:
+_GOOD: dict[str, bool | None] = {"PASS": True, "FAIL": False, "INCOMPLETE": None}
+
+
+def _details(result: AuditResult) -> Iterator[Any]:
+    """Yield everything that the verdict rests on."""
+    from starshade.audit.checks.check import CHECK_HEAD, MARKS, check_rows
     from starshade.audit.measure import figures_found
 
-    findings = figures(
-        [("yes" if f.passed else "NO", f.text) for f in result.findings], title="Findings"
+    yield words(str(result) if result.passed else result.about)
+    yield columns(CHECK_HEAD, check_rows(result.checks), title="Checks", align="left")
+    yield figures([(each.title, each.text) for each in result.checks], title="What was measured")
+    yield from useful(figures_found(result.utility))
+    yield figures(
+        [(MARKS["pass" if f.passed else "fail"], f.text) for f in result.findings],
+        title="Other conditions",
     )
-    good = (result.answered or None) if result.passed else False
-    warnings = (
-        figures([("·", text) for text in result.warnings], title="To know")
-        if result.warnings
-        else None
-    )
-    return page(
-        verdict(result.headline, good),
-        words(str(result) if result.passed else result.about),  # why not: the findings
-        *(part for question in result.questions for part in _asked(question)),
-        None if result.answered else words(_SETTING),
-        *useful(figures_found(result.utility)),
-        findings,
-        warnings,
-        _attacks(result),
-        columns(result.recall.head, result.recall.rows, title=result.recall.title),
-        _given(result),
-        verdict(result.word, good),
-    )
+    if result.warnings:
+        yield figures([("·", text) for text in result.warnings], title="To know")
+    yield _attacks(result)
+    yield columns(result.recall.head, result.recall.rows, title=result.recall.title)
+    yield _given(result)
+
+
+def _following(result: AuditResult, inputs: tuple[str, str], private: str | None) -> str:
+    """Return the command to type next, for a shell."""
+    ratings, release = inputs
+    key = ["--private", private or "KEY-FILE"]
+    command = ["starshade", "report", ratings, release, *key, "--out", "report.html"]
+    if not result.passed:
+        policy, out = str(result.config["policy"]), f"{release.rstrip('/')}-{result.policy.name}"
+        command = ["starshade", "anonymize", ratings, "--policy", policy]
+        command += ["--out", out, "--private", f"{out}.json"]
+    return shlex.join(command)
 
 
 def _attacks(result: AuditResult) -> Any:
@@ -223,25 +244,6 @@ def _attacks(result: AuditResult) -> Any:
         rows,
         title="The same attacks, before and after (intervals on the release hold together)",
     )
-
-
-def _asked(question: Question) -> Iterator[Any]:
-    """Show a question, what was measured, and why something was not."""
-    from starshade.audit.questions.question import QUESTION_HEAD, question_rows
-
-    yield columns(
-        QUESTION_HEAD,
-        question_rows(question),
-        title=f"{question.title} {question.answer.capitalize()}.",
-        align="left",
-    )
-    notes = [
-        each.text if each.rate is None else f"{each.title}: {each.remark}"
-        for each in question.measured
-        if each.rate is None or each.remark
-    ]
-    if notes:
-        yield figures([("·", text) for text in notes])
 
 
 def _given(result: AuditResult) -> Any:

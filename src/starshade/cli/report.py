@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.audit.questions.limits import limits_of
+from starshade.audit.checks.policy import thresholds_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
@@ -96,7 +96,8 @@ def report(
     what to do. The internal edition names the users at risk and is readable by you alone; the
     public one holds nothing about a single user.
     """
-    limits_of(limits["limit"], earlier=bool(earlier))  # refused before what is slow is loaded
+    # refused before what is slow is loaded
+    thresholds_of(limits["threshold"], earlier=bool(earlier))
     place = place_for(out, "--out")
     from starshade.audit.dossier.dossier import gather
     from starshade.audit.measure import need_receipt
@@ -127,6 +128,7 @@ def report(
     content = dossier.public() if public else dossier.internal()
     run.emit(
         {
+            "verdict": dossier.audit.verdict,
             "pass": dossier.passed,
             "headline": content["verdict"]["headline"],
             "edition": content["edition"],

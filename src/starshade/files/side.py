@@ -53,6 +53,7 @@ class SideFile:
 
 
 PROJECT_FILE = SideFile(_MIB, advice="`starshade init RATINGS` writes one.")
+POLICY_FILE = SideFile(_MIB, "policy", "`starshade list policies` names those that come with it.")
 PROJECT_STATE = SideFile(64 * _MIB, advice="Put a backup of it back.")
 ITEM_LIST = SideFile(
     256 * _MIB, "items", "Give top:N, or the path of a file with one item id per line."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass
@@ -15,6 +14,7 @@ from starshade.anonymize.registry import ENTRIES
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
 from starshade.files.side import PROJECT_FILE, read_side_text
+from starshade.files.toml import Lines, UnusableToml, load_toml, no_toml
 from starshade.progress import note
 from starshade.project.check import secrets_in, what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
@@ -28,10 +28,6 @@ VERSION = 2  # from 2 on, a code for "no answer" is a question until null-values
 _READS = (1, VERSION)
 ENVIRONMENT = "STARSHADE_SET_"
 
-_BRACKET = re.compile(r"[\[\]{}]")
-_PART = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*"""
-_DOTTED = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}\.[ \t]*){{20}}", re.MULTILINE)
-_DIGITS = re.compile(r"[0-9][0-9_]{4000}")
 _PLAIN = "Give one value, as the file would have it."
 
 Values = Mapping[str, Any]
@@ -158,7 +154,7 @@ def _renamed(key: str, known: Mapping[str, Setting]) -> Setting | None:
 def _line(text: str, project: Project, section: str, key: str) -> int:
     """Return in which line a value stands; 0: in none, or the environment says another."""
     variable = f"{ENVIRONMENT}{section}_{key}".upper().replace("-", "_")
-    return 0 if variable in project.overridden else _Lines(text).of(section, key)
+    return 0 if variable in project.overridden else Lines(text).of(section, key)
 
 
 def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, list[Problem]]:
@@ -171,10 +167,10 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
     ({'ratings': 'u.csv'}, ['starshade.toml, line 4: k = 1: must be a whole number, 2 or more'])
     """
     try:
-        said = _loaded(text)
+        said = load_toml(text)
     except tomllib.TOMLDecodeError as error:
-        return Project({}, {}, {}, {}), [_no_toml(error, text)]
-    lines = _Lines(text)
+        return Project({}, {}, {}, {}), [Problem(*no_toml(error, text))]
+    lines = Lines(text)
     problems = list(_version(said, lines))
     taken = _override(said, environment, problems)
     method, wrong = _method(said, lines)
@@ -216,41 +212,6 @@ def _text(path: Path) -> str:
     return read_side_text(path, PROJECT_FILE)
 
 
-class _Unusable(tomllib.TOMLDecodeError):
-    """TOML that Python's reader fails on, or that no setting can need."""
-
-
-def _loaded(text: str) -> dict[str, Any]:
-    """Read TOML; what its reader does not survive is a `TOMLDecodeError` of a line as well."""
-    if deep := _DOTTED.search(text):
-        raise _unusable("a name of too many parts", text, deep.end())
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
-    except ValueError:  # Python reads no number of so many digits
-        digits = _DIGITS.search(text)
-        raise _unusable(
-            "a number of too many digits", text, digits.end() if digits else 0
-        ) from None
-    except RecursionError:
-        raise _unusable("nested too deeply", text, _deepest(text)) from None
-
-
-def _unusable(what: str, text: str, at: int) -> _Unusable:
-    return _Unusable(f"{what} (at line {text.count(chr(10), 0, at) + 1}, column 1)")
-
-
-def _deepest(text: str) -> int:
-    """Return where brackets, those in texts too, are nested most deeply."""
-    depth = most = at = 0
-    for mark in _BRACKET.finditer(text):
-        depth = depth + 1 if mark[0] in "[{" else depth - 1
-        if depth > most:
-            most, at = depth, mark.start()
-    return at
-
-
 def _by_key(settings: tuple[Setting, ...]) -> dict[str, Setting]:
     return {key_of(setting.name): setting for setting in settings}
 
@@ -260,21 +221,7 @@ def key_of(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _no_toml(error: tomllib.TOMLDecodeError, text: str) -> Problem:
-    what, _, where = str(error).partition(" (at ")
-    lines = text.rstrip().split("\n")
-    found = re.match(r"line (\d+)", where)
-    number = int(found[1]) if found else len(lines)  # "end of document"
-    key = _Lines.key_in(lines[number - 1]) if number <= len(lines) else ""
-    if what == "Cannot overwrite a value" and key:
-        return Problem(
-            number, f"no TOML: {key} stands here a second time", "Leave one of them out."
-        )
-    advice = 'Texts stand in quotes, lists in brackets: items = "top:50", known = [2, 4].'
-    return Problem(number, f"no TOML: {what[0].lower()}{what[1:]}", advice)
-
-
-def _version(said: Mapping[str, Any], lines: _Lines) -> Iterator[Problem]:
+def _version(said: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:
     version = said.get("version", VERSION)
     if version in map(str, _READS):
         what = f"version = {shown(version)}: must be the number {version}"
@@ -306,7 +253,7 @@ def _override(
         if isinstance(table, dict):
             try:
                 table[key_of(key)] = _value(environment[variable])
-            except _Unusable as error:
+            except UnusableToml as error:
                 what = str(error).partition(" (at ")[0]
                 problems.append(Problem(0, f"{variable}: {what}", _PLAIN))
                 continue
@@ -317,14 +264,14 @@ def _override(
 def _value(text: str) -> Any:
     """Read what TOML reads; anything else is a text."""
     try:
-        return _loaded(f"value = {text}")["value"]
-    except _Unusable:
+        return load_toml(f"value = {text}")["value"]
+    except UnusableToml:
         raise
     except tomllib.TOMLDecodeError:
         return text
 
 
-def _method(said: Mapping[str, Any], lines: _Lines) -> tuple[str, list[Problem]]:
+def _method(said: Mapping[str, Any], lines: Lines) -> tuple[str, list[Problem]]:
     usual = ReleaseSettings().method
     table = said.get("release", {})
     chosen = table.get("method", usual) if isinstance(table, dict) else usual
@@ -336,7 +283,7 @@ def _method(said: Mapping[str, Any], lines: _Lines) -> tuple[str, list[Problem]]
 
 
 def _table(
-    said: Mapping[str, Any], section: str, lines: _Lines, problems: list[Problem]
+    said: Mapping[str, Any], section: str, lines: Lines, problems: list[Problem]
 ) -> Mapping[str, Any]:
     table = said.get(section, {})
     if isinstance(table, dict):
@@ -384,38 +331,10 @@ def _kept(setting: Setting, value: Any) -> Any:
     return value if setting.kind in ("file", "files") else setting.checked(value)
 
 
-def _lacking(known: Mapping[str, Setting], said: Any, lines: _Lines) -> Iterator[Problem]:
+def _lacking(known: Mapping[str, Setting], said: Any, lines: Lines) -> Iterator[Problem]:
     for key, setting in known.items():
         if setting.default is MISSING and key not in (said if isinstance(said, dict) else ()):
             yield Problem(
                 lines.of("release"), f"[release] lacks {key}: {setting.help}",
                 f"Add {key} = {setting.usual or 'VALUE'}, for example.",
             )  # fmt: skip
-
-
-class _Lines:
-    """In which line of a text each key stands."""
-
-    _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
-    _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
-
-    def __init__(self, text: str) -> None:
-        self.first: dict[tuple[str, str], int] = {}
-        section = ""
-        for number, line in enumerate(text.split("\n"), 1):
-            if found := self._SECTION.match(line):
-                section = found[1].strip().strip("\"'")
-                self.first.setdefault((section, ""), number)
-            elif key := self.key_in(line):
-                self.first.setdefault((section, key), number)
-
-    @classmethod
-    def key_in(cls, line: str) -> str:
-        """Return the key that a line begins with; empty: none."""
-        found = cls._KEY.match(line)
-        return (found[1] or found[2] or found[3] or "") if found else ""
-
-    def of(self, section: str, key: str = "") -> int:
-        """Return the line of a key, or else of its section; 0: it stands in no line."""
-        places = (section, key), (f"{section}.{key}", ""), (section, "")
-        return next((self.first[place] for place in places if place in self.first), 0)

@@ -49,7 +49,7 @@ class Composed:
 
     `parts`: the releases, oldest first. `joint`: the joint classes. `together`: their cells; None
     where no release has cells that hold what is true. `crowds` (joint classes,): among how many the
-    people of each hide (`starshade.attack.composition.kept`). `k`: the smallest that is claimed.
+    people of each hide (`starshade.attack.composition.kept`). `k`: below which a joint class counts.
     `counts`, `each`: of all together, and of each release alone. `in_all`: people who are in every
     release. `items`, `common_items`: in any, and in every release. `changes`: as they were taken to
     be.
@@ -84,6 +84,7 @@ def composition_of(
     changes: Changes = "none",
     *,
     link: Link | None = None,
+    k: int | None = None,
 ) -> Composed:
     """Count what several releases of the same people tell together.
 
@@ -100,6 +101,8 @@ def composition_of(
         were added and others given anew. None is ever withdrawn.
     link : Link, optional
         Of the last release; None: the one that it carries.
+    k : int, optional
+        The size below which a joint class is counted; None: the smallest that is claimed.
 
     Raises
     ------
@@ -117,7 +120,8 @@ def composition_of(
         _refuse_changed(earlier, original, links)
     parts = (*map(Part.of, earlier), Part.of(newest, link))
     joint, scale, together = Joint.of(parts), newest.scale, None
-    k = min((part.k for part in parts if part.k is not None), default=None)
+    if k is None:
+        k = min((part.k for part in parts if part.k is not None), default=None)
     if any(part.tells(scale) for part in parts):
         together = cells_together(parts, joint, scale, changes)
         _refuse_impossible(together, joint, changes)

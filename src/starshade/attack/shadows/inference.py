@@ -47,6 +47,8 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
         About each person, at most.
     method : Anonymizer, optional
         What made the release, with its settings; a release needs it.
+    known : int, optional
+        Ratings known of each person; None: as the knowledge says.
 
     Raises
     ------
@@ -85,10 +87,11 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
 
     name: ClassVar[str] = "inference"
     method: Method | None = None
+    known: int | None = None
 
     def begin(self, asked: Asked) -> Inference:
         """Return what asks the releases, and sums up."""
-        return Inference(asked, self.questions)
+        return Inference(asked, self.questions, self.known or asked.told.knowledge.known)
 
 
 class Questions(NamedTuple):
@@ -105,22 +108,23 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What releases answer to `questions` at most about each person."""
+    """What releases answer to `questions` at most about each person, so many ratings `known`."""
 
     asked: Asked
     questions: int
+    known: int
 
     @cached_property
     def users(self) -> NDArray[np.int64]:
         """Who is asked about: who gave one rating more than are known."""
         told = self.asked.told
-        some = self.asked.enough(told.knowledge.known)
-        return some[told.truth.user_support[some] > told.knowledge.known]
+        some = self.asked.enough(self.known)
+        return some[told.truth.user_support[some] > self.known]
 
     @cached_property
     def facts(self) -> Facts:
         """What is known of them."""
-        return self.asked.told.of(self.users, self.asked.told.knowledge.known)
+        return self.asked.told.of(self.users, self.known)
 
     @cached_property
     def put(self) -> Questions:
@@ -141,7 +145,7 @@ class Inference:
 
     def found(self, answers: Sequence[Tables], facts: dict[str, Any]) -> InferenceResult:
         """Sum up all releases."""
-        known, people = self.asked.told.knowledge.known, len(self.users)
+        known, people = self.known, len(self.users)
         if not people:
             raise ConfigError(
                 f"nobody can be asked about: nobody has a rating beyond {known} known ones",

@@ -50,6 +50,8 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
         ratings. The figures are lower bounds that grow with it.
     method : Anonymizer, optional
         What made the release, with its settings; a release needs it.
+    known : sequence of int
+        Further numbers of known ratings.
 
     Raises
     ------
@@ -90,10 +92,11 @@ class MembershipAttack(MembershipAttackSettings, ShadowAttack[MembershipResult])
 
     name: ClassVar[str] = "membership"
     method: Method | None = None
+    known: Sequence[int] = ()
 
     def begin(self, asked: Asked) -> Membership:
         """Return what asks the releases, and sums up."""
-        tries = sorted({*_KNOWN, asked.told.knowledge.known})
+        tries = sorted({*_KNOWN, *self.known, asked.told.knowledge.known})
         return Membership(asked, (*tries, None))
 
 

@@ -26,6 +26,8 @@ from starshade.audit.attempts import (
     size_of,
     untouched,
 )
+from starshade.audit.checks.inference import most_gained, numbers_known
+from starshade.audit.checks.singling_out import predicates_of
 from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, Value
 from starshade.audit.compare.settings import CompareSettings
@@ -33,9 +35,7 @@ from starshade.audit.compare.ways import Way, ways_of
 from starshade.audit.evidence import numbers_to_try
 from starshade.audit.measure import figures_of
 from starshade.audit.original.table import knowable_of
-from starshade.audit.questions.inferred import enough_of, most_gained
-from starshade.audit.questions.singled_out import predicates_of
-from starshade.audit.shadows import being_in_it
+from starshade.audit.shadows import measure_by_shadows
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
@@ -279,18 +279,18 @@ class _Judge:
 
     def _by_shadows(self, release: Release) -> dict[str, Value]:
         """Measure linkability, membership and inference by shadow releases."""
-        knowable = knowable_of(self.ratings)
+        known = numbers_known(knowable_of(self.ratings), 8)[-1]
         with silence():
-            found = being_in_it(
+            found = measure_by_shadows(
                 release,
                 self.ratings,
                 shadows=self.shadows,
-                known=enough_of(knowable, beside=1),
-                linked=enough_of(knowable, beside=0) // 2,
+                known=(known,),
                 targets=self.targets,
                 seed=self.seed,
             )
-        linked, member, more = found.linkability, found.membership, found.inference
+        linked, member = found.linkability[known], found.membership
+        more = found.inference[known]
         rates = {
             "halves": None if isinstance(linked, str) else linked.excess,
             "membership": None if isinstance(member, str) else member.auc,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from starshade.attack.likelihood.result import CLASS_FOUND
 from starshade.attack.predicate.result import ISOLATES
 from starshade.attack.result import DISCLOSED, EXPECTED_TOP1, TARGETS
+from starshade.audit.checks.policy import CHECKED
 from starshade.audit.measure import OF_RELEASES, measured_figures
-from starshade.audit.questions.limits import LIMITED
 from starshade.chart import Chart, Spec, colours, encoded, marks, small_title
 from starshade.errors import ConfigError
 from starshade.figure import Figure
@@ -201,7 +201,7 @@ _FOUND: dict[QuestionName, tuple[Figure, ...]] = {
     ),
     "linked": (
         CLASS_FOUND,
-        Figure("halves", LIMITED["halves"].title, "share", True, short="halves joined"),
+        Figure("halves", CHECKED["linkability"].title, "share", True, short="halves joined"),
     ),
     "inferred": (
         Figure(
@@ -212,7 +212,7 @@ _FOUND: dict[QuestionName, tuple[Figure, ...]] = {
             "50% is not at all.",
             short="in it or not",
         ),
-        Figure("inference", LIMITED["inference"].title, "share", True, short="gained by it"),
+        Figure("inference", CHECKED["inference"].title, "share", True, short="gained by it"),
         DISCLOSED,
         *DisclosureShares.FIGURES,
     ),

@@ -42,7 +42,7 @@ from starshade.audit.dossier.release import (
     worst_off,
 )
 from starshade.audit.dossier.remains import no_remains, remains_section
-from starshade.audit.dossier.verdict import finding_rows, question_section, verdict_section
+from starshade.audit.dossier.verdict import check_section, finding_rows, verdict_section
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.figure import payload
@@ -75,13 +75,16 @@ class Dossier:
     ``edition``
         "public" or "internal".
     ``verdict``
-        ``{passed, answered, word, headline, paragraph, advice}``: may it leave, was everything
-        judged, and what to do now (`advice`: list of sentences); internal besides ``reasons``.
+        ``{verdict, passed, word, headline, policy, paragraph, advice}``: PASS, FAIL or INCOMPLETE,
+        by which policy, and what to do now (`advice`: list of sentences); internal besides
+        ``reasons``.
+    ``accepted``
+        ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts.
     ``claims``
         ``[{model, asked, verified, holds, how}]``, all texts but `holds`; public: as verified when
         the files were written.
     ``findings``
-        ``[{name, passed, text}]``; the release passes when each does.
+        ``[{name, passed, text}]``: conditions beside the checks, each of which must hold.
     ``warnings``
         Sentences that do not decide but must be known.
     ``method``
@@ -97,12 +100,9 @@ class Dossier:
 
     Public besides:
 
-    ``questions``
-        ``[{name, question, answer}]``: "within limits", "not shown to be within limits" or
-        "not judged", where limits are not set.
-    ``limits``
-        ``[{name, question, title, limit, by, held}]``, texts: limits of the owner in steps of 5 %,
-        rounded up.
+    ``checks``
+        ``[{name, title, threshold, source, status, mark}]``, texts: thresholds that are not those
+        of a policy of starshade in steps of 5 %, rounded up.
     ``holds``
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
@@ -121,11 +121,11 @@ class Dossier:
     ``worst_off``
         ``{knowledge, draws, people, mean, worst, meaning}``: how often the class is named, of all
         and of the tenth who are found most often; None where nobody says who is in which.
-    ``questions``
-        ``[{name, question, answer, measured[{name, title, answer, attack, knew, rate, guessing,
-        limit, limit_by, limit_text, standing, note, beside, text}]}]``: the three questions, by the
-        strongest that was tried; `beside` names rates, `standing` says how the rate stands to its
-        limit, `note` what kind of figure it is.
+    ``checks``
+        ``[{name, title, value, low, high, baseline, threshold, source, status, known, targets, of,
+        attack, knew, before, beside, text, advice, mark, measured_text, value_text, people_text,
+        threshold_text, note}]``: by the strongest attack that was tried; `before` and `beside` are
+        rates, `note` what kind of figure it is.
     ``data``
         ``{of, released, users, items, ratings, scale{minimum, maximum, step, text}, attributes,
         sparsity{value, meaning}, histogram{bins[{label, low, high, ratings, share}], meaning},
@@ -139,10 +139,10 @@ class Dossier:
         with the attacks.
     ``attacks``
         ``[{attack, title, knowledge, knew, known, exact, before: rate, after: rate, profile: rate,
-        guessing, limit, targets, people, tried}]``: `knew` is `knowledge` without what an attack
-        makes of it; `exact` tells whether the known ratings are
+        baseline, threshold, targets, people, tried}]``: `knew` is `knowledge` without what an
+        attack makes of it; `exact` tells whether the known ratings are
         right to the letter; `profile`: how often a class that agrees with the target stands out;
-        `guessing`: 1 in the number of records; `limit`: what `after` is held against, or None;
+        `baseline`: 1 in the number of records; `threshold`: of re-identification, or None;
         `targets`: people who were attacked; `people`: all who were released; `tried`: a text on
         how many have enough ratings, "" where everybody has.
     ``attack_meaning``
@@ -258,7 +258,7 @@ def compile_dossier(
     --------
     >>> dossier = compile_dossier(ratings, "out/", private="out.json", rng=0)  # doctest: +SKIP
     >>> dossier.public()["verdict"]["headline"]  # doctest: +SKIP
-    'This release may be published'
+    'PASS: policy partner v1'
     """
     return gather(
         ratings,
@@ -334,7 +334,7 @@ def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str
     return {
         "verdict": verdict_section(result, release, audited.n_users),
         "claims": claim_rows(result.claims, beside=bool(release.manifest.quasi_identifiers)),
-        "questions": question_section(result),
+        "checks": check_section(result),
         "findings": finding_rows(result),
         "warnings": list(result.warnings),
         "data": data,

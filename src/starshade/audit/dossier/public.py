@@ -7,7 +7,7 @@ measured on the ratings comes this far: no argument could carry it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from starshade.audit.checks.check import MARKS, Check, Status, Verdict
+from starshade.audit.checks.policy import CHECKED, POLICIES, Threshold, read_policy
 from starshade.audit.dossier.data import Bins
 from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
 from starshade.audit.dossier.verdict import (
+    MEANINGS,
     PROXIMITY_CAVEAT,
-    headline,
     hidden,
     readers_advice,
     shown_of,
-    undecided,
     within,
 )
 from starshade.audit.evidence import MOST_QUERIES
@@ -36,8 +37,6 @@ from starshade.audit.findings import (
     records_differ,
     title_of,
 )
-from starshade.audit.questions.limits import LIMITED
-from starshade.audit.questions.question import UNDECIDED, head, limits_told
 from starshade.audit.result import AuditResult
 from starshade.audit.to_know import FEW, of_release
 from starshade.errors import InternalError
@@ -45,7 +44,6 @@ from starshade.plain import counted, percent
 from starshade.ratings.shape import scale_text
 from starshade.release.band import in_words
 from starshade.release.figures import private_figures
-from starshade.release.promise import QUESTIONS
 from starshade.release.readable.describe import shares_of_cells
 from starshade.release.readable.examples import example_classes
 from starshade.release.show import sizes_shown
@@ -55,52 +53,82 @@ from starshade.utility.losses import DisclosureShares, class_sizes
 from starshade.utility.rating_histogram import released_shares
 
 _BARS = 8  # of class sizes, as it is two pages in all
-_GRID = 5  # percent; limits are stated on this grid
+_GRID = 5  # percent; thresholds of the owner are stated on this grid
+
+
+@dataclass(frozen=True)
+class PublicCheck:
+    """What a public report says of a check: no figure, as it was measured on the ratings."""
+
+    name: str
+    threshold: str
+    source: str
+    status: Status
+
+    @classmethod
+    def of(cls, check: Check, usual: Threshold | None) -> PublicCheck:
+        """Keep of a check what may be published; `usual`: the threshold that everybody knows."""
+        limit, status = check.threshold, check.status
+        if limit is None:
+            text, source = "–", ""
+        elif usual is not None and limit.share == usual.share:
+            text, source = check.threshold_text, limit.source
+        else:
+            exact = check.name == "class-size"  # which anybody can count
+            text = check.threshold_text if exact else f"{_on_grid(float(limit.share))}%"
+            source = "set by the owner"
+        return cls(check.name, text, source, "fail" if check.fails else status)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a public edition knows of an audit.
+    """What a public report knows of an audit.
 
-    `answers`: what was judged, and whether the release passed. `limits`: those that the owner set,
-    in percent, rounded up to steps of 5. `caveats`: names of what the audit did not do in full.
+    `policy`: name and version. `answers`: of each other condition, whether it holds. `alone`:
+    whether nothing fails that is of this release alone. `caveats`: names of what the audit did not
+    do in full.
     """
 
+    verdict: Verdict
+    word: str
+    policy: str
+    checks: tuple[PublicCheck, ...]
     answers: tuple[tuple[str, bool], ...]
-    limits: tuple[tuple[str, int], ...] = ()
+    alone: bool
     caveats: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, result: AuditResult) -> Judgement:
         """Keep of an audit what may be published."""
+        policy = result.policy
+        usual = read_policy(policy.name).thresholds if policy.name in POLICIES else {}
         return cls(
-            tuple((finding.name, finding.passed) for finding in result.findings),
-            tuple((name, _on_grid(most)) for name, most in result.config["limit"].items()),
-            tuple(_caveats(result)),
+            verdict=result.verdict,
+            word=result.word,
+            policy=f"{policy.name} v{policy.version}"
+            + ", with overrides" * bool(policy.overridden),
+            checks=tuple(
+                PublicCheck.of(result.check(name), usual.get(name))
+                for name in dict.fromkeys(each.name for each in result.checks)
+            ),
+            answers=tuple((finding.name, finding.passed) for finding in result.findings),
+            alone=result.passed_alone,
+            caveats=tuple(_caveats(result)),
         )
 
     @property
     def passed(self) -> bool:
-        """Whether the release may be published."""
-        return all(passed for _, passed in self.answers)
-
-    @property
-    def passed_alone(self) -> bool:
-        """Whether it might if nothing had been published before."""
-        return all(passed for name, passed in self.answers if name != "earlier")
-
-    def answered(self, unset: Sequence[str]) -> bool:
-        """Whether it passed and nothing was left to decide; `unset`: limits that nobody set."""
-        return self.passed and (not unset or all(map(self.answer, QUESTIONS)))
-
-    def limit(self, name: str) -> int | None:
-        """Return the owner's limit in percent; None: there is none."""
-        return dict(self.limits).get(name)
+        """Whether the verdict is PASS."""
+        return self.verdict == "PASS"
 
     def answer(self, name: str) -> bool | None:
-        """Return the answer to a question; None: it was not judged."""
-        answers = [passed for question, passed in self.answers if question == name]
+        """Return whether a condition holds; None: it was not asked about."""
+        answers = [passed for condition, passed in self.answers if condition == name]
         return all(answers) if answers else None
+
+    def status(self, name: str) -> Status:
+        """Return how a check stands."""
+        return next(each.status for each in self.checks if each.name == name)
 
 
 def _caveats(result: AuditResult) -> Iterator[str]:
@@ -122,8 +150,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
     return {
         "edition": "public",
         "verdict": _verdict(release, judgement),
-        "questions": _questions(release, judgement),
-        "limits": _limits(release, judgement),
+        "checks": [_row(each) for each in judgement.checks],
         "findings": _findings(release, judgement),
         "warnings": [*of_release(release), *(_CAVEATS[name] for name in judgement.caveats)],
         "claims": claim_rows(
@@ -172,40 +199,34 @@ def _proximate(release: Release) -> bool:
     return records_differ(release) and any(claim.model in PROXIMITY_MODELS for claim in claims)
 
 
-def _limit(release: Release, judgement: Judgement) -> tuple[str, str]:
-    """Say the stricter limit on records, the owner's or 1 in k, and whose it is."""
-    most, k = judgement.limit("record"), release.manifest.claimed_k
-    if most is None or (k and most * k >= 100 and not records_differ(release)):
-        return (f"1 in {k}", "the claim") if k else ("none", "–")
-    return f"{most}%", "the owner"
+def _row(check: PublicCheck) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "title": CHECKED[check.name].title,
+        "threshold": check.threshold,
+        "source": check.source,
+        "status": check.status,
+        "mark": MARKS[check.status],
+    }
 
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
-    passed, alone = judgement.passed, judgement.passed_alone
-    limits = _limits(release, judgement)
-    unset = [row["title"] for row in limits if row["by"] == "–"]
-    answered, word, line = judgement.answered(unset), "PASS", headline(passed=passed, alone=alone)
-    if not answered:
-        word = "LIMITS HOLD; NOT EVERYTHING WAS JUDGED" if passed else "FAIL"
-        by = [row["by"] for row in limits]
-        told = limits_told(len(unset), by.count("the owner"), by.count("the claim"))
-        line = undecided(told) if passed else line
-    paragraph = [head(passed=passed, alone=alone, answered=answered)]
-    if passed and not answered:
-        paragraph = [f"{told}; which, stands below. {UNDECIDED}"]
+    passed = judgement.passed
+    paragraph = [f"{MEANINGS[judgement.verdict]} (policy {judgement.policy})."]
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
-    if alone:
+    if judgement.alone:
         paragraph += hidden(release, proximate=_proximate(release))
-    if judgement.answer("attack"):
+    if judgement.status("re-identification") == "pass":
         paragraph.append(_attack(release, judgement))
     if passed:
         shares = DisclosureShares().measure(release).figures
         paragraph += shown_of(shares, proximate=_proximate(release), fine=release.scale.fine)
     return {
+        "verdict": judgement.verdict,
         "passed": passed,
-        "headline": line,
-        "word": word,
-        "answered": answered,
+        "headline": f"{judgement.word}: policy {judgement.policy}",
+        "word": judgement.word,
+        "policy": judgement.policy,
         "paragraph": " ".join(paragraph),
         "advice": readers_advice(passed=passed),
     }
@@ -213,48 +234,11 @@ def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
 
 def _attack(release: Release, judgement: Judgement) -> str:
     mean = " on average" * records_differ(release)
+    limit = next(each for each in judgement.checks if each.name == "re-identification").threshold
     return (
         "Attacks were tried on it, with the knowledge of a few ratings of a person, right or "
-        f"nearly so: none points at the right record{mean} more often than the limit of "
-        f"{_limit(release, judgement)[0]}."
+        f"nearly so: none re-identifies a target{mean} more often than the threshold of {limit}."
     )
-
-
-def _questions(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    """Answer each as far as it was judged, or as all of its limits were set and held or not."""
-    limits, words = (
-        _limits(release, judgement),
-        {True: "within limits", False: "not shown to be within limits"},
-    )
-    told = []
-    for name, title in QUESTIONS.items():
-        held = {row["held"] for row in limits if row["question"] == name}
-        by_limits = "not shown to be within limits" if "not shown to hold" in held else "not judged"
-        by_limits = "within limits" if held == {"held"} else by_limits
-        judged = judgement.answer(name)
-        answer = by_limits if judged is None else words[judged]
-        told.append({"name": name, "question": title, "answer": answer})
-    return told
-
-
-def _limits(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    rows = []
-    for name, limited in LIMITED.items():
-        most = judgement.limit(name)
-        limit = ("none", "–") if most is None else (f"{most}%", "the owner")
-        if name == "record":
-            limit = _limit(release, judgement)
-        if name == "joint-class" and most is None:
-            if judgement.answer("earlier") is None:
-                continue  # of one release alone
-            limit = ("none may be", "the claim")
-        rows.append((_FOUND.get(name, name), limited.question, limited.title, *limit))
-    words = {True: "held", False: "not shown to hold", None: "not judged"}
-    return [
-        {"name": name, "question": question, "title": title, "limit": limit, "by": by}
-        | {"held": words[judgement.answer(name)]}
-        for name, question, title, limit, by in rows
-    ]
 
 
 #: caveat → what it says
@@ -264,9 +248,7 @@ _CAVEATS = {
     "that could single out a person was tried.",
     "few": f"Some attacks were tried on fewer than {FEW} people: their intervals are wide.",
 }
-#: limits whose findings have another name
-_FOUND = {"record": "attack", "joint-class": "earlier"}
-#: question → what yes says, what no says
+#: condition → what yes says, what no says
 _SENTENCES = {
     "tracker": (
         "Behind a query interface nobody is singled out by counting.",
@@ -280,32 +262,10 @@ _SENTENCES = {
     ),
     "settings": ("", "release.json says another k of its making than it claims."),
     "scale": ("", "release.json says another scale than the ratings have."),
-    "earlier": (
-        "No earlier release that was named is of the same people, but for this very one, or "
-        "together they leave everybody among k or more.",
-        "An earlier release is of the same data, or may be: whoever holds both can intersect "
-        "their groups, and then nobody hides among k any more.",
-    ),
 }
 
 
 def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
-    limit = _limit(release, judgement)[0]
-    up_to = "at most " * (judgement.limit("record") is not None)  # the limit itself may be less
-    own = {
-        name: (
-            f"{LIMITED[name].title}: within the limit ({most}%).",
-            f"{LIMITED[name].title}: not shown to be within the limit (at most {most}%).",
-        )
-        for name, most in judgement.limits
-    }
-    asked: dict[str, tuple[str, str]] = {
-        name: (
-            f"{title} All that was measured is within the limits, or no more than guessing.",
-            f"{title} It was not shown that all is within limits.",
-        )
-        for name, title in QUESTIONS.items()
-    }
     models = {
         title_of(claim): (
             f"The check of {claim.model}, which shares no code with the method, agrees.",
@@ -319,22 +279,8 @@ def _findings(release: Release, judgement: Judgement) -> list[dict[str, Any]]:
             "Not everything that it claims was found again on the files, or it claims nothing.",
         ),
         **models,
-        "attack": (
-            _attack(release, judgement),
-            "It was not shown that attacks point at the right record no more often than the limit "
-            f"({up_to}{limit}).",
-        ),
-        **own,
-        **asked,
         **_SENTENCES,
     }
-    most = judgement.limit("joint-class")
-    if most:  # the owner allowed for some
-        sentences["earlier"] = (
-            f"Of the people in this release and the earlier ones at most {most}% share all their "
-            "classes with fewer than k; the owner allowed for so many.",
-            _SENTENCES["earlier"][1],
-        )
     return [
         {"name": name, "passed": answer, "text": texts[not answer]}
         for name, texts in sentences.items()
@@ -408,8 +354,9 @@ def _open(release: Release, judgement: Judgement) -> Iterator[str]:
         yield PROXIMITY_CAVEAT
     elif manifest.layout == "profile":
         yield "No model limits how often a person's group is found, nor what its profile tells."
-    if k and judgement.passed_alone and not records_differ(release):
-        yield within(k, manifest.alike_by, alone=judgement.answer("earlier") is not None)
+    if k and judgement.alone and not records_differ(release):
+        beside = judgement.status("composition") != "not applicable"
+        yield within(k, manifest.alike_by, alone=beside)
     else:
         yield "Other attacks than those tried may find more."
     yield (

@@ -150,16 +150,16 @@ def _value(value: Any) -> str:
 _DRAWS = 4  # of what is known of each person
 ATTACK_MEANING = (
     "How often somebody who knows so much about a person, and must point at one record, points at "
-    "the right one. 100% finds everybody; 1 in the number of records is what blind guessing "
-    "achieves; a release passes while no figure is above its limit. Low after and high before is "
-    "what a release is made for."
+    "the right one. 100% finds everybody; 1 in the number of records is the baseline; a "
+    "release passes while no figure is above the threshold. Low after and high before is what a "
+    "release is made for."
 )
 
 
 def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict[str, Any]]:
     """Return a row for each attack and knowledge; `people`: whom the release is of."""
     titles = {entry.name: entry.title or entry.summary for entry in ATTACKS}
-    limit = result.limits.get("record")
+    limit = result.check("re-identification").threshold
     unknown = result.profile_disclosure is not None and not result.profile_disclosure.linked
     return [
         {
@@ -169,8 +169,8 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "knew": _knew(evidence),
             "known": evidence.knowledge.known,
             "exact": not (evidence.knowledge.rating_error or evidence.knowledge.wrong),
-            "limit": None if limit is None else limit.value,
-            "guessing": 1 / max(evidence.after.records, 1),
+            "threshold": None if limit is None else float(limit.share),
+            "baseline": 1 / max(evidence.after.records, 1),
             "before": rate_of(evidence.before.expected_top1),
             "after": None if unknown else rate_of(evidence.after.expected_top1),
             "profile": None if result.profile_disclosure else rate_of(evidence.after.disclosed),

@@ -2,147 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from starshade.audit.checks.advice import advice_on
+from starshade.audit.checks.check import MARKS, Verdict
 from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
-from starshade.audit.questions.question import Question, first_words, limits_of_all
-from starshade.audit.result import AuditResult, Finding
+from starshade.audit.result import AuditResult
 from starshade.audit.shares import rated_in_words, read_from_records
 from starshade.plain import counted, percent
-from starshade.release.promise import QUESTIONS, crowd
+from starshade.release.promise import crowd
 from starshade.release.table import Release
 from starshade.release.verify.claims import PROXIMITY_MODELS
 
-
-def headline(*, passed: bool, alone: bool) -> str:
-    """Say in a line whether a release may be published; `alone`: were none out already."""
-    if passed:
-        return "This release may be published"
-    if alone:
-        return "This release keeps to its limits alone, not beside an earlier one"
-    return "This release should not be published"
+#: what a verdict means for a release
+MEANINGS: Mapping[Verdict, str] = {
+    "PASS": "Every check of the policy is within its threshold",
+    "FAIL": "A check of the policy is not within its threshold, or a condition does not hold",
+    "INCOMPLETE": "Nothing exceeds a threshold, but a check of the policy was not measured",
+}
 
 
 def verdict_section(result: AuditResult, release: Release, people: int) -> dict[str, Any]:
     """Return the verdict in words; `people`: whom the release is of."""
     return {
+        "verdict": result.verdict,
         "passed": result.passed,
-        "headline": undecided(limits_of_all(result.questions))
-        if result.passed and not result.answered
-        else headline(passed=result.passed, alone=result.passed_alone),
         "word": result.word,
-        "answered": result.answered,
+        "headline": f"{result.word}: policy {result.policy.title}",
+        "policy": result.policy.to_dict() | {"title": result.policy.title},
         "paragraph": paragraph_of(result, release, people),
         "reasons": list(result.reasons),
         "advice": owners_advice(result, release),
     }
 
 
-def undecided(limits: str) -> str:
-    """Say in a line that nothing is decided; `limits`: how many are set, and that they hold."""
-    return f"Not decided: {limits}"
-
-
-def question_section(result: AuditResult) -> list[dict[str, Any]]:
-    """Return the three questions, what was measured for each, and its answer."""
+def check_section(result: AuditResult) -> list[dict[str, Any]]:
+    """Return every check with what it rests on, in words too."""
     return [
         {
-            **question.to_dict(),
-            "decisive": question.decisive.to_dict() | {"limit_text": question.decisive.limit_text},
-            "measured": [
-                {
-                    **each.to_dict(),
-                    "limit_text": each.limit_text,
-                    "standing": each.standing,
-                    "note": each.remark,
-                }
-                for each in question.measured
-            ],
+            **each.to_dict(),
+            "mark": MARKS[each.status],
+            "measured_text": each.measured_text,
+            "value_text": each.value_text,
+            "people_text": each.people_text,
+            "threshold_text": each.threshold_text,
+            "note": each.remark,
         }
-        for question in result.questions
+        for each in result.checks
     ]
 
 
 def finding_rows(result: AuditResult) -> list[dict[str, Any]]:
-    """Return every question and its answer."""
+    """Return every other condition, and whether it holds."""
     return [asdict(finding) for finding in result.findings]
 
 
-def _remedies(questions: Iterable[Question]) -> dict[str, str]:
-    larger = "a larger k"
-    less = (
-        f"Make a release that tells less: {larger} or fewer items; or, if what it tells does no "
-        f"harm, decide so and raise the limit."
-    )
-    unknown = (
-        "A limit cannot be shown to hold on what was not measured; the verdict says why it was "
-        "not. Meet that and audit again, or judge without this limit."
-    )
-    asked = [each for question in questions for each in question.measured]
-    return {
-        **{each.name: unknown if each.rate is None else less for each in asked},
-        **dict.fromkeys(QUESTIONS, f"{_unanswered()}."),
-        "claims": "Do not publish these files: what they claim is not what they are. Make the "
-        "release again, and audit the new one.",
-        "attack": f"Make a release that hides people better: {larger}, fewer items, or another "
-        "method (a comparison shows what each costs), and audit it again.",
-        "tracker": f"Do not let queries be asked of it. Make the release again with {larger}.",
-        "audience": "Keep the folder to yourself and answer queries over it. To "
-        "publish, make another release without exact attributes.",
-        "identifying": "Make the release again and leave that attribute out, or join its values "
-        "by a recipe.",
-        "rare-values": "Make the release again with this version, which refuses such values "
-        "or leaves them out.",
-        "scale": "Read the ratings with the scale that was declared when the release was made, "
-        "or make the release again.",
-        "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
-        "earlier": "Choose one of the releases of these data. Where an earlier one is out already, "
-        "publishing this one too undoes the promise of both.",
-    }
-
-
-def _unanswered() -> str:
-    return (
-        "Read the three questions above. Where nobody set a limit, decide what may be: set it "
-        "before you look at another release, and audit again"
-    )
-
-
+_REMEDIES = {
+    "claims": "Do not publish these files: what they claim is not what they are. Make the "
+    "release again, and audit the new one.",
+    "tracker": "Do not let queries be asked of it. Make the release again with a larger k.",
+    "audience": "Keep the folder to yourself and answer queries over it. To "
+    "publish, make another release without exact attributes.",
+    "identifying": "Make the release again and leave that attribute out, or join its values "
+    "by a hierarchy.",
+    "rare-values": "Make the release again with this version, which refuses such values "
+    "or leaves them out.",
+    "scale": "Read the ratings with the scale that was declared when the release was made, "
+    "or make the release again.",
+    "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
+}
 _OF_A_MODEL = (
     "Do not publish it: a check of its own does not find what {} asks. Make the release again."
 )
 
 
 def owners_advice(result: AuditResult, release: Release) -> list[str]:
-    """Say what the owner does now, as far as the receipt told who is who."""
+    """Say what the owner does now: an action for each check and condition that is not met."""
     failed = [finding.name for finding in result.findings if not finding.passed]
-    advice = []
-    if release.private is None:
-        advice.append(
-            "Give the receipt that was written with the release, if there is one: "
-            "only with it do the attacks count what is really found."
-        )
-    if understated(release) is not None and "attack" in failed:
-        failed.remove("attack")
-        advice.append(
-            "Without a receipt nobody can tell whether this release hides people well enough. If "
-            "there is none, make the release again and keep its receipt."
-        )
-    remedies = _remedies(result.questions)
-    advice += [remedies.get(name, _OF_A_MODEL.format(name)) for name in failed]
-    if result.passed and not result.answered:
-        advice.append(
-            f"{_unanswered()}. Whoever ticks the first box all the same says why under Reasons."
-        )
+    advice = [advice_on(each, release, result.policy) for each in result.decisive]
+    advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
         advice += [
-            "Read what the release still tells (below) and decide whether that may be known. If "
-            "not, ask for a larger k or fewer items.",
+            "Read what the release still discloses (below). If that is too much, ask for a larger "
+            "k or item support.",
             _PUBLISH,
         ]
     return list(dict.fromkeys(advice))
@@ -175,32 +122,15 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     proximate = records_differ(release) and any(
         c["model"] in PROXIMITY_MODELS for c in result.claims
     )
-    reasons = (_reason(f, result, release) for f in result.findings if not f.passed)
     return " ".join(
         [
-            first_words(
-                passed=result.passed, alone=result.passed_alone, questions=result.questions
-            ),
-            *reasons,
+            f"{MEANINGS[result.verdict]} (policy {result.policy.title}).",
+            *result.reasons,
             *(hidden(release, proximate=proximate) if result.passed_alone else ()),
             *_attack_sentences(result, release, proximate=proximate, people=people),
             *_disclosure_sentences(result, proximate=proximate),
         ]
     )
-
-
-def _reason(finding: Finding, result: AuditResult, release: Release) -> str:
-    """Say why not; of the attacks briefly, as their figures follow."""
-    if finding.name != "attack":
-        return finding.text
-    why = understated(release)
-    if why is not None:
-        return (
-            f"How well it hides people is not known: {why[0]}, and without the receipt nobody can "
-            f"tell {why[1]}."
-        )
-    limit = result.limits["record"].value
-    return f"It was not shown that the right record is found no more often than {percent(limit)}."
 
 
 def hidden(release: Release, *, proximate: bool) -> Iterator[str]:

@@ -1,0 +1,276 @@
+"""Membership inference, inference gain and attribute disclosure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.membership_result import (
+    HEADLINE,
+    WORST,
+    MembershipAt,
+    MembershipResult,
+)
+from starshade.attack.shadows.resampled import FEWEST
+from starshade.audit.checks.attribute import FIGURES, AttributeDisclosure
+from starshade.audit.checks.check import Check, unmeasured
+from starshade.audit.checks.policy import Threshold
+from starshade.audit.checks.singling_out import Thresholds
+from starshade.audit.original.original import Knowable
+from starshade.figure import Rate
+from starshade.naming import named
+from starshade.plain import counted, percent
+from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
+from starshade.release.table import Release
+
+_MOST_SHADOWS = 1000
+_PAIRS = 2200  # people × shadow releases that give ten false positives at 1 %, with some to spare
+
+
+def numbers_known(knowable: Knowable, known: int) -> tuple[int, ...]:
+    """Return how many ratings are known of each person, as a policy asks for `known`.
+
+    Where fewer than half of the people have so many, the largest number that half of them have
+    comes beside, and `known` only where at least 30 people have it.
+    """
+    people = int(knowable.people.sum())
+    enough = int(knowable.people[knowable.cells >= known].sum())
+    if 2 * enough >= people:
+        return (known,)
+    half = max(
+        (
+            int(cells)
+            for cells in knowable.cells
+            if 2 * int(knowable.people[knowable.cells >= cells].sum()) >= people
+        ),
+        default=1,
+    )
+    return (*[known] * (enough >= FEWEST), max(half, 1))
+
+
+def most_gained(found: InferenceResult) -> Rate | None:
+    """Return how much more often an answer is right; of two kinds of questions the larger."""
+    some = [rate for rate in (found.rated_gained, found.value_gained) if rate is not None]
+    return max(some, key=lambda rate: rate.high, default=None)
+
+
+def membership(
+    found: MembershipResult | str,
+    known: int | None,
+    of: int,
+    thresholds: Thresholds,
+    undecided: str = "",
+    advice: str = "",
+) -> Check:
+    """Return how many members are identified at 1 % false positives.
+
+    `known`: ratings of a person; None: all of them. `of`: people in the release.
+    """
+    name = "membership" if known else "membership-all"
+    threshold = thresholds.get(name)
+    if isinstance(found, str):
+        return unmeasured(name, found, threshold, known=known, advice=advice)
+    at = next((each for each in found.by_known if each.known == known), found.everything)
+    alarm = at.at(HEADLINE)
+    if at.auc is None or alarm is None:
+        return unmeasured(name, at.reason, threshold, known=known, advice=advice)
+    people = counted(at.members, "person", "people")
+    text = (
+        f"An adversary with {at.title} who compares a release of half of the people with "
+        f"{counted(found.shadows, 'shadow release')} identifies {alarm} of its members at 1 % "
+        f"false positives (AUC {at.auc}; 50% is guessing), on {people}. A lower bound: more shadow "
+        "releases usually find more."
+    )
+    if alarm.rough:
+        undecided = undecided or "the rate rests on fewer than ten false positives"
+        advice = advice or _more_shadows(at, found.shadows)
+    return Check(
+        name,
+        text,
+        attack=found.attack,
+        knew=at.title.removesuffix(" known"),
+        known=known,
+        rate=alarm.found,
+        baseline=HEADLINE,
+        threshold=threshold,
+        beside=(("AUC", at.auc),),
+        note=f"AUC {at.auc}{_worst(at)}. A lower bound, by "
+        f"{counted(found.shadows, 'shadow release')}.",
+        targets=at.members,
+        of=of,
+        undecided=undecided,
+        advice=advice,
+    )
+
+
+def _more_shadows(at: MembershipAt, shadows: int) -> str:
+    """Say how many shadow releases give ten false positives at 1 %; empty: too many to make."""
+    needed = -(-_PAIRS // max(1, at.members))
+    return f"Make more shadow releases: {named('shadows', needed)}." * (
+        shadows < needed <= _MOST_SHADOWS
+    )
+
+
+def _worst(at: MembershipAt) -> str:
+    """Name the share identified of the tenth of people, by activity, that is identified most."""
+    worst = None if at.own is None else at.own.groups.get(WORST)
+    if worst is None:
+        return ""
+    return f"; of the most exposed tenth by number of ratings, {percent(worst[0])} are identified"
+
+
+def inference_gain(
+    found: InferenceResult | str,
+    known: int,
+    of: int,
+    thresholds: Thresholds,
+    undecided: str = "",
+    advice: str = "",
+) -> Check:
+    """Return how much more is inferred about a person because they are in the release."""
+    threshold = thresholds.get("inference")
+    if isinstance(found, str):
+        return unmeasured("inference", found, threshold, known=known, advice=advice)
+    best = most_gained(found)
+    if best is None:
+        why = "nobody left an item unrated, and on this scale no single ratings are predicted"
+        return unmeasured("inference", why, threshold, known=known)
+    # of three adversaries two were asked two kinds of questions
+    low = best.rate - _WIDER * (best.rate - best.low)
+    high = best.rate + _WIDER * (best.high - best.rate)
+    rate = Rate(best.rate, max(-1.0, low), min(1.0, high))  # a difference of two shares
+    text = (
+        f"An adversary who knows {counted(found.known, 'rating')} of a person is right about their "
+        f"other ratings {_points(rate)} points more often than by a release without this person "
+        f"({_question(found, best)}), on {counted(found.targets, 'person', 'people')}."
+    )
+    if found.error_saved is not None:
+        text += f" Error of a rating saved: {found.error_saved}."
+    return Check(
+        "inference",
+        text,
+        attack=found.attack,
+        knew=counted(found.known, "rating"),
+        known=known,
+        rate=rate,
+        baseline=0.0,
+        threshold=threshold,
+        note=f"Percentage points, beyond releases without the person: {_question(found, best)}.",
+        targets=found.targets,
+        of=of,
+        undecided=undecided,
+        advice=advice,
+    )
+
+
+def _points(rate: Rate) -> str:
+    return f"{100 * rate.rate:+.1f} [{100 * rate.low:+.1f}, {100 * rate.high:+.1f}]"
+
+
+def _question(found: InferenceResult, best: Rate) -> str:
+    """Say which kind of question a gain is of."""
+    rated = best == found.rated_gained
+    return "which of two items they rated" if rated else "which rating they gave"
+
+
+_WIDER = 1.314  # 99 % beside 95 % of a normal: five intervals that hold together
+
+
+def attribute(
+    shown: float | None,
+    thresholds: Thresholds,
+    *,
+    exists: float | None = None,
+    listed: float | None = None,
+    alone: float | None = None,
+    fine: bool = False,
+    certain: AttributeDisclosure | None = None,
+    advice: str = "",
+) -> Check:
+    """Return of how many people a rating is disclosed with certainty.
+
+    `shown`: people of whom a class discloses a rating; `exists`: of whom it discloses that they
+    rated an item; `listed`: people whose class lists exact ratings, which counts on a `fine` scale.
+    `alone`: people in a class in which a sensitive attribute has a single value. `certain`: of
+    averaged profiles, which show no rating plainly.
+    """
+    threshold = thresholds.get("attribute")
+    if shown is not None:
+        return _with_listed(_shown(shown, exists, alone, threshold), listed, fine=fine)
+    if certain is None:
+        why = "its cells are averaged, and which are somebody's rating is not counted"
+        return unmeasured("attribute", why, threshold)
+    share = certain.attribute_disclosure
+    if share is None:
+        return unmeasured("attribute", certain.reason, threshold, advice=advice)
+    return Check(
+        "attribute",
+        str(certain),
+        attack="reading",
+        knew="the class, and that they rated the item",
+        rate=Rate(share, share, share),  # everybody was counted
+        threshold=threshold,
+        title_of=FIGURES[0].title,
+    )
+
+
+def single_valued(release: Release) -> float | None:
+    """Return the share of records in whose class a sensitive attribute has a single value.
+
+    None without sensitive attributes.
+    """
+    names, table = release.manifest.sensitive_attributes, release.attributes
+    if not names or table is None or not release.n_records:
+        return None
+    row = np.repeat(np.arange(release.classes.n_groups), release.classes.sizes)
+    single = np.zeros(release.classes.n_groups, dtype=np.bool_)
+    for name in names:
+        codes = np.unique(
+            [str(each) for each in table.column(name).to_pylist()], return_inverse=True
+        )[1]
+        low = np.full(len(single), len(codes))
+        high = np.full(len(single), -1)
+        np.minimum.at(low, row, codes)
+        np.maximum.at(high, row, codes)
+        single |= low == high
+    return float(single[row].mean())
+
+
+def _shown(
+    shown: float, exists: float | None, alone: float | None, threshold: Threshold | None
+) -> Check:
+    rate = max(shown, alone or 0.0)
+    text = f"For {percent(shown)} of people a rating can be read once their class is found."
+    if alone is not None:
+        text += f" In the class of {percent(alone)} a sensitive attribute has a single value."
+    return Check(
+        "attribute",
+        text,
+        attack="reading",
+        knew="the class",
+        rate=Rate(rate, rate, rate),  # everybody was counted
+        threshold=threshold,
+        note=""
+        if exists is None
+        else f"Existence disclosure: that they rated some item is shown of {percent(exists)}.",
+    )
+
+
+def _with_listed(check: Check, listed: float | None, *, fine: bool) -> Check:
+    """Add exact values listed; on a fine scale they lead, and hold every rating that is shown."""
+    if listed is None:
+        return check
+    assert check.rate is not None
+    rate = Rate(listed, listed, listed)
+    text = f"{percent(listed)} of the people are {EXACT_NAMED}"
+    if not fine:
+        return replace(check, text=f"{check.text} {text}.", beside=((EXACT_LISTED.title, rate),))
+    return replace(
+        check,
+        text=f"{text}; {check.text[0].lower()}{check.text[1:]}",
+        rate=max(rate, check.rate, key=lambda each: each.rate),
+        beside=(("People of whom a rating is disclosed", check.rate),),
+        title_of=EXACT_LISTED.title,
+    )

@@ -1,0 +1,73 @@
+"""The first screen of an audit: verdict, checks, utility and what to do next, in 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from starshade.audit.checks.advice import advice_on
+from starshade.audit.checks.check import MARKS, Check
+from starshade.audit.result import AuditResult
+from starshade.plain import counted, percent
+from starshade.release.table import Release
+
+_WIDTH = 80
+_TITLE, _MEASURED, _BASELINE, _THRESHOLD = 36, 8, 9, 10
+_INDENT = "      "
+_UTILITY = "Utility  "
+
+
+def first_screen(result: AuditResult, release: Release, following: str) -> Iterator[str]:
+    """Yield the lines; `following`: the command to type next, which is never broken."""
+    made = f"{result.method}, k = {result.k}" if result.k else result.method
+    of = f"{counted(result.records, 'person', 'people')}, {counted(result.items, 'item')}"
+    yield from _wrapped(f"{result.word}  policy {result.policy.title}  {made}: {of}", _INDENT)
+    all_known = result.check("membership-all")
+    if all_known.rate is not None:
+        yield from _wrapped(
+            f"{_INDENT}An adversary with all ratings of a person detects that they took part: "
+            f"{percent(all_known.rate.rate)} of members (1 % false positives)",
+            _INDENT,
+        )
+    yield (
+        f"{'':{_TITLE + 2}}{'measured':>{_MEASURED}}{'baseline':>{_BASELINE}}"
+        f"{'threshold':>{_THRESHOLD}}"
+    )
+    for check in result.checks:
+        if not check.inapplicable and (check is not all_known or check.threshold is not None):
+            yield _line(check)
+    for finding in result.findings:
+        if not finding.passed:
+            yield from _wrapped(f"  ✗ {finding.text}", "    ")
+    for check in result.decisive:
+        yield from _wrapped(f"  → {advice_on(check, release, result.policy)}", "    ")
+    for i, line in enumerate(result.utility_lines):
+        yield from _wrapped(
+            (_UTILITY if not i else " " * len(_UTILITY)) + line, " " * len(_UTILITY)
+        )
+    yield f"{'Next':{len(_UTILITY)}}{following}"
+
+
+def _line(check: Check) -> str:
+    value = "–" if check.status == "not measured" else check.value_text
+    baseline = "" if check.baseline is None else percent(check.baseline)
+    return (
+        f"  {check.title:<{_TITLE}}{value:>{_MEASURED}}{baseline:>{_BASELINE}}"
+        f"{check.threshold_text:>{_THRESHOLD}}{MARKS[check.status]:>3}  {_tail(check)}"
+    ).rstrip()
+
+
+def _tail(check: Check) -> str:
+    """Return a few words on a figure: where it is open, and what it was in the original data."""
+    if check.status == "not shown":
+        assert check.rate is not None
+        return f"to {percent(check.rate.high)}"
+    if check.status in ("not measured", "printed"):
+        return check.status
+    return "" if check.before is None else f"was {percent(check.before.rate)}"
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
