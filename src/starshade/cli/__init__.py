@@ -77,6 +77,7 @@ class Door(LazyGroup):
         "init": "starshade.cli.project:init",
         "run": "starshade.cli.project:run_project",
         "check-config": "starshade.cli.project:check_config",
+        "accept": "starshade.cli.project:accept",
         "data": "starshade.cli.data:data",
         "attack": "starshade.cli.attacking.attack:attack",
         "check": "starshade.cli.check:check",
@@ -104,6 +105,7 @@ def main() -> None:
     Attack the data, check it against privacy models, anonymize it, measure what it is still good
     for, and judge whether a release may be published. New here? Try `starshade demo`.
 
-    Exit codes: 0 done (or it holds), 1 the data do not meet a valid request, 2 the request is
-    wrong, 4 not all of it could be verified, 130 interrupted.
+    Exit codes: 0 done (the model holds, the audit passes), 1 the data do not meet a valid request
+    (the model or the audit fails), 2 the request is wrong, 4 a check of an audit was not measured,
+    or not all of a release could be verified, 130 interrupted.
     """

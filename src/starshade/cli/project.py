@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from starshade.audit.questions.limits import limits_in_words, limits_of
+from starshade.audit.checks.policy import DEFAULT, POLICIES, read_policy
 from starshade.cli.options.help import Explained
 from starshade.cli.options.shared import Reading, ensure_free, reading
 from starshade.cli.options.spelling import Whole, as_option
@@ -81,7 +81,7 @@ def init(ratings: str, yes: bool, reading: Reading, run: Run) -> None:
         note(f"{people} does not fit these ratings and is left out: {error.message}")
     release, audit = suggested(table), dict[str, Any]()
     if asks:
-        release, audit = _asked(table, release, run), _limits_asked()
+        release, audit = _asked(table, release, run), _policy_asked()
     said = {
         setting.name: value
         for setting in settings_of(ReadingSettings)
@@ -171,34 +171,23 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     return {"method": usual["method"], "k": k} | chosen
 
 
-def _limits_asked() -> dict[str, Any]:
-    """Ask what a release may tell at most; without an answer it is published all the same."""
-    click.echo(
-        "Without limits a release is published although questions about it have none. Limits can "
-        f"be set on {limits_in_words(earlier=False)}.",
-        err=True,
+def _policy_asked() -> dict[str, Any]:
+    """Ask by which policy a release is published."""
+    for name, meaning in POLICIES.items():
+        click.echo(f"{name}: {meaning}", err=True)
+    policy = click.prompt(
+        "Policy that a release must pass", default=DEFAULT, value_proc=_as_policy, err=True
     )
-    limits = click.prompt(
-        "Largest shares that you allow, such as class=0.5,disclosed=0.2, or none",
-        default="none",
-        value_proc=_as_limits,
-        err=True,
-    )
-    everything = click.confirm(
-        "Publish only what is answered in full (judge)", default=False, err=True
-    )
-    said = {"limit": limits or None, "judge": "all" if everything else None}
-    return {name: value for name, value in said.items() if value is not None}
+    return {"policy": policy}
 
 
-def _as_limits(text: str) -> list[str]:
-    """Read limits that are named with commas between; a wrong one is asked for again."""
-    texts = [] if text == "none" else [each.strip() for each in text.split(",")]
+def _as_policy(text: str) -> str:
+    """Read a policy; a wrong one is asked for again."""
     try:
-        limits_of(texts, earlier=False)
+        read_policy(text)
     except ConfigError as error:
         raise click.BadParameter(visible(error.message)) from None
-    return texts
+    return text
 
 
 @click.command("run", cls=Explained, example="starshade run --dry-run\nstarshade run")
@@ -206,12 +195,12 @@ def _as_limits(text: str) -> list[str]:
 @running(seed=True)
 @click.pass_context
 def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
-    """Do the job of `starshade.toml`, and publish if it may be.
+    """Run the pipeline of `starshade.toml`; publish if the audit passes.
 
-    Read, attack, anonymize, audit, report. The release continues those that are out, is judged
-    beside them, and goes to its published place only if the verdict allows it. A second run without
-    changes does nothing; one that was cut short goes on. Exit 0: published. Exit 1: it should not
-    be.
+    Read, anonymize, audit, report. The release continues those that are out, is audited with them,
+    and is published if the verdict is PASS or every other check is covered by an accepted risk
+    (`starshade accept`). A second run without changes does nothing; an interrupted one is resumed.
+    Exit 0: published. Exit 1: FAIL. Exit 4: INCOMPLETE.
     """
     from starshade.project.file import NAME, read_project
     from starshade.project.run import run as do
@@ -229,7 +218,7 @@ def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
         )
         run.conclude(ran.headline)
         run.emit({**ran.to_dict(), "seconds": run.seconds}, lambda: _summary(ran))
-    context.exit(1 if ran.passed is False else 0)
+    context.exit(ran.exit_code)
 
 
 def _remade(
@@ -296,3 +285,46 @@ def check_config(context: click.Context, run: Run) -> None:
         ),
     )
     context.exit(2 if problems else 0)
+
+
+@click.command(
+    "accept",
+    cls=Explained,
+    example='starshade accept membership --up-to 12% --reason "Contract of May 2026" '
+    '--by "Jane Doe, DPO" --until 2027-06-30',
+)
+@click.argument("risk", metavar="CHECK")
+@click.option(
+    "--up-to",
+    required=True,
+    metavar="VALUE",
+    help="Largest upper end that is accepted, such as 12%, or 'not measured'.",
+)
+@click.option("--reason", required=True, metavar="TEXT", help="Why it is accepted.")
+@click.option("--by", required=True, metavar="TEXT", help="Who decides: name and office.")
+@click.option("--until", required=True, metavar="DATE", help="Last day, such as 2027-06-30.")
+@running()
+def accept(risk: str, up_to: str, reason: str, by: str, until: str, run: Run) -> None:
+    """Accept a risk: record a decision on one check in `starshade.toml`.
+
+    `starshade run` then publishes a release that does not pass, if every check that is no pass is
+    accepted. No figure, verdict or exit code of `audit` changes, and both reports print it. Names
+    of checks: starshade list policies.
+    """
+    from starshade.project.accept import NOT_MEASURED
+    from starshade.project.file import NAME
+    from starshade.project.write import add_acceptance
+
+    values = {"risk": risk, "up-to": up_to, "reason": reason, "by": by, "until": until}
+    acceptance = add_acceptance(Path(), values)
+    of = "that it was not measured" if up_to == NOT_MEASURED else f"up to {acceptance.up_to_text}"
+    run.emit(
+        {"file": NAME, "accepted": acceptance.to_dict(), "seconds": run.seconds},
+        lambda: page(
+            words(
+                f"{NAME}: {risk} is accepted, {of}, for the policy {acceptance.policy}, until "
+                f"{acceptance.until.isoformat()}. Next:"
+            ),
+            command("starshade", "run"),
+        ),
+    )

@@ -48,16 +48,22 @@ def _deepest(text: str) -> int:
 
 
 class Lines:
-    """In which line of a text each key stands."""
+    """In which line of a text each key stands; the first ``[[name]]`` is the section ``name 1``."""
 
     _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
+    _ENTRY = re.compile(r"\s*\[\[([^\[\]]+)\]\]\s*(?:#.*)?$")
     _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
 
     def __init__(self, text: str) -> None:
         self.first: dict[tuple[str, str], int] = {}
-        section = ""
+        section, entries = "", dict[str, int]()
         for number, line in enumerate(text.split("\n"), 1):
-            if found := self._SECTION.match(line):
+            if entry := self._ENTRY.match(line):
+                name = entry[1].strip().strip("\"'")
+                entries[name] = entries.get(name, 0) + 1
+                section = f"{name} {entries[name]}"
+                self.first.setdefault((section, ""), number)
+            elif found := self._SECTION.match(line):
                 section = found[1].strip().strip("\"'")
                 self.first.setdefault((section, ""), number)
             elif key := self.key_in(line):

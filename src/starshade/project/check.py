@@ -190,10 +190,16 @@ def _items(value: Any) -> None:
     parse_items(str(value))
 
 
-def _limit(value: Any) -> None:
-    from starshade.audit.questions.limits import limits_of
+def _threshold(value: Any) -> None:
+    from starshade.audit.checks.policy import thresholds_of
 
-    limits_of(value)
+    thresholds_of(value)
+
+
+def _policy(value: Any) -> None:
+    from starshade.audit.checks.policy import read_policy
+
+    read_policy(value)
 
 
 def _recipes(value: Any) -> None:
@@ -205,5 +211,6 @@ def _recipes(value: Any) -> None:
 _TAKES: tuple[tuple[str, str, Callable[[Any], None]], ...] = (
     ("release", "items", _items),
     ("release", "attribute_hierarchies", _recipes),
-    ("audit", "limit", _limit),
+    ("audit", "threshold", _threshold),
+    ("audit", "policy", _policy),
 )

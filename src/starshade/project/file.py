@@ -16,6 +16,7 @@ from starshade.errors import ConfigError
 from starshade.files.side import PROJECT_FILE, read_side_text
 from starshade.files.toml import Lines, UnusableToml, load_toml, no_toml
 from starshade.progress import note
+from starshade.project.accept import SECTION, Acceptance, read_acceptances
 from starshade.project.check import secrets_in, what_is_wrong
 from starshade.project.settings import DataSettings, PublishSettings, ReleaseSettings
 from starshade.ratings.readers.addresses.address import SECRETS_LIE, hidden_in
@@ -30,6 +31,9 @@ ENVIRONMENT = "STARSHADE_SET_"
 
 _PLAIN = "Give one value, as the file would have it."
 
+#: what earlier versions knew: section, key → what holds instead
+_IGNORED = {("audit", "judge"): "the policy decides, and what was not measured is INCOMPLETE."}
+
 Values = Mapping[str, Any]
 
 
@@ -41,6 +45,8 @@ class Project:
     ----------
     data, release, audit, publish : mapping of str to value
         By the settings' names, those that are said alone.
+    accepted : tuple of Acceptance
+        Risks that the owner accepts.
     overridden : tuple of str
         The variables of the environment that were taken.
     version : int
@@ -51,6 +57,7 @@ class Project:
     release: Values
     audit: Values
     publish: Values
+    accepted: tuple[Acceptance, ...] = ()
     overridden: tuple[str, ...] = ()
     version: int = 1
 
@@ -179,6 +186,9 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
     for section, known in sections(method).items():
         kept[section] = {}
         for key, value in _table(said, section, lines, problems).items():
+            if (section, key) in _IGNORED:
+                note(f"{key} of [{section}] means nothing now: {_IGNORED[section, key]}")
+                continue
             setting = known.get(key) or _renamed(key, known)
             line = 0 if (section, key) in taken else lines.of(section, key)
             if setting is None:
@@ -189,18 +199,23 @@ def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, l
                 problems.append(Problem(line, *problem))
             else:
                 kept[section][setting.name] = _kept(setting, value)
-    for section in said.keys() - kept.keys() - {"version"}:
+    accepted, wrong_entries = read_acceptances(said.get(SECTION, []))
+    for number, key, what, advice in wrong_entries:
+        line = lines.of(f"{SECTION} {number}", key) if number else lines.of("", SECTION)
+        problems.append(Problem(line, what, advice))
+    for section in said.keys() - kept.keys() - {"version", SECTION}:
         near = _near(section, kept)
         problems.append(
             Problem(
                 lines.of(section), f"[{section}]: there is no such section",
-                f"Sections are {', '.join(kept)}.{near}",
+                f"Sections are {', '.join([*kept, SECTION])}.{near}",
             )
         )  # fmt: skip
     problems += _lacking(sections(method)["release"], said.get("release"), lines)
     problems.sort(key=lambda problem: problem.line)
     version = 1 if said.get("version") != VERSION else VERSION
-    return Project(**kept, overridden=tuple(taken.values()), version=version), problems
+    overridden = tuple(taken.values())
+    return Project(**kept, accepted=accepted, overridden=overridden, version=version), problems
 
 
 def _text(path: Path) -> str:

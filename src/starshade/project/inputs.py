@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from starshade._version import __version__
 from starshade.errors import StarshadeError
 from starshade.files.side import SIDE_TABLE, check_side
+from starshade.project.accept import SECTION
 from starshade.project.check import texts_in
 from starshade.project.file import Project
 from starshade.ratings.readers.addresses.address import is_address, path_of
@@ -26,9 +28,10 @@ def inputs_of(project: Project) -> str:
     source = str(project.data.get("ratings", ""))
     if any(map(is_address, texts_in(project.data))):
         return ""
-    settings = {
+    settings: dict[str, Any] = {
         name: dict(getattr(project, name)) for name in ("data", "release", "audit", "publish")
     }
+    settings[SECTION] = [each.to_dict() for each in project.accepted]
     try:
         with scratch_folder() as scratch:
             found = find(source, scratch)

@@ -20,7 +20,8 @@ class Ran(Shown):
 
     `again`: nothing was new since the run before, so nothing was done. `to`: where the release
     lies; of a dry run, where it would go. `facts`: what became of the people and of their ratings.
-    `published`: it is out, also where it no longer passes. `checks`: as of the audit.
+    `published`: it is out, also where it no longer passes. `published_by`: "policy" or
+    "acceptance"; empty: it may not be published. `checks`: as of the audit.
     """
 
     name: str
@@ -35,13 +36,19 @@ class Ran(Shown):
     audit: AuditResult | None = None
     published: bool = False
     checks: tuple[dict[str, Any], ...] = ()
+    verdict: str = ""
+    policy: str = ""
+    published_by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``release, pass, verdict, checks, out, again, dry_run, reasons, facts``."""
+        """Return what the run came to as plain values."""
         return {
             "release": self.name,
+            "verdict": self.verdict or None,
             "pass": self.passed,
-            "verdict": self.headline,
+            "headline": self.headline,
+            "policy": self.policy,
+            "published_by": self.published_by or None,
             "checks": [dict(check) for check in self.checks],
             "out": self.to,
             "again": self.again,
@@ -50,38 +57,34 @@ class Ran(Shown):
             "facts": self.facts,
         }
 
+    @property
+    def exit_code(self) -> int:
+        """0 where the release may be published, or nothing was to be done; else by verdict."""
+        if self.passed is None or self.published_by:
+            return 0
+        return 4 if self.verdict == "INCOMPLETE" else 1
+
     def __str__(self) -> str:
-        """Say it in a paragraph, the reasons of a no left out."""
+        """Say it in a paragraph, the reasons left out."""
         return f"{self.plan} Nothing was made." if self.dry else " ".join(self._told())
 
     def _told(self) -> Iterator[str]:
-        yield f"{self.headline}."
+        yield f"{self.headline} (policy {self.policy})."
         if self.again:
             yield "Nothing is new since the last run:"
         lies = "is published as" if self.published else "is not published, and stays at"
-        yield f"{self.name} {lies} {self.to}."
-        if self.published and not self.passed:
+        by = f", by {_BY[self.published_by]}" if self.published_by and self.published else ""
+        yield f"{self.name} {lies} {self.to}{by}."
+        if self.published and not self.published_by:
             yield "It is out, and would not be published as [audit] is now."
         if self.audit is None:
             return
-        receipt = f", its receipt {FOLDER}/receipts/{self.name}.json" if self.published else ""
+        receipt = f", its key file {FOLDER}/receipts/{self.name}.json" if self.published else ""
         yield f"A report on it is {FOLDER}/reports/{self.name}.html{receipt}."
-        if self.passed and not self.audit.answered:
-            yield _open(self.audit)
         yield self.facts
-        if self.passed:
-            yield self.audit.about
 
 
-def _open(audit: AuditResult) -> str:
-    """Say what nobody judged, and where to have it judged."""
-    measured = (each for question in audit.questions for each in question.measured)
-    unset = [each.name for each in measured if each.limit is None]
-    lacking = f"No limit is set on {', '.join(unset)}" if unset else "Not everything was measured"
-    return (
-        f'{lacking}: under [audit] in {NAME} limit sets one, and judge = "all" publishes only what '
-        "is answered in full."
-    )
+_BY = {"policy": "the policy", "acceptance": f"accepted risks ([[accept]] in {NAME})"}
 
 
 def ran_of(last: Done) -> Ran:
@@ -94,11 +97,14 @@ def ran_of(last: Done) -> Ran:
         reasons=last.reasons,
         published=last.out,
         checks=last.checks,
+        verdict=last.verdict,
+        policy=last.policy,
+        published_by=last.published_by,
     )
 
 
 def again(keep: Keep, last: Done) -> Ran:
     """Return what the last run came to: nothing has changed since."""
-    if last.passed:
+    if last.out:
         keep.clear()  # a kill may have left its receipt there
     return replace(ran_of(last), again=True)

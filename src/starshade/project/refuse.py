@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from starshade.anonymize.prepare import rare_ends, shared_levels
-from starshade.audit.questions.limits import limits_of
+from starshade.audit.checks.policy import thresholds_of
 from starshade.errors import ConfigError, OutputError, ReleaseError
 from starshade.files.side import RELEASE_MANIFEST, read_side
 from starshade.project.file import NAME, Project
@@ -63,10 +63,10 @@ def identity(folder: Path) -> str:
         return ""
 
 
-def refuse_limits(project: Project, state: State) -> None:
+def refuse_thresholds(project: Project, state: State) -> None:
     """Refuse before all work what judging would refuse after it."""
     earlier = bool(project.publish.get("earlier") or state.published)
-    limits_of(project.audit.get("limit", ()), earlier=earlier)
+    thresholds_of(project.audit.get("threshold", ()), earlier=earlier)
 
 
 def refuse_open_question(project: Project, ratings: Ratings) -> None:

@@ -50,8 +50,9 @@ class Done:
     """A run that ended with a verdict.
 
     `job`: of what, see `starshade.project.work.job_of`; `made`: the part of it that makes the
-    release; `inputs`: see `starshade.project.inputs.inputs_of`. `out`: its release is published,
-    whatever a later judgement says. `checks`: as `AuditResult.checks`.
+    release; `inputs`: see `starshade.project.inputs.inputs_of`. `passed`: the verdict is PASS.
+    `published_by`: "policy" or "acceptance"; empty: it may not be published. `out`: its release is
+    published, whatever a later verdict says. `checks`: as `AuditResult.checks`.
     """
 
     job: str
@@ -64,6 +65,9 @@ class Done:
     out: bool = False
     inputs: str = ""
     checks: tuple[dict[str, Any], ...] = ()
+    verdict: str = ""
+    policy: str = ""
+    published_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,18 +148,8 @@ class Keep:
 
     def write(self, state: State) -> None:
         """Replace the state, whole or not at all."""
-        place, part = self.folder / _STATE, self.folder / f"{_STATE}.part"
         facts: dict[str, Any] = {"format": _FORMAT, **asdict(state)}
-        try:
-            part.unlink(missing_ok=True)
-            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(with_checksum(facts), file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, place)
-            flush(self.folder)
-        except OSError as error:
-            raise output_error(error, place) from error
+        replace_file(self.folder / _STATE, json.dumps(with_checksum(facts), indent=1), 0o600)
 
     def clear(self, but: str = "") -> None:
         """Remove what earlier runs left unfinished, but for one."""
@@ -166,6 +160,23 @@ class Keep:
                 shutil.rmtree(path)
             else:
                 path.unlink()
+
+
+def replace_file(place: Path, text: str, mode: int) -> None:
+    """Write a file in the place of another, whole or not at all; one writer at a time."""
+    part = place.with_name(f"{place.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(mode)
+        os.replace(part, place)
+        flush(place.parent)
+    except OSError as error:
+        raise output_error(error, place) from error
 
 
 @contextmanager
@@ -232,7 +243,7 @@ def left(keep: Keep, state: State) -> State:
     """Write down that what was leaving is published, after its public report and the link."""
     assert state.leaving is not None
     assert state.last is not None
-    keep.report(state.last.job, state.leaving.name, public=True)
+    keep.report(state.last.made, state.leaving.name, public=True)
     link_latest(Path(state.leaving.folder))
     state = replace(state, published=(*state.published, state.leaving), leaving=None, seeds={})
     keep.write(state)

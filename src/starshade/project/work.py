@@ -23,6 +23,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, StarshadeError
 from starshade.plain import counted
 from starshade.progress import note, silence
+from starshade.project.accept import SECTION, Decision
 from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.inputs import content_of, inputs_of
@@ -30,8 +31,8 @@ from starshade.project.ran import Ran, again, ran_of
 from starshade.project.refuse import (
     identity,
     refuse_found_scale,
-    refuse_limits,
     refuse_open_question,
+    refuse_thresholds,
 )
 from starshade.project.state import (
     PUBLIC,
@@ -91,7 +92,7 @@ def work(
     `to`: the published place. `inputs`: a digest of what is read, where it is known.
     """
     method = _method(project)
-    refuse_limits(project, state)
+    refuse_thresholds(project, state)
     with _step(1) as said:
         ratings = read_ratings(_source(project), **_reading(project))
         said(
@@ -119,18 +120,19 @@ def work(
     if dry:
         plan = _plan(ratings, method, after, place)
         return Ran(name, None, "", str(place), dry=True, plan=plan)
-    folder = _begin(keep, job.name)
-    drawn = state.seeds[job.name] if job.name in state.seeds else seed()
-    state = replace(state, seeds={job.name: drawn})
+    folder = _begin(keep, job.made)
+    # a run that is not published keeps its seed: another would be another try
+    drawn = state.seeds[job.made] if job.made in state.seeds else seed()
+    state = replace(state, seeds={job.made: drawn})
     keep.write(state)
     with _step(2) as said:
         release = _made(ratings, method, folder, after, drawn)
         said(f"{name} by {method.name}, k = {method.k}, {counted(release.n_records, 'record')}")
     out = Published(name, str(place), identity(folder / "release"))
     lies = folder / "release", folder / "receipt.json"
-    audit = _audited(job, release, lies, folder, state, drawn, out, remake(release, name, last))
-    facts = facts_of(ratings, release, audit)
-    return replace(_ended(job, state, out, audit), facts=facts)
+    judged = _audited(job, release, lies, folder, state, drawn, out, remake(release, name, last))
+    facts = facts_of(ratings, release, judged.audit)
+    return replace(_ended(job, state, out, judged), facts=facts)
 
 
 _STEPS = ("read", "anonymize", "audit", "report", "publish")
@@ -165,8 +167,12 @@ def job_of(project: Project, ratings: Ratings) -> str:
 
     Files that settings name count by their content.
     """
-    settings = {"release": dict(project.release), "audit": dict(project.audit)}
+    settings: dict[str, Any] = {
+        "release": dict(project.release),
+        "audit": dict(project.audit),
+    }
     settings["publish"] = dict(project.publish)
+    settings[SECTION] = [each.to_dict() for each in project.accepted]
     facts = [__version__, digest_of(ratings), ratings.item_names, settings]
     files = [*map(content_of, texts_in(settings))]
     said = json.dumps([*facts, files], sort_keys=True, default=str, allow_nan=True)
@@ -175,7 +181,7 @@ def job_of(project: Project, ratings: Ratings) -> str:
 
 def _made_of(project: Project, ratings: Ratings) -> str:
     """Return a name for what makes a release, however it is judged and wherever it goes."""
-    return job_of(replace(project, audit={}, publish={}), ratings)
+    return job_of(replace(project, audit={}, publish={}, accepted=()), ratings)
 
 
 def _source(project: Project) -> str:
@@ -248,7 +254,7 @@ def _begin(keep: Keep, job: str) -> Path:
 def _made(ratings: Ratings, method: Any, work: Path, after: Release | None, seed: int) -> Release:
     release, receipt = work / "release", work / "receipt.json"
     if release.exists() and receipt.exists():
-        note("the release was made before this run was cut short")
+        note("the release was made by an earlier run")
     else:
         make_release(ratings, method, out=release, private=receipt, rng=seed, after=after)
     return read_release(release, private=receipt)
@@ -263,11 +269,11 @@ def _audited(
     seed: int,
     leaving: Published,
     command: str | None,
-) -> AuditResult:
-    """Audit a release beside all that are published, and write its reports.
+) -> Decision:
+    """Audit a release beside all that are published, decide, and write its reports.
 
     `lies`: where it and its key file are. `folder`: of the reports, which name where both are when
-    the run has ended. There is a public report only where the release passes.
+    the run has ended. There is a public report only where the release may be published.
     """
     keep, publish, (place, receipt) = job.keep, job.project.publish, lies
     with _step(3) as said:
@@ -286,18 +292,23 @@ def _audited(
             command=command,
         )
         said(dossier.audit.headline)
+    judged = Decision.of(dossier.audit, job.project)
+    for gap in judged.gaps:
+        note(gap)
+    dossier = dossier.accepting([each.to_dict() for each in judged.accepted])
     for file in (REPORT, PUBLIC):
         (folder / file).unlink(missing_ok=True)
     with _step(4) as said:
-        if dossier.passed:
+        if judged.published_by:
             dossier = dossier.moved(leaving.folder, str(keep.receipt(leaving.name)))
             save_report(dossier, folder / PUBLIC, public=True)
         save_report(dossier, folder / REPORT, public=False)
         said(f"{FOLDER}/reports/{leaving.name}.html")
-    return dossier.audit
+    return judged
 
 
-def _done(job: Job, audit: AuditResult, name: str, place: str, *, out: bool) -> Done:
+def _done(job: Job, judged: Decision, name: str, place: str, *, out: bool) -> Done:
+    audit = judged.audit
     return Done(
         job.name,
         audit.passed,
@@ -309,6 +320,9 @@ def _done(job: Job, audit: AuditResult, name: str, place: str, *, out: bool) -> 
         out=out,
         inputs=job.inputs,
         checks=tuple(check.to_dict() for check in audit.checks),
+        verdict=audit.verdict,
+        policy=audit.policy.title,
+        published_by=judged.published_by,
     )
 
 
@@ -319,37 +333,37 @@ def _judged_again(job: Job, state: State, *, dry: bool) -> Ran:
     if dry:
         plan = f"{out.folder} would be judged again, as the ratings and [release] are those of it."
         return Ran(out.name, None, "", out.folder, dry=True, plan=plan)
-    folder, receipt = _begin(keep, job.name), keep.receipt(out.name)
+    folder, receipt = _begin(keep, job.made), keep.receipt(out.name)
     release = read_release(out.folder, private=receipt)
     assert release.private is not None
     before = replace(state, published=state.published[:-1])
     lies, seed = (Path(out.folder), receipt), release.private.seed
     command = job.remake(release, out.name, _last_of(keep, before, job.project))
-    audit = _audited(job, release, lies, folder, before, seed, out, command)
-    if not audit.passed:
+    judged = _audited(job, release, lies, folder, before, seed, out, command)
+    if not judged.published_by:
         keep.withdraw(out.name)
     for public in (False, True):
-        keep.report(job.name, out.name, public=public)
-    last = _done(job, audit, out.name, out.folder, out=True)
+        keep.report(job.made, out.name, public=public)
+    last = _done(job, judged, out.name, out.folder, out=True)
     keep.write(replace(state, last=last))
     keep.clear()
-    facts = facts_of(job.ratings, release, audit)
-    return replace(ran_of(last), audit=audit, facts=facts)
+    facts = facts_of(job.ratings, release, judged.audit)
+    return replace(ran_of(last), audit=judged.audit, facts=facts)
 
 
-def _ended(job: Job, state: State, release: Published, audit: AuditResult) -> Ran:
-    keep, folder = job.keep, job.keep.work / job.name
-    keep.report(job.name, release.name)
-    if not audit.passed:
+def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
+    keep, folder, audit = job.keep, job.keep.work / job.made, judged.audit
+    keep.report(job.made, release.name)
+    if not judged.published_by:
         keep.withdraw(release.name)
-        last = _done(job, audit, release.name, str(folder / "release"), out=False)
+        last = _done(job, judged, release.name, str(folder / "release"), out=False)
         keep.write(replace(state, last=last))
-        note(f"5/{len(_STEPS)} publish: no, the audit did not pass")
+        note(f"5/{len(_STEPS)} publish: no, {audit.verdict} by the policy {audit.policy.title}")
         return replace(ran_of(last), audit=audit)
     with _step(5) as said:
         shutil.copyfile(folder / "receipt.json", keep.receipt(release.name))
         keep.receipt(release.name).chmod(0o600)
-        last = _done(job, audit, release.name, release.folder, out=True)
+        last = _done(job, judged, release.name, release.folder, out=True)
         state = replace(state, leaving=release, last=last)
         keep.write(state)
         move(folder / "release", Path(release.folder))

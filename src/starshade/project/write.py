@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from starshade.errors import InputError
-from starshade.naming import speak
+from starshade.audit.checks.policy import DEFAULT, read_policy
+from starshade.errors import ConfigError, InputError
+from starshade.files.side import PROJECT_FILE, read_side_text
+from starshade.naming import called, speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
-from starshade.project.file import VERSION, key_of
+from starshade.project.accept import SECTION, Acceptance, read_acceptances, stated
+from starshade.project.file import NAME, VERSION, key_of, read_project
 from starshade.project.settings import PublishSettings, ReleaseSettings
+from starshade.project.state import kept, replace_file
 from starshade.ratings.readers.faults import suspect_codes
 from starshade.ratings.readers.recognise.aliases import ROW_NUMBER
 from starshade.ratings.select import parse_items
@@ -153,10 +161,10 @@ def text_of(
             *beside,
             "",
             "[audit]",
-            *_lines(audit or {}),
-            "# Without these a release is published although questions about it have no limit:",
-            '# limit = ["disclosed=0.2", "class=0.5"]  # the largest shares that you allow',
-            '# judge = "all"  # publish only what is answered in full',
+            *_lines({"policy": DEFAULT} | dict(audit or {})),
+            "# Policies: public, partner, controlled, or a file (starshade list policies).",
+            "# Thresholds instead of the policy's:",
+            '# threshold = ["class-size=11", "membership=5%"]',
             "",
             "[publish]",
             *_lines({"to": PublishSettings().to}),
@@ -275,3 +283,55 @@ def toml(value: Any) -> str:
         return f"[{', '.join(map(toml, value))}]"
     # JSON's texts, numbers and flags are TOML's
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def add_acceptance(folder: Path, values: Mapping[str, Any]) -> Acceptance:
+    """Write a decision on one check into the project file of a folder: all of it or nothing.
+
+    `values`: by the keys of the file, but for the policy, which is that of the file.
+
+    Raises
+    ------
+    ConfigError
+        There is no project file, something is wrong in it or in a value, the decision has ended
+        already, or the file accepts the same risk until then.
+    """
+    with kept(folder):  # one writer at a time
+        return _added(folder, values)
+
+
+def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
+    project = read_project(folder)
+    if project is None:
+        raise ConfigError(
+            f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
+        )
+    policy = stated(read_policy(str(project.audit.get("policy", DEFAULT))))
+    right, wrong = read_acceptances([{**values, "policy": policy}])
+    for _, key, what, _ in wrong:
+        raise ConfigError(
+            f"{what.replace(key, called(key.replace('-', '_')), 1) if key else what}",
+            advice="Checks: starshade list policies. E.g. --up-to 12% --until 2027-06-30.",
+        )
+    (acceptance,) = right
+    if acceptance.until < datetime.date.today():
+        raise ConfigError(
+            f"{called('until')} {acceptance.until.isoformat()}: is over", advice="Name a later day."
+        )
+    same = (acceptance.risk, acceptance.policy)
+    if any((each.risk, each.policy) == same for each in project.accepted):
+        raise ConfigError(
+            f"{NAME}: [[{SECTION}]] has {acceptance.risk} for {acceptance.policy} already",
+            advice="Change that entry, or delete it first.",
+        )
+    place = Path(os.path.realpath(folder / NAME))
+    text = read_side_text(place, PROJECT_FILE).rstrip("\n")
+    replace_file(place, f"{text}\n\n{_entry(acceptance)}", stat.S_IMODE(place.stat().st_mode))
+    return acceptance
+
+
+def _entry(acceptance: Acceptance) -> str:
+    values = acceptance.to_dict()
+    until = values.pop("until")
+    lines = [f"{key_of(key)} = {toml(value)}" for key, value in values.items()]
+    return "\n".join([f"[[{SECTION}]]", *lines, f"until = {until}", ""])

@@ -49,7 +49,7 @@ class Composed:
 
     `parts`: the releases, oldest first. `joint`: the joint classes. `together`: their cells; None
     where no release has cells that hold what is true. `crowds` (joint classes,): among how many the
-    people of each hide (`starshade.attack.composition.kept`). `k`: below which a joint class counts.
+    people of each hide (`starshade.attack.composition.kept`). `k`: a joint class is counted below.
     `counts`, `each`: of all together, and of each release alone. `in_all`: people who are in every
     release. `items`, `common_items`: in any, and in every release. `changes`: as they were taken to
     be.

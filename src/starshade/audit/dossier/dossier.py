@@ -28,7 +28,7 @@ from starshade.audit.dossier.losses import (
     query_section,
     recommender_section,
 )
-from starshade.audit.dossier.public import Judgement, public_edition
+from starshade.audit.dossier.public import Judgement, coarse, public_edition
 from starshade.audit.dossier.release import (
     ATTACK_MEANING,
     attack_rows,
@@ -202,6 +202,16 @@ class Dossier:
         run = {**self.own["run"], "release": release, "private": private}
         return replace(self, own={**self.own, "run": run})
 
+    def accepting(self, accepted: Sequence[Mapping[str, str]]) -> Dossier:
+        """Return the same with the risks that the owner accepted."""
+        rows = [dict(each) for each in accepted]
+        public = [each | {"up_to": coarse(each["risk"], each["up_to"])} for each in rows]
+        return replace(
+            self,
+            own={**self.own, "accepted": rows},
+            for_all={**self.for_all, "accepted": public},
+        )
+
     def public(self) -> dict[str, Any]:
         """Return what may be published; nothing in it is about a single user."""
         return deepcopy(dict(self.for_all))
@@ -307,6 +317,7 @@ def gather(
     own = {
         "edition": "internal",
         **_judged(result, released, ratings),
+        "accepted": [],
         "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),
         "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
         "method": method_section(released),

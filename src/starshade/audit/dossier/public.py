@@ -143,6 +143,13 @@ def _on_grid(limit: float) -> int:
     return _GRID * max(ceil(100 * limit / _GRID - 1e-9), int(limit > 0))
 
 
+def coarse(risk: str, up_to: str) -> str:
+    """Write what is accepted on the grid; the class size, which anybody can count, as it is."""
+    if risk == "class-size" or not up_to.endswith("%"):
+        return up_to
+    return f"{_on_grid(float(up_to[:-1]) / 100)}%"
+
+
 def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict[str, Any]:
     """Return what everybody may read on a release that was read without its receipt."""
     if release.private is not None:
@@ -152,6 +159,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
         "verdict": _verdict(release, judgement),
         "checks": [_row(each) for each in judgement.checks],
         "findings": _findings(release, judgement),
+        "accepted": [],
         "warnings": [*of_release(release), *(_CAVEATS[name] for name in judgement.caveats)],
         "claims": claim_rows(
             _claims(release, judgement), beside=bool(release.manifest.quasi_identifiers)
