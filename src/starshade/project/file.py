@@ -31,6 +31,18 @@ ENVIRONMENT = "STARSHADE_SET_"
 
 _PLAIN = "Give one value, as the file would have it."
 
+
+def key_of(name: str) -> str:
+    """Spell a setting as the file does."""
+    return name.replace("_", "-")
+
+
+#: section, key → its older name
+_FORMERLY = {
+    ("audit", key_of(setting.name)): key_of(setting.formerly)
+    for setting in settings_of(AuditSettings)
+    if setting.formerly
+}
 #: what earlier versions knew: section, key → what holds instead
 _IGNORED = {("audit", "judge"): "the policy decides, and what was not measured is INCOMPLETE."}
 
@@ -161,7 +173,10 @@ def _renamed(key: str, known: Mapping[str, Setting]) -> Setting | None:
 def _line(text: str, project: Project, section: str, key: str) -> int:
     """Return in which line a value stands; 0: in none, or the environment says another."""
     variable = f"{ENVIRONMENT}{section}_{key}".upper().replace("-", "_")
-    return 0 if variable in project.overridden else Lines(text).of(section, key)
+    if variable in project.overridden:
+        return 0
+    lines, before = Lines(text), _FORMERLY.get((section, key), key)
+    return lines.of(section, key if (section, key) in lines.first else before)
 
 
 def parse_project(text: str, environment: Mapping[str, str]) -> tuple[Project, list[Problem]]:
@@ -229,11 +244,6 @@ def _text(path: Path) -> str:
 
 def _by_key(settings: tuple[Setting, ...]) -> dict[str, Setting]:
     return {key_of(setting.name): setting for setting in settings}
-
-
-def key_of(name: str) -> str:
-    """Spell a setting as the file does."""
-    return name.replace("_", "-")
 
 
 def _version(said: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:

@@ -296,16 +296,17 @@ def add_acceptance(folder: Path, values: Mapping[str, Any]) -> Acceptance:
         There is no project file, something is wrong in it or in a value, the decision has ended
         already, or the file accepts the same risk until then.
     """
+    if not os.path.lexists(folder / NAME):
+        raise ConfigError(
+            f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
+        )
     with kept(folder):  # one writer at a time
         return _added(folder, values)
 
 
 def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     project = read_project(folder)
-    if project is None:
-        raise ConfigError(
-            f"{NAME}: there is none in this folder", advice="`starshade init RATINGS` writes one."
-        )
+    assert project is not None
     policy = stated(read_policy(str(project.audit.get("policy", DEFAULT))))
     right, wrong = read_acceptances([{**values, "policy": policy}])
     for _, key, what, _ in wrong:

@@ -233,19 +233,23 @@ def test_each_release_has_its_receipt(tmp_path: Path) -> None:
     ("line", "bad", "says"),
     [
         *(
-            (14, f"limit = {limits}", f"limit: {says}")
-            for limits, says in (
-                ('["record=nan"]', "record=nan: must be a share from 0 to 1"),
-                ('["record=inf"]', "record=inf: must be a share"),
-                ('["record=0.1", "class=1.01"]', "class=1.01: must be a share"),
-                ('["class=101%"]', "class=101%: must be a share"),
-                ('["class=-0.1"]', "class=-0.1: must be a share"),
-                ('["class="]', "class=: must be a share"),
-                ('[""]', "there is no limit ''"),
-                ('["colour=1"]', "there is no limit 'colour'"),
-                ('["class=0.1", "class=0.2"]', "class is set twice"),
+            (14, f"{key} = {thresholds}", f"threshold{says}")
+            for key in ("threshold", "limit")  # the older name
+            for thresholds, says in (
+                ('["membership=nan"]', " membership = 'nan': must be a share from 0 to 1"),
+                ('["record=inf"]', " re-identification = 'inf': must be a share"),
+                ('["record=0.1", "class=1.01"]', " class-linkage = '1.01': must be a share"),
+                ('["membership=101%"]', " membership = '101%': must be a share"),
+                ('["membership=20 %"]', " membership = '20 %': must be a share"),
+                ('["class=-0.1"]', " class-linkage = '-0.1': must be a share"),
+                ('["class="]', " class-linkage = '': must be a share"),
+                ('[""]', ": there is no check ''"),
+                ('["colour=1"]', ": there is no check 'colour'"),
+                ('["class=0.1", "class=0.2"]', ": class-linkage is set twice"),
             )
         ),
+        (14, 'policy = "strict"', "policy: there is no policy 'strict'"),
+        (14, 'policy = "none.toml"', "policy 'none.toml': cannot be read"),
         (10, 'items = "top:-3"', "items 'top:-3': a whole number"),
         (10, 'items = "top:0"', "items top:0: at least 1"),
         (10, 'items = "blah"', "items 'blah': cannot be read"),
@@ -345,3 +349,13 @@ def test_a_huge_project_file_is_refused(tmp_path: Path) -> None:
         file.truncate(10 * 2**30)
     with pytest.raises(ConfigError, match=r"10,737,418,240 bytes; at most 1,048,576 bytes"):
         problems_of(tmp_path)
+
+
+def test_older_settings_are_read_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+    monkeypatch.setattr("starshade.project.file.note", notes.append)
+    project, problems = parse_project(WHOLE.replace("known = [2, 4]", 'judge = "all"'), {})
+    assert not problems
+    assert dict(project.audit) == {"threshold": ("class=0.5",)}
+    assert notes[0].startswith("judge of [audit] means nothing now")
+    assert notes[1].startswith("limit is now called threshold")

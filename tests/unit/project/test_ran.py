@@ -12,49 +12,64 @@ from starshade.project.ran import Ran
 PLACE = "published/release-2"
 
 
-def told(passed: bool, published: bool, audit: Any = None, **more: Any) -> str:
-    ran = Ran("release-2", passed, "PASS", PLACE, audit=audit, published=published, **more)
+def told(by: str, published: bool, audit: Any = None, **more: Any) -> str:
+    ran = Ran(
+        "release-2",
+        by == "policy",
+        "PASS",
+        PLACE,
+        audit=audit,
+        published=published,
+        policy="partner v1",
+        published_by=by,
+        **more,
+    )
     return str(ran)
 
 
-def audited(*, answered: bool = True) -> Any:
-    limits = {"record": 0.5, "class": None}.items()
-    measured = [SimpleNamespace(name=name, limit=limit) for name, limit in limits]
-    questions = [SimpleNamespace(measured=measured)]
-    return SimpleNamespace(answered=answered, about="All about it.", questions=questions)
-
-
 def test_without_an_audit_the_place_is_all_there_is() -> None:
-    assert told(True, True) == f"PASS. release-2 is published as {PLACE}."
-    assert told(False, False) == f"PASS. release-2 is not published, and stays at {PLACE}."
-    assert "Nothing is new since the last run: release-2" in told(True, True, again=True)
+    said = f"PASS (policy partner v1). release-2 is published as {PLACE}, by the policy."
+    assert told("policy", True) == said
+    assert told("", False).endswith(f"release-2 is not published, and stays at {PLACE}.")
+    assert "Nothing is new since the last run: release-2" in told("policy", True, again=True)
 
 
-def test_the_report_and_the_receipt_are_named() -> None:
-    text = told(True, True, audited(), facts="Facts.")
+def test_it_says_by_what_it_is_published() -> None:
+    assert "by accepted risks ([[accept]] in starshade.toml)." in told("acceptance", True)
+
+
+def test_the_report_and_the_key_file_are_named() -> None:
+    text = told("policy", True, SimpleNamespace(), facts="Facts.")
     report = "A report on it is .starshade/reports/release-2.html"
-    receipt = ", its receipt .starshade/receipts/release-2.json"
-    assert text.endswith(f"{PLACE}. {report}{receipt}. Facts. All about it.")
-    text = told(False, False, audited(), facts="Facts.")
-    assert text.endswith(f"{PLACE}. {report}. Facts.")  # its receipt is not beside others
-
-
-@pytest.mark.parametrize("passed", [True, False])
-def test_what_was_not_judged_is_named_where_it_passes(passed: bool) -> None:
-    assert ("No limit is set on class:" in told(passed, True, audited(answered=False))) == passed
-    assert "No limit" not in told(passed, True, audited())
+    assert text.endswith(f"{report}, its key file .starshade/receipts/release-2.json. Facts.")
+    text = told("", False, SimpleNamespace(), facts="Facts.")
+    assert text.endswith(f"{PLACE}. {report}. Facts.")  # its key file is not beside others
 
 
 def test_what_is_out_and_no_longer_passes_is_said() -> None:
     said = "It is out, and would not be published as [audit] is now."
-    assert [said in told(*each) for each in ((False, True), (True, True), (False, False))] == [
-        True,
-        False,
-        False,
-    ]
+    cases = (("", True), ("policy", True), ("acceptance", True), ("", False))
+    assert [said in told(*each) for each in cases] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "by", "code"),
+    [
+        ("PASS", "policy", 0),
+        ("FAIL", "acceptance", 0),
+        ("INCOMPLETE", "acceptance", 0),
+        ("FAIL", "", 1),
+        ("INCOMPLETE", "", 4),
+    ],
+)
+def test_the_exit_code_says_whether_it_is_published(verdict: str, by: str, code: int) -> None:
+    ran = Ran("release-2", verdict == "PASS", verdict, PLACE, verdict=verdict, published_by=by)
+    assert ran.exit_code == code
+    assert ran.to_dict()["published_by"] == (by or None)
 
 
 def test_a_dry_run_says_that_nothing_was_made() -> None:
     ran = Ran("release-2", None, "", PLACE, dry=True, plan="It would be so.")
     assert not ran.published
+    assert ran.exit_code == 0
     assert str(ran) == "It would be so. Nothing was made."

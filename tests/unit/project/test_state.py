@@ -12,7 +12,7 @@ import pytest
 
 from starshade.errors import ConfigError, OutputError
 from starshade.project.file import FOLDER, Project
-from starshade.project.refuse import refuse_limits
+from starshade.project.refuse import refuse_thresholds
 from starshade.project.state import Published, State, kept, move
 from starshade.project.work import _last_of
 
@@ -142,13 +142,13 @@ OUT = State(published=(Published("release-1", "published/release-1", "0"),))
 def test_a_limit_on_several_releases_needs_an_earlier_one(
     publish: dict[str, Any], state: State, refused: bool
 ) -> None:
-    project = Project({}, {}, {"limit": ("joint-class=0.1",)}, publish)
+    project = Project({}, {}, {"threshold": ("composition=0.1",)}, publish)
     if refused:
-        with pytest.raises(ConfigError, match="joint-class is of several releases"):
-            refuse_limits(project, state)
+        with pytest.raises(ConfigError, match="composition is of several releases"):
+            refuse_thresholds(project, state)
     else:
-        refuse_limits(project, state)
-    refuse_limits(Project({}, {}, {"limit": ("record=0.1",)}, publish), state)
+        refuse_thresholds(project, state)
+    refuse_thresholds(Project({}, {}, {"threshold": ("class-size=11",)}, publish), state)
 
 
 @pytest.mark.parametrize("n", [1, 3])
