@@ -2,30 +2,32 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from starshade.attack.shadows.halves import seed_of
-from starshade.audit.questions.limits import LIMITED
+from tests.policies import NO_LIMITS
 from tests.system.conftest import Made, call, refused, small_csv, told
 
 QUICK = ("--shadows", 0, "--seed", 1)
+#: what is left to decide are the claims and other conditions
+LOOSE = [word for name in NO_LIMITS for word in ("--threshold", f"{name}=1")][:-2]
 
 
 def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
-    found = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
-    assert found["pass"] is True
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt)
+    found = told(*base, *LOOSE, *QUICK)
+    assert (found["verdict"], found["pass"]) == ("PASS", True)
+    assert found["headline"] == "PASS (7 checks without effective threshold)"
     assert found["reasons"] == []
-    assert found["verdict"].startswith(
-        "1 of 7 limits is set (by the model), and it holds; 6 are not set."
-    )
     assert found["claims"][0]["holds"]
     assert found["claims"][0]["verified"]["smallest_group"] >= 4
     assert found["attack_after"]["credit"] == "linked"
     assert found["attack_after"]["expected_top1"] <= 1 / 4
     assert found["attack_before"]["expected_top1"] > found["attack_after"]["expected_top1"]
     settings = found["attack_after"]["settings"]
-    assert {s["knowledge"]["known"] for s in settings} == {2, 4, 8}
+    assert {s["knowledge"]["known"] for s in settings} == {2, 4, 5, 8}  # half of the people have 5
     assert any(s["knowledge"]["wrong"] for s in settings)
     for before, after in zip(found["attack_before"]["settings"], settings, strict=True):
         assert before["knowledge"] == after["knowledge"]
@@ -46,8 +48,8 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
 def test_without_the_receipt_answers_are_credited_when_compatible(
     made: Made, ratings_csv: Path
 ) -> None:
-    linked = told("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
-    found = told("audit", ratings_csv, made.folder, *QUICK)
+    base = ("audit", ratings_csv, made.folder, *LOOSE, *QUICK)
+    linked, found = told(*base, "--private", made.receipt), told(*base)
     assert found["pass"]
     assert found["attack_after"]["credit"] == "compatible"
     for a, b in zip(
@@ -57,14 +59,73 @@ def test_without_the_receipt_answers_are_credited_when_compatible(
     assert any("receipt" in warning for warning in found["warnings"])
 
 
-def test_limits_decide(made: Made, ratings_csv: Path) -> None:
-    base = ("audit", ratings_csv, made.folder, "--known", 4, *QUICK)
-    strict = told(*base, "--limit", "record=0.0001", code=1)
-    assert not strict["pass"]
-    assert "names the right record" in strict["reasons"][0]
-    silent = told(*base, "--limit", "disclosed=0", code=1)
-    assert "of the people a rating can be read once their class is found" in silent["reasons"][0]
-    assert told(*base, "--limit", "disclosed=100%", "--limit", "record=1")["pass"]
+def checks_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in found["checks"]}
+
+
+def test_thresholds_decide(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
+    loose = [*base, *LOOSE]
+
+    for threshold, said in (
+        ("class-size=11", "11"), ("re-identification=0.0001", "0.01%"), ("attribute=0", "0%")
+    ):  # fmt: skip
+        name = threshold.partition("=")[0]
+        words = [threshold if word == f"{name}=1" else word for word in loose]
+        found = told(*words, code=1)
+        assert (found["verdict"], found["pass"]) == ("FAIL", False)
+        check = checks_of(found)[name]
+        assert check["status"] in ("fail", "not shown")
+        assert check["text"] in found["reasons"]
+        assert check["source"] == "set by the owner"
+        assert f"{name}={said}" in " ".join(call(*words).stdout.split())
+
+
+def test_the_default_policy_decides(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    found = told(*base, code=1)  # k = 4, and the policy asks for 5
+    assert found["policy"]["name"] == "partner"
+    size = checks_of(found)["class-size"]
+    assert (size["status"], size["threshold"], size["value"]) == ("fail", 0.2, 0.25)
+    assert size["advice"] == "Make it with --k 5."
+    assert "cell size 5" in size["source"]
+    strict = told(*base, "--policy", "public", code=1)
+    assert strict["policy"]["checks"]["class-size"]["text"] == "11"
+
+
+def test_what_was_not_measured_is_incomplete(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK, "--policy")
+    loose = ("class-size=1", "attribute=1", "re-identification=1")
+    words = [word for each in loose for word in ("--threshold", each)]
+    found = told(*base, "partner", *words, code=4)
+    assert found["verdict"] == "INCOMPLETE"
+    open_ = [each for each in found["checks"] if each["status"] == "not measured"]
+    assert {each["name"] for each in open_} == {
+        "singling-out", "linkability", "membership", "inference"
+    }  # fmt: skip
+    assert {each["advice"] for each in open_} == {"Make shadow releases: --shadows 16."}
+    result = call(*base, "partner", *words)
+    assert result.exit_code == 4
+    assert result.stdout.startswith("INCOMPLETE (3 checks without effective threshold)  policy")
+
+
+def test_a_policy_is_a_file(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "own.toml"
+    text = (
+        'name = "own"\nversion = 3\n[adversary]\nknown = 4\nshadows = 2\n[checks]\n'
+        'class-size = { threshold = 4, source = "our rule" }\n'
+    )
+    policy.write_text(text)
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    found = told(*base, "--policy", policy)
+    assert (found["verdict"], found["policy"]["version"]) == ("PASS", 3)
+    assert checks_of(found)["class-size"]["source"] == "our rule"
+    assert checks_of(found)["membership"]["status"] == "printed"
+    assert "(6 checks without effective threshold)" in found["headline"]
+    policy.write_text(text.replace("class-size", "klass-size"))
+    said = refused(*base, "--policy", policy)
+    assert "own.toml, line 7: there is no check 'klass-size'" in " ".join(said.split())
+    assert "Did you mean class-size?" in " ".join(said.split())
 
 
 def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path) -> None:
@@ -75,9 +136,9 @@ def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path)
         *("anonymize", ratings_csv, "--users", users, "--attributes", "exact"),
         *("--k", 3, "--out", out),
     )
-    found = told("audit", ratings_csv, out, "--users", users, "--shadows", 0, code=1)
+    found = told("audit", ratings_csv, out, "--users", users, *LOOSE, *QUICK, code=1)
     assert found["audience"] == "query"
-    assert "query service" in found["reasons"][0]
+    assert "query service" in " ".join(found["reasons"])
 
 
 def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_path: Path) -> None:
@@ -96,19 +157,18 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
             "--private",
             f"{out}.json",
         )
-    mine = ("audit", store, second, "--private", f"{second}.json", "--shadows", 0)
+    mine = ("audit", store, second, "--private", f"{second}.json", *LOOSE, "--shadows", 0)
     assert told(*mine)["pass"] is True
     found = told(*mine, "--earlier", first, code=1)
     assert found["pass"] is False
     (reason,) = found["reasons"]
     assert reason.startswith(f"{first} is a release of the same data.")
-    assert reason in found["verdict"]
+    assert reason in found["text"]
     assert told(*mine, "--earlier", second)["pass"] is True
     result = call(*mine, "--earlier", first)
     assert result.exit_code == 1
-    beside = "FAIL beside an earlier release; by itself its limits hold"
-    assert result.stdout.startswith(f"{beside}: joint-class not\nmeasured, limit 0.0%\n")
-    assert result.stdout.endswith(f"\n{beside}\n")
+    assert result.stdout.startswith("FAIL (7 checks without effective threshold)  policy partner")
+    assert re.search(r"^  Composition +not measured .*✗$", result.stdout, re.MULTILINE)
     file = tmp_path / "third"
     told("anonymize", ratings_csv, "--k", 5, "--items", "top:10", "--out", file)
     (reason,) = told(*mine, "--earlier", file, code=1)["reasons"]
@@ -116,34 +176,38 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
     assert "made from one store" in reason
 
 
-def test_for_a_person(made: Made, ratings_csv: Path) -> None:
-    result = call("audit", ratings_csv, made.folder, *QUICK)
+def test_the_first_screen_and_the_details(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    result = call(*base, *LOOSE)
     assert result.exit_code == 0
-    assert result.stdout.startswith("LIMITS HOLD; NOT EVERYTHING WAS JUDGED\n")
-    for text in (
-        "The same attacks, before and after",
-        "What remains of each rating takes",
-        "Findings",
-        "none set",
-        "--limit NAME=VALUE",
-    ):
-        assert text in result.stdout
-    assert "(intervals on the release hold together)" in " ".join(result.stdout.split())
-    failed = call("audit", ratings_csv, made.folder, "--limit", "disclosed=0", *QUICK)
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("PASS (7 checks without effective threshold)  policy partner v1")
+    assert len(lines) <= 25
+    assert all(len(line) <= 80 for line in lines[:-1])
+    assert lines[-1].startswith("Next     starshade report ")
+    assert "The same attacks" not in result.stdout
+    shown = call(*base, *LOOSE, "--details").stdout
+    assert shown.startswith(result.stdout)
+    for text in ("The same attacks, before and after", "Other conditions", "What was measured"):
+        assert text in shown
+    failed = call(*base)
     assert failed.exit_code == 1
-    assert re.match(r"FAIL: disclosed \d+\.\d%, limit 0\.0%\n", failed.stdout)
-    assert failed.stdout.endswith("\nFAIL\n")
+    assert re.match(r"FAIL  policy partner v1", failed.stdout)
+    assert "starshade anonymize" in failed.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ["--limit", "record=2"],
+        ["--threshold", "membership=2"],
+        ["--threshold", "membership=20 %"],
+        ["--threshold", "attribute=-1"],
+        ["--threshold", "membership"],
+        ["--threshold", "composition=0.1"],  # with no earlier release
         ["--limit", "record=nan"],
-        ["--limit", "disclosed=-1"],
-        ["--limit", "record"],
-        ["--limit", "joint-class=0.1"],  # beside nothing
-        ["--judge", "some"],
+        ["--policy", "strict"],
+        ["--policy", "no-such.toml"],
+        ["--judge", "all"],
         ["--shadows", "-1"],
         ["--known", "0"],
         ["--targets", "0"],
@@ -152,7 +216,7 @@ def test_for_a_person(made: Made, ratings_csv: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_bad_limits(made: Made, ratings_csv: Path, options: list[str]) -> None:
+def test_bad_settings(made: Made, ratings_csv: Path, options: list[str]) -> None:
     refused("audit", ratings_csv, made.folder, *options)
 
 
@@ -172,9 +236,9 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
         *("top:3", "--out", out, "--private", receipt),
     )
     assert made["users_deleted"] > 0
-    audit = ("audit", ratings_csv, out, "--limit", "record=1", *QUICK)
-    alone = told(*audit, code=1)
-    assert "without the receipt nobody can tell them from those who" in str(alone)
+    audit = ("audit", ratings_csv, out, "--details", *LOOSE, *QUICK)
+    alone = told(*audit)
+    assert "without the key file nobody can tell them from those who" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
     assert "right in the same" in " ".join(call(*audit, "--private", receipt).stdout.split())
     assert "right in the same" not in " ".join(call(*audit).stdout.split())
@@ -187,124 +251,81 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert "Items left out because too few rated them" in measured
 
 
-def test_three_questions(made: Made, ratings_csv: Path) -> None:
+def test_the_checks_of_a_policy(made: Made, ratings_csv: Path) -> None:
     base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
-    found = told(*base)
-    titles = {
-        "singled-out": "Can a person be singled out?",
-        "linked": "Can records be linked?",
-        "inferred": "Can something be inferred about somebody because they are in it?",
-    }
-    assert {each["name"]: each["question"] for each in found["questions"]} == titles
-    by_question = {
-        each["name"]: [measured["name"] for measured in each["measured"]]
-        for each in found["questions"]
-    }
-    assert by_question == {
-        "singled-out": ["record", "predicate"],
-        "linked": ["class", "halves"],
-        "inferred": ["membership", "inference", "disclosed"],
-    }
-    keys = {"name", "title", "answer", "attack", "knew", "rate", "guessing", "limit", "limit_by"}
-    every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
-    assert all(set(each) == keys | {"beside", "text", "people"} for each in every.values())
-    record, membership = every["record"], every["membership"]
-    assert record["answer"] == "within limits"
-    assert (record["limit"], record["limit_by"]) == (0.25, "the model")
-    assert set(record["rate"]) == {"rate", "low", "high"}
-    assert record["rate"]["rate"] <= record["rate"]["high"] <= 0.25
-    assert (every["class"]["limit"], every["class"]["limit_by"]) == (None, None)
-    # left out, and said so
-    assert (membership["answer"], membership["rate"]) == ("not measured", None)
-    assert "no shadow releases were requested" in membership["text"]
-    assert "within limits" not in [each["answer"] for each in found["questions"]]
-    assert found["config"]["limit"] == {}
-
-
-def test_being_in_it_is_measured_by_making_it_again(made: Made, ratings_csv: Path) -> None:
-    base = ("audit", ratings_csv, made.folder, "--known", 4, "--shadows", 3, "--seed", 1)
-    found = told(*base, "--private", made.receipt)
-    every = {each["name"]: each for one in found["questions"] for each in one["measured"]}
-    assert every["membership"]["rate"] is None  # fewer than ten false alarms
-    for rate in every["membership"]["beside"].values():
-        assert 0 <= rate["low"] <= rate["rate"] <= rate["high"] <= 1
-    (row,) = (each for each in found["checks"] if each["name"] == "membership")
-    assert (row["value"], row["status"]) == (None, "not measured")
-    assert every["membership"]["title"] == LIMITED["membership"].title
-    # of few people no more is known than enough of them gave
-    assert every["halves"]["knew"] == "twice 1 rating"
-    alone = told(*base)
-    for one in alone["questions"]:
-        for each in one["measured"]:
-            if each["name"] in ("class", "halves", "membership", "inference"):
-                assert each["answer"] == "not measured"
-                assert "receipt" in each["text"]
-
-
-def test_a_limit_must_be_shown_to_hold(made: Made, ratings_csv: Path) -> None:
-    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
-    for limit, code in (
-        ("class=1", 0),
-        ("class=0", 1),
-        ("membership=100%", 1),  # not measured is not shown
-        ("halves=1", 1),
-        ("inference=1", 1),
-    ):
-        name = limit.split("=")[0]
-        found = told(*base, "--limit", limit, code=code)
-        assert found["pass"] == (code == 0)
-        (finding,) = (each for each in found["findings"] if each["name"] == name)
-        assert finding["pass"] == (code == 0)
-        assert ", by the owner" in finding["text"]
-
-
-def test_every_question_can_be_judged(made: Made, ratings_csv: Path) -> None:
-    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--known", 4, *QUICK)
-    assert told(*base, "--judge", "set")["pass"]
-    found = told(*base, "--judge", "all", code=1)
-    failed = [each["name"] for each in found["findings"] if not each["pass"]]
-    assert failed == [
-        each["name"] for each in found["questions"] if each["answer"] != "within limits"
+    found = told(*base, code=1)
+    names = [each["name"] for each in found["checks"]]
+    assert list(dict.fromkeys(names)) == [
+        *("class-size", "re-identification", "class-linkage", "singling-out", "linkability"),
+        *("membership", "membership-all", "inference", "attribute", "composition"),
     ]
-    assert failed
-    assert all(title in " ".join(found["reasons"]) for title in ("singled out?", "be linked?"))
+    keys = {"name", "value", "low", "high", "baseline", "threshold", "source", "status", "known"}
+    keys |= {"targets", "of", "title", "attack", "knew", "before", "beside", "text", "advice"}
+    assert all(set(each) == keys for each in found["checks"])
+    every = checks_of(found)
+    assert every["re-identification"]["value"] <= every["re-identification"]["high"] <= 0.25
+    assert every["class-linkage"]["status"] == "printed"
+    assert (every["composition"]["status"], every["membership"]["value"]) == (
+        "not applicable",
+        None,
+    )
+    assert every["membership"]["text"] == "Not measured. Shadow releases were disabled."
+
+
+def test_few_shadows_are_shown_and_decide_nothing(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--known", 4, "--shadows", 3, "--seed", 1)
+    found = told(*base, "--private", made.receipt, code=1)
+    every = [each for each in found["checks"] if each["name"] == "membership"]
+    assert {each["status"] for each in every} == {"not measured"}
+    assert all(each["value"] is not None for each in every if "Not measured" not in each["text"])
+    assert {each["advice"] for each in every} == {"Make as many: --shadows 16."}
+    alone = told(*base, code=1)
+    for each in alone["checks"]:
+        if each["name"] in ("linkability", "membership", "inference"):
+            assert each["status"] == "not measured"
+            assert "receipt" in each["text"]
 
 
 @pytest.mark.parametrize(
-    ("limits", "said"),
+    ("thresholds", "said"),
     [
-        (["success=0.1"], "--limit: there is no limit 'success'"),
-        (["record=0.1", "record=0.2"], "--limit: record is set twice"),
-        (["record=nan"], "--limit: record=nan: must be a share from 0 to 1, or in percent"),
-        (["record=-5%"], "--limit: record=-5%: must be a share from 0 to 1, or in percent"),
+        (["success=0.1"], "--threshold: there is no check 'success'"),
+        (["record=0.1", "re-identification=0.2"], "--threshold: re-identification is set twice"),
+        (["membership=-5%"], "--threshold membership = '-5%': must be a share from 0 to 1"),
     ],
 )
-def test_a_bad_limit_is_refused_in_words(
-    made: Made, ratings_csv: Path, limits: list[str], said: str
+def test_a_bad_threshold_is_refused_in_words(
+    made: Made, ratings_csv: Path, thresholds: list[str], said: str
 ) -> None:
-    options = [word for limit in limits for word in ("--limit", limit)]
+    options = [word for each in thresholds for word in ("--threshold", each)]
     text = " ".join(refused("audit", ratings_csv, made.folder, *options).split())
     assert said in text
-    assert "Set limits as NAME=VALUE, such as record=0.1" in text
-    assert "joint-class" in text
 
 
 @pytest.mark.parametrize("command", [("audit",), ("report", "--out", "report.html")])
-@pytest.mark.parametrize("limit", ["success=0.1", "record=2", "joint-class=0.1"])
-def test_a_bad_limit_is_refused_before_anything_is_read(
-    command: tuple[str, ...], limit: str
+@pytest.mark.parametrize("threshold", ["success=0.1", "record=2", "composition=0.1"])
+def test_a_bad_threshold_is_refused_before_anything_is_read(
+    command: tuple[str, ...], threshold: str
 ) -> None:
-    said = refused(*command, "no ratings", "no release", "--limit", limit)
-    assert "--limit: " in said
+    said = refused(*command, "no ratings", "no release", "--threshold", threshold)
+    assert "--threshold" in said
     assert "no ratings" not in said
+
+
+def test_limit_is_an_older_name_of_threshold(made: Made, ratings_csv: Path) -> None:
+    base = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    older = told(*base, "--limit", "record=0.0001", code=1)
+    assert older["policy"]["checks"]["re-identification"]["threshold"] == 0.0001
+    assert "--limit is now called --threshold" in call(*base, "--limit=record=1").stderr
+    assert "--limit" not in call("audit", "--help").stdout
 
 
 def test_rounds_is_an_older_name_of_shadows(made: Made, ratings_csv: Path) -> None:
     base = ("audit", ratings_csv, made.folder, "--known", 4, "--seed", 1)
-    older = told(*base, "--rounds", 0)
+    older = told(*base, "--rounds", 0, code=1)
     assert older["config"]["shadows"] == 0
     result = call(*base, "--rounds=0")
-    assert "--rounds is now called --shadows: releases of random halves" in result.stderr
+    assert "--rounds is now called --shadows: shadow releases" in result.stderr
     assert "--rounds" not in call("audit", "--help").stdout
     attack = ("attack", ratings_csv, "--attack", "membership", "--targets", 20, "--seed", 1)
     assert told(*attack, "--rounds", 2)["shadows"] == 2
@@ -316,7 +337,7 @@ def test_an_audit_of_one_table_goes_on_where_it_was_stopped(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     asked = ("audit", ratings_csv, made.folder, "--private", made.receipt, "--shadows", 4)
     asked += ("--known", 2, "--targets", 20)
-    whole = told(*asked, "--seed", 3)
+    whole = told(*asked, "--seed", 3, code=1)
     assert not [*tmp_path.rglob("run-*")]
     made_releases: list[int] = []
 
@@ -331,8 +352,8 @@ def test_an_audit_of_one_table_goes_on_where_it_was_stopped(
     assert stopped.exit_code == 130
     assert "the same with --resume goes on" in stopped.stderr
     assert "--seed" in refused(*asked, "--resume")
-    resumed = told(*asked, "--seed", 3, "--resume")
+    resumed = told(*asked, "--seed", 3, "--resume", code=1)
     assert made_releases == [0, 1, 2, 3, 3, 4]
-    for name in ("questions", "checks", "findings"):
+    for name in ("checks", "findings"):
         assert resumed[name] == whole[name]
     assert not [*tmp_path.rglob("run-*")]
