@@ -218,6 +218,7 @@ def _following(result: AuditResult, inputs: tuple[str, str], private: str | None
     if not result.passed:
         policy, out = str(result.config["policy"]), f"{release.rstrip('/')}-{result.policy.name}"
         command = ["starshade", "anonymize", ratings, "--policy", policy]
+        command += [word for each in result.config["threshold"] for word in ("--threshold", each)]
         command += ["--out", out, "--private", f"{out}.json"]
     return shlex.join(command)
 

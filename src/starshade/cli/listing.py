@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import MISSING
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import get_completion_class
@@ -19,6 +19,9 @@ from starshade.cli.show import columns, figures, page
 from starshade.registry import Entry
 from starshade.setting import Setting
 
+if TYPE_CHECKING:
+    from starshade.audit.checks.policy import Policy
+
 _ROOMS = {
     "attacks": "starshade.attack.registry",
     "models": "starshade.privacy.registry",
@@ -29,15 +32,16 @@ _WITHOUT_OPTIONS = {"measures"}
 
 
 @click.command(name="list", cls=Explained, example="starshade list methods")
-@click.argument("kind", type=click.Choice([*_ROOMS, "settings"]), required=False)
+@click.argument("kind", type=click.Choice([*_ROOMS, "policies", "settings"]), required=False)
 @running()
 def listing(kind: str | None, run: Run) -> None:
     """List attacks, models, methods and measures.
 
-    Or one kind of them, or all settings.     With --json the settings of each are a JSON Schema.
+    Or one kind of them, the policies with their thresholds, or all settings. With --json the
+    settings of each are a JSON Schema.
     """
-    if kind == "settings":
-        _list_settings(run)
+    if kind in _OTHERS:
+        _OTHERS[kind](run)
         return
     kinds = {each: import_module(_ROOMS[each]).ENTRIES for each in ([kind] if kind else _ROOMS)}
     run.emit(
@@ -67,6 +71,52 @@ def _list_settings(run: Run) -> None:
         if (settings := settings_of(entry.declaration()))
     ]
     run.emit({"settings": schemas}, lambda: page(*tables))
+
+
+def _list_policies(run: Run) -> None:
+    """Show the thresholds of each policy, and where each comes from."""
+    from starshade.audit.checks.policy import CHECKED, POLICIES, read_policy
+
+    policies = {name: read_policy(name) for name in POLICIES}
+    some = next(iter(policies.values()))
+    known, shadows, large = some.known, some.shadows, some.shadows_large
+    rows = [
+        (
+            name,
+            checked.meaning,
+            *(_threshold(policy, name) for policy in policies.values()),
+        )
+        for name, checked in CHECKED.items()
+    ]
+    sources = [
+        (name, policy.name, policy.thresholds[name].source)
+        for name in CHECKED
+        for policy in policies.values()
+        if name in policy.thresholds
+    ]
+    run.emit(
+        {"policies": {name: policy.to_dict() for name, policy in policies.items()}},
+        lambda: page(
+            columns(
+                ("check", "what it measures", *policies),
+                rows,
+                title=f"policies: the adversary knows {known} ratings; {shadows} shadow releases, "
+                f"{large} above 20 million ratings",
+                align="left",
+                names=True,
+            ),
+            figures(list(POLICIES.items()), title="When to use which"),
+            columns(("check", "policy", "source"), sources, title="sources", align="left"),
+        ),
+    )
+
+
+def _threshold(policy: Policy, name: str) -> str:
+    limit = policy.thresholds.get(name)
+    return "printed" if limit is None else limit.text(name)
+
+
+_OTHERS = {"settings": _list_settings, "policies": _list_policies}
 
 
 def _row(setting: Setting, *, options: bool) -> tuple[str, ...]:
