@@ -72,7 +72,7 @@ def compare(
 
 
 def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any:
-    from starshade.audit.compare.frontier import in_columns
+    from starshade.audit.compare.frontier import BESIDE, in_columns
     from starshade.release.promise import QUESTIONS
 
     singled_out, *_ = questions = tuple(QUESTIONS.values())
@@ -82,7 +82,7 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
         words(str(result)),
         *(
             _table(
-                [result.before, *made] if title in questions else made,
+                [result.before, *made] if title in (BESIDE, *questions) else made,
                 wanted,
                 title,
                 best if title == singled_out else None,

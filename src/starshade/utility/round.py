@@ -44,7 +44,14 @@ WIDTH = 80  # columns of a line of text
 
 _ERROR = "The root mean square distance of a prediction from the held-out rating."
 ERRORS = (
-    Figure("held_out_read", "Held-out RMSE, read from the release", "error", True, _ERROR),
+    Figure(
+        "held_out_read",
+        "Held-out RMSE, read from the release",
+        "error",
+        True,
+        _ERROR,
+        short="held-out RMSE",
+    ),
     Figure("held_out_original", "Held-out RMSE, model of the original", "error", True, _ERROR),
     Figure(
         "held_out_trained", "Held-out RMSE, model trained on the release", "error", True, _ERROR

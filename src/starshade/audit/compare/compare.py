@@ -28,11 +28,12 @@ from starshade.audit.attempts import (
 )
 from starshade.audit.checks.inference import most_gained, numbers_known
 from starshade.audit.checks.singling_out import predicates_of
-from starshade.audit.compare.frontier import compared
+from starshade.audit.compare.frontier import ON_HELD_OUT, compared
 from starshade.audit.compare.result import Comparison, Row, Value
 from starshade.audit.compare.settings import CompareSettings
 from starshade.audit.compare.ways import Way, ways_of
 from starshade.audit.evidence import numbers_to_try
+from starshade.audit.make import Anonymizer
 from starshade.audit.measure import figures_of
 from starshade.audit.original.table import knowable_of
 from starshade.audit.shadows import measure_by_shadows
@@ -51,6 +52,7 @@ from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.query_error import QueryError
 from starshade.utility.query_error_result import KINDS
 from starshade.utility.registry import PROBED
+from starshade.utility.round import utility_round_of
 from starshade.utility.what_remains import WhatRemains
 
 #: measured with settings that are the same for all
@@ -298,6 +300,18 @@ class _Judge:
         }
         return {name: None if rate is None else rate.rate for name, rate in rates.items()}
 
+    def held_out(self, release: Release, method: Anonymizer) -> dict[str, Value]:
+        """Predict ratings held out of all that there are, from a release made of the rest."""
+        items = self.whole.items.indices(self.ratings.items)
+        measured = utility_round_of(
+            self.whole,
+            release,
+            lambda rest: method.anonymize(rest.keep_items(items).drop_empty_users(), self.seed),
+            seed=self.seed,
+            remains={},
+        )
+        return {figure.key: getattr(measured, figure.key) for figure in ON_HELD_OUT}
+
     def _recommender_errors(self, release: Release, probe: Ratings) -> dict[str, Value]:
         measure = RecommenderError("regularized-svd", self.seed)  # one for all methods
         figures = measure.measure(release, original=self.ratings, probe=probe).figures
@@ -325,6 +339,7 @@ def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
     try:
         made = attempt(way.method, judge.ratings, judge.seed)
         figures, attack = judge.figures(made.release, way.k, made)
+        figures |= judge.held_out(made.release, way.method)
     except UserError as error:
         reason = error.message
         if not isinstance(error, UnmetError):

@@ -16,6 +16,7 @@ from starshade.figure import Figure
 from starshade.plain import percent
 from starshade.release.promise import QUESTIONS, QuestionName
 from starshade.utility.losses import DisclosureShares
+from starshade.utility.round import COVERED, ERRORS
 
 if TYPE_CHECKING:
     from starshade.audit.compare.result import Comparison, Row
@@ -234,8 +235,15 @@ _MORE = (
     "rmse_ratio_release",
     "rmse_ratio_refit",
 )
-REMAINS = "What remains of all the ratings that there were, and what is lost"
-_REMAINS = ("remains_exact", "remains_within_step", "remains_gone", "skill")
+BESIDE = "Utility beside risk"
+REMAINS = "Utility: ratings recoverable from the release, and losses"
+_BESIDE = (
+    *("remains_within_step", "held_out_read", "remains_gone"),
+    *("expected_top1", "class_found"),
+)
+_REMAINS = ("remains_exact", "skill")
+#: of the utility round
+ON_HELD_OUT = (*ERRORS, COVERED)
 #: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged
 LOSSES = ("gen_iloss", "distortion_per_record", "rmse_ratio")
 _LITERATURE = ("gen_iloss", "dm", "c_avg")
@@ -248,19 +256,22 @@ def compared() -> tuple[Figure, ...]:
         for figure in measured_figures()
         if (figure.short or figure.key in _MORE) and figure.key not in _RISKS
     ]
-    return (*_LOST, *measured, *chain.from_iterable(_FOUND.values()), *_TOOK)
+    return (*_LOST, *measured, *ON_HELD_OUT, *chain.from_iterable(_FOUND.values()), *_TOOK)
 
 
 def in_columns() -> dict[str, tuple[Figure, ...]]:
     """Return what stands in a column of its own, by the title of its table."""
-    places = {key: place for place, key in enumerate((*_REMAINS, *LOSSES))}
-    shown = [figure for figure in compared() if figure.short]
-    shown.sort(key=lambda figure: places.get(figure.key, len(places)))
-    beside = {*_LITERATURE, *(figure.key for figure in _TOOK)}
+    shown = {figure.key: figure for figure in compared() if figure.short}
+    beside = tuple(shown[key] for key in _BESIDE)
+    took = {*_LITERATURE, *(figure.key for figure in _TOOK)}
+    apart = {*_RISKS, *_BESIDE, *took}
+    first = [shown[key] for key in (*_REMAINS, *LOSSES) if key not in took]
+    lost = [figure for key, figure in shown.items() if key not in apart and figure not in first]
     return {
-        REMAINS: tuple(f for f in shown if f.key not in _RISKS | beside),
+        BESIDE: beside,
+        REMAINS: (*first, *lost),
         **{QUESTIONS[name]: tuple(f for f in found if f.short) for name, found in _FOUND.items()},
         "For comparison with the literature, and what it took": tuple(
-            f for f in shown if f.key in beside
+            figure for key, figure in shown.items() if key in took
         ),
     }

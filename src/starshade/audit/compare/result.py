@@ -13,6 +13,7 @@ from starshade.chart import Chart
 from starshade.figure import Figure
 from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
+from starshade.utility.round import error_text
 
 Value: TypeAlias = float | int | None
 #: fields that JSON has as they are, in its order: of a row, of all
@@ -160,7 +161,7 @@ class Comparison:
     @property
     def shown(self) -> list[Figure]:
         """The figures that stand in columns, of which some row has a value."""
-        every = [figure for part in in_columns().values() for figure in part]
+        every = dict.fromkeys(figure for part in in_columns().values() for figure in part)
         return [f for f in every if any(row.figures[f.key] is not None for row in self.rows)]
 
     @property
@@ -231,6 +232,15 @@ class Comparison:
             yield (
                 f"A list of item averages, which anybody may have, tells {percent(known[0])} of "
                 "all ratings within one step; its skill is 0."
+            )
+        covering = max(
+            self.rows, key=lambda row: row.figures["held_out_covered"] or 0, default=None
+        )
+        if covering is not None and (means := covering.figures["held_out_user_item_means"]):
+            yield (
+                "On held-out ratings the original's model has an RMSE of "
+                f"{error_text(covering.figures['held_out_original'])}, user + item means of "
+                f"{error_text(means)}."
             )
         if self.frontier:
             best = ", ".join(row.name for row in self.frontier)
