@@ -28,6 +28,7 @@ from starshade.markup import block, paragraph, table
 from starshade.plain import counted, percent
 from starshade.release.promise import crowd
 from starshade.release.verify.claims import PROXIMITY_MODELS
+from starshade.utility.round import UtilityRound
 
 #: what the cells of averaged profiles are
 _PROFILES = {
@@ -81,6 +82,8 @@ class AuditResult:
         The attacks, before and after.
     utility : dict
         Every measure's figures.
+    utility_round : UtilityRound
+        What is recoverable of the ratings, and errors on held-out ratings.
     disclosure : dict
         ``users_rating_disclosed, users_exact_values_listed, users_rating_exists``, counted on the
         files; None on layout
@@ -119,6 +122,7 @@ class AuditResult:
     claims: tuple[dict[str, Any], ...]
     evidence: tuple[Evidence, ...]
     utility: dict[str, float | int | None]
+    utility_round: UtilityRound
     disclosure: dict[str, float | None]
     audience: str
     method: str
@@ -170,19 +174,6 @@ class AuditResult:
             failed = [each.short for each in self.decisive]
         return self.word + f": {'; '.join(dict.fromkeys(failed))}" * bool(failed)
 
-    @property
-    def utility_lines(self) -> tuple[str, ...]:
-        """What the release is good for, in a line or two."""
-        within, means = (
-            self.utility.get(key) for key in ("remains_within_step", "averages_within_step")
-        )
-        if within is None:
-            return ("not measured: the private key file is needed",)
-        return (
-            f"{percent(within)} of ratings recoverable within one step (item means "
-            f"{percent(means)})",
-        )
-
     def check(self, name: str) -> Check:
         """Return a check by its name; of several one that fails, else one not measured."""
         own = [each for each in self.checks if each.name == name]
@@ -232,6 +223,7 @@ class AuditResult:
             "attack_after": self._attacks("after"),
             "tracker": self.tracker and self.tracker.to_dict(),
             "profile_disclosure": self.profile_disclosure and self.profile_disclosure.to_dict(),
+            "utility_round": self.utility_round.to_dict(),
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
         }
 

@@ -14,7 +14,6 @@ from starshade.release.table import Release
 _WIDTH = 80
 _TITLE, _MEASURED, _BASELINE, _THRESHOLD = 36, 8, 9, 10
 _INDENT = "      "
-_UTILITY = "Utility  "
 
 
 def first_screen(result: AuditResult, release: Release, following: str) -> Iterator[str]:
@@ -41,11 +40,8 @@ def first_screen(result: AuditResult, release: Release, following: str) -> Itera
             yield from _wrapped(f"  ✗ {finding.text}", "    ")
     for check in result.decisive:
         yield from _wrapped(f"  → {advice_on(check, release, result.policy)}", "    ")
-    for i, line in enumerate(result.utility_lines):
-        yield from _wrapped(
-            (_UTILITY if not i else " " * len(_UTILITY)) + line, " " * len(_UTILITY)
-        )
-    yield f"{'Next':{len(_UTILITY)}}{following}"
+    yield from result.utility_round.lines
+    yield f"Next     {following}"
 
 
 def _line(check: Check) -> str:

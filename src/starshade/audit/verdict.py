@@ -55,6 +55,7 @@ from starshade.audit.findings import (
 )
 from starshade.audit.original.shards import InShards
 from starshade.audit.original.table import OneTable, refuse_missing_attributes
+from starshade.audit.original.utility_round import utility_round
 from starshade.audit.profile_disclosure import ProfileDisclosure, what_it_gives_away
 from starshade.audit.result import AuditResult, Finding
 from starshade.audit.settings import WITHOUT_RECEIPT, AuditSettings
@@ -291,6 +292,7 @@ class Audit(AuditSettings):
         table = original.part if isinstance(original, OneTable) else None
         tracked = None if table is None else track_both(table, released)
         shadows = self._by_shadows(original, numbers, seed)
+        utility = original.measured(probe)
         given = what_it_gives_away(
             original, tries, evidence=evidence, targets=self.targets, seed=seed, ends=shadows.ends
         )
@@ -306,7 +308,10 @@ class Audit(AuditSettings):
             profile=manifest.profile,
             alike_by=manifest.alike_by,
             fine=released.scale.fine,
-            utility=original.measured(probe),
+            utility=utility,
+            utility_round=utility_round(
+                original.ratings, released, remains=utility, rng=seed, engine=original.engine
+            ),
             disclosure={name: counted[name] for name in SHARES},
             audience=manifest.audience,
             method=manifest.method,
