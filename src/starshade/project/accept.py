@@ -108,6 +108,11 @@ class Decision:
     accepted: tuple[Acceptance, ...] = ()
     gaps: tuple[str, ...] = ()
 
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """What reports say of the accepted risks that count."""
+        return [each.to_dict() for each in self.accepted]
+
     @classmethod
     def of(cls, audit: AuditResult, project: Project) -> Decision:
         """Decide; a condition beside the checks, such as a claim, cannot be accepted."""

@@ -288,6 +288,7 @@ def _audited(
                 *publish.get("earlier_private", ()),
                 *(keep.receipt(each.name) for each in state.published),
             ],
+            accepted=lambda audit: Decision.of(audit, job.project).rows,
             seed=seed,
             command=command,
         )
@@ -295,7 +296,6 @@ def _audited(
     judged = Decision.of(dossier.audit, job.project)
     for gap in judged.gaps:
         note(gap)
-    dossier = dossier.accepting([each.to_dict() for each in judged.accepted])
     for file in (REPORT, PUBLIC):
         (folder / file).unlink(missing_ok=True)
     with _step(4) as said:

@@ -74,7 +74,7 @@ def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
 
 
 def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
-    """Draw a line for each knowledge, a mark before and one after, the limit and a guess."""
+    """Draw a line for each knowledge, a mark before and one after, threshold and baseline."""
     rows = strongest(rows)
     values = [
         {"row": i, "name": row["knew"], "side": side, **row[side]}
@@ -83,11 +83,11 @@ def _attacks(rows: Sequence[Mapping[str, Any]]) -> Spec:
         if row[side] is not None
     ]
     names = [
-        {"row": i, "name": row["knew"]} | {name: row[name] for name in ("limit", "guessing")}
+        {"row": i, "name": row["knew"]} | {name: row[name] for name in ("threshold", "baseline")}
         for i, row in enumerate(rows)
     ]
     y = encoded("row", "ordinal", axis=None)
-    axis = _SHARE | {"title": "right record named, share of the cases"}
+    axis = _SHARE | {"title": "re-identified, share of the targets"}
     x = encoded("rate", scale={"domain": [0, 1]}, axis=axis)
     colour = _by_side([BEFORE, AFTER])
     shape = _by_side(["circle", "diamond"])
@@ -126,14 +126,14 @@ def _attacks_in_words(rows: Sequence[Mapping[str, Any]]) -> str:
         rates = [row[side]["rate"] for row in rows if row[side] is not None]
         best[side] = percent(max(rates)) if rates else "not known"
     return (
-        "How often the right record is named, before and after. The highest rate in the "
-        f"ratings is {best['before']}, in the release {best['after']}; the limit is "
-        f"{percent(rows[0]['limit'])}."
+        "Re-identification before and after. The highest rate in the ratings is "
+        f"{best['before']}, in the release {best['after']}; the threshold is "
+        f"{percent(rows[0]['threshold'])}."
     )
 
 
 def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
-    """Set each row a long tick at the limit, where there is one, and a short one at a guess."""
+    """Set each row a long tick at the threshold, if there is one, a short one at the baseline."""
     return [
         marks(
             "tick",
@@ -143,7 +143,7 @@ def _ticks(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec) -> list[Spec]:
             size=size,
             thickness=2,
         )
-        for name, size in (("limit", 14), ("guessing", 7))
+        for name, size in (("threshold", 14), ("baseline", 7))
     ]
 
 

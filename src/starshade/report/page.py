@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starshade.arguments import typed
+from starshade.audit.checks.policy import CHECKED
 from starshade.errors import ConfigError
 from starshade.figure import Figure, Unit
 from starshade.plain import counted, percent
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-#: losses that papers tell
+#: losses that papers report
 _LITERATURE = ("gen_iloss", "dm", "c_avg")
 
 
@@ -54,6 +55,7 @@ def render_report(dossier: Dossier, *, public: bool) -> str:
         policy=POLICY,
         left_out=LEFT_OUT,
         literature=_LITERATURE,
+        titles={name: each.title for name, each in CHECKED.items()},
     )
 
 

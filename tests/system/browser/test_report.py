@@ -15,6 +15,7 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.ratings.select import top_items
 from starshade.report.page import save_report
 from starshade.report.picture import PALETTE
+from tests.policies import NO_LIMITS
 from tests.system.browser.conftest import SCREENS, press_tab, until
 from tests.unit.report.dossiers import half_stars, small_dossier
 
@@ -47,7 +48,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for edition, most in zip(EDITIONS, (1, 0), strict=True):  # one passes, one does not
         (place / edition).mkdir()
-        dossier = small_dossier(place / edition, limit=[f"disclosed={most}"])
+        dossier = small_dossier(place / edition, threshold={**NO_LIMITS, "attribute": most})
         file = place / f"{edition}.html"
         found[edition] = save_report(dossier, file, public=edition == "public")
     return found
@@ -154,23 +155,22 @@ WITH_PEOPLE = KExchange(
 
 
 @pytest.mark.parametrize(
-    ("method", "limit"),
+    ("method", "threshold", "verdict"),
     [
-        (KExchange(k=5), ["class=1", "disclosed=1"]),
-        (KExchange(k=5), ["class=0", "predicate=0", "disclosed=0"]),
-        (KExchange(k=5, items=top_items(10)), []),
-        (WITH_PEOPLE, []),
-        (WITH_PEOPLE, ["class=1", "disclosed=1"]),
-        (PredictiveAnonymizer(k=5, profile="pooled"), ["class=1"]),
-        (PredictiveAnonymizer(k=5, profile="simple", b=1, l=2), []),
+        (KExchange(k=5), NO_LIMITS, "PASS"),
+        (KExchange(k=5), {"attribute": 0}, "FAIL"),
+        (KExchange(k=5, items=top_items(10)), {**NO_LIMITS, "membership": 0.1}, "INCOMPLETE"),
+        (WITH_PEOPLE, NO_LIMITS, "PASS"),
+        (PredictiveAnonymizer(k=5, profile="pooled"), NO_LIMITS, "PASS"),
+        (PredictiveAnonymizer(k=5, profile="simple", b=1, l=2), NO_LIMITS, "PASS"),
     ],
-    ids=["holds", "fails", "unset", "people", "people-holds", "pooled", "simple"],
+    ids=["passes", "fails", "incomplete", "people", "pooled", "simple"],
 )
 def test_the_public_edition_fits_two_pages(
-    chromium: Any, tmp_path: Path, method: Any, limit: list[str]
+    chromium: Any, tmp_path: Path, method: Any, threshold: dict[str, float], verdict: str
 ) -> None:
-    dossier = small_dossier(tmp_path, limit=limit, method=method, ratings=half_stars())
-    assert dossier.passed == ("class=0" not in limit)
+    dossier = small_dossier(tmp_path, threshold=threshold, method=method, ratings=half_stars())
+    assert dossier.audit.verdict == verdict
     file = save_report(dossier, tmp_path / "report.html", public=True)
     page = chromium.new_page()
     page.goto(file.as_uri())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
+from tests.policies import NO_LIMITS
 
 __all__ = ["COMMAND", "SEED", "Shown", "half_stars", "marked", "people", "small_dossier"]
 
@@ -46,11 +47,12 @@ def half_stars(n: int = 70) -> Ratings:
 def small_dossier(
     place: Path,
     *,
-    limit: Sequence[str] = (),
+    threshold: Mapping[str, float] = NO_LIMITS,
+    accepted: Sequence[Mapping[str, str]] = (),
     method: Anonymizer | None = None,
     ratings: Ratings | None = None,
 ) -> Dossier:
-    """Make a release of 70 people in `place`, and judge it."""
+    """Make a release of 70 people in `place`, and judge it: it passes unless thresholds are given."""
     ratings = ratings or people()
     release = (method or KLikeness(k=5, items=top_items(9))).anonymize(ratings, rng=SEED)
     release.save(place / "release", private=place / "receipt.json")
@@ -58,7 +60,8 @@ def small_dossier(
         ratings,
         place / "release",
         private=place / "receipt.json",
-        audit=replace(_AUDIT, limit=limit),
+        audit=replace(_AUDIT, threshold=threshold),
+        accepted=accepted,
         rng=SEED,
         command=COMMAND,
     )

@@ -113,12 +113,12 @@ def test_the_attack_picture_shows_what_is_known_before_and_after(
         )
 
 
-def test_limits_and_guesses_are_ticked_where_there_are_some(told: dict[str, Any]) -> None:
+def test_thresholds_and_baselines_are_ticked_where_there_are_some(told: dict[str, Any]) -> None:
     layers = charts(told)["attacks"]["layer"]
     ticks = [layer for layer in layers if layer["mark"]["type"] == "tick"]
     known = len({row["knew"] for row in told["attacks"]})
     assert [len(layer["data"]["values"]) for layer in ticks] == [known] * 2
-    free = {**told, "attacks": [{**row, "limit": None} for row in told["attacks"]]}
+    free = {**told, "attacks": [{**row, "threshold": None} for row in told["attacks"]]}
     ticks = [x for x in charts(free)["attacks"]["layer"] if x["mark"]["type"] == "tick"]
     assert [len(layer["data"]["values"]) for layer in ticks] == [0, known]
 

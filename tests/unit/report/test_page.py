@@ -139,8 +139,8 @@ def _claimed(told: dict[str, Any]) -> list[str]:
 def _of_everybody(told: dict[str, Any]) -> list[str]:
     holds = told["holds"]
     return [
-        told["questions"][0]["question"],
-        told["limits"][0]["title"],
+        told["checks"][0]["title"],
+        told["checks"][0]["source"],
         *_claimed(told),
         told["findings"][0]["text"],
         holds["examples"]["rule"],
@@ -156,17 +156,17 @@ def _of_everybody(told: dict[str, Any]) -> list[str]:
 
 def _of_the_owner(told: dict[str, Any]) -> list[str]:
     return [
-        told["questions"][0]["question"],
-        told["questions"][2]["measured"][-1]["title"],
+        told["checks"][0]["title"],
+        told["checks"][-1]["title"],
+        told["verdict"]["utility"][0],
         told["verdict"]["advice"][0],
         "Signature",
         told["examples"]["rule"],
         told["remains"]["meaning"],
         told["recommender_how"],
-        "Generalization loss (GenILoss)",
         "Annex",
+        told["checks"][0]["text"],
         told["findings"][0]["text"],
-        told["questions"][0]["measured"][0]["text"],
         *_claimed(told),
         told["models"][-1]["text"],
         told["disclosure"]["rows"][0]["meaning"],
@@ -175,6 +175,7 @@ def _of_the_owner(told: dict[str, Any]) -> list[str]:
         told["stand_out"]["meaning"],
         "What was lost, in more figures",
         told["histogram"]["meaning"],
+        "Generalization loss (GenILoss)",
         told["files"][0]["sha256"],
         COMMAND,
         told["people"]["text"],
@@ -188,10 +189,9 @@ def test_what_the_release_holds_stands_with_its_meaning(
     for row in (*holds["disclosure"]["rows"], *holds["inside"]):
         said = f"{row['title']} {row['meaning']} {figure(row['value'], row['unit'])}"
         assert " ".join(said.split()) in text
-    for row in for_all["limits"]:
-        told = f"{row['title']} {row['limit']} {row['by']} {row['held']}"
-        unset = text[text.find("No limit was set on:") :]
-        assert told in text if row["by"] != "–" else row["title"] in unset
+    for row in for_all["checks"]:
+        parts = (row["title"], row["threshold"], row["mark"], row["status"], row["source"] or "–")
+        assert " ".join(filter(None, parts)) in text
     assert all(said in text for said in for_all["open"])
 
 
@@ -202,14 +202,13 @@ def test_every_figure_stands_with_its_meaning(pages: dict[bool, str], told: dict
         assert " ".join(said.split()) in text
     for row in told["attacks"]:
         before, after = percent(row["before"]["rate"]), percent(row["after"]["rate"])
-        limit, ends = percent(row["limit"]), r"[\d.]+ to [\d.]+%"
+        limit, ends = percent(row["threshold"]), r"[\d.]+ to [\d.]+%"
         said = (
             rf"{re.escape(row['knowledge'])} (?:{row['tried']} )?{after} {ends} {limit} {before} "
         )
         assert re.search(said, text), said
     for name in ("histogram", "long_tail", "ratings_per_user", "sparsity"):
         assert told["data"][name]["meaning"] in text
-    assert percent(told["attacks"][0]["limit"]) == "20.0%"
     assert told["tracker"]["meaning"] in text
     assert all(file["sha256"] in text for file in told["files"])
 
@@ -235,7 +234,8 @@ def test_the_public_edition_is_about_nobody(pages: dict[bool, str], told: dict[s
     html = unescape(pages[True])
     secret = [told["run"]["digest"], COMMAND, str(SEED), "person-", "film-"]
     secret += [told["data"]["first_day"], told["data"]["last_day"]]
-    secret += [text for text in texts(told["run"]) if len(text) > 3]
+    policy = told["run"]["config"]["policy"]  # both editions name it
+    secret += [text for text in texts(told["run"]) if len(text) > 3 and text != policy]
     assert not [text for text in secret if text in html]
 
 
@@ -247,21 +247,81 @@ def test_each_edition_asks_for_its_own(told: dict[str, Any], for_all: dict[str, 
         assert [each for each in ("For everybody.", "For the owner.") if each in text] == [said]
 
 
-def test_rows_say_how_they_stand_and_where_a_limit_has_its_name(
-    pages: dict[bool, str], told: dict[str, Any]
+def test_a_check_stands_with_its_figure_threshold_and_status(place: Path, tmp_path: Path) -> None:
+    own = small_dossier(tmp_path, threshold={"re-identification": 0.01, "class-linkage": 1}).own
+    text = Page(render_report(_shown(dict(own)), public=False)).text
+    rows = {row["name"]: row for row in own["checks"]}
+    statuses = {"pass", "fail", "not measured", "not applicable", "printed"}
+    statuses.add("accepted without limit")
+    assert {row["status"] for row in rows.values()} == statuses
+    for row in rows.values():
+        place = text.index(f" {row['title']} ", text.index("Checks of the policy"))
+        line = text[place : place + 400]
+        ended = row["low"] is not None and row["low"] != row["high"]
+        ends = f"{row['low']:.1%} to {row['high']:.1%}".replace("% to", " to") if ended else ""
+        value = "–" if row["status"] == "not applicable" else row["value_text"]
+        parts = (
+            *(value, ends, row["people_text"]),
+            "–" if row["baseline"] is None else percent(row["baseline"]),
+            *(row["threshold_text"], row["mark"], row["status"], row["note"]),
+        )
+        assert line.startswith(f" {row['title']} {' '.join(filter(None, parts))}"), line
+    assert rows["attribute"]["note"].startswith("Existence disclosure: that they rated some item")
+    assert "Threshold: our convention; disclosure control asks 0 of public tables." in text
+
+
+VERDICTS = {"PASS": ("yes", "✓"), "FAIL": ("no", "✗"), "INCOMPLETE": ("open", "–")}
+
+
+@EDITIONS
+@pytest.mark.parametrize("word", VERDICTS)
+def test_each_verdict_has_its_word_sign_and_colour(
+    word: str, public: bool, dossier: Dossier, told: dict[str, Any], for_all: dict[str, Any]
 ) -> None:
-    text = Page(pages[False]).text
-    rows = [row for question in told["questions"] for row in question["measured"]]
-    assert {row["standing"] for row in rows} >= {"within the limit", "no limit set", "not measured"}
-    for row in rows:
-        assert re.search(rf"{re.escape(row['title'])} {row['standing']} .*{row['note']}", text)
-        if row["limit"] is None:
-            assert f"none set ({row['name']})" in text
-    shown = next(row for row in rows if row["name"] == "disclosed")
-    end = "none set (disclosed)"
-    assert f"no limit set {percent(shown['rate']['rate'])} – {end}" in text  # counted: no range
-    exists = percent(told_of(told, "users_rating_exists"))
-    assert f"{end} That they rated some item is shown of {exists}." in text
+    edition = for_all if public else told
+    verdict = edition["verdict"] | {"verdict": word, "headline": f"{word}: policy partner v1"}
+    changed = {**edition, "verdict": verdict}
+    page = Page(render_report(_shown(changed, changed), public=public))
+    colour, sign = VERDICTS[word]
+    assert f"{sign} {word}: policy partner v1" in page.text
+    assert f"verdict {colour}" in page.named("class")
+    others = {f"verdict {other}" for other, _ in VERDICTS.values()} - {f"verdict {colour}"}
+    assert not others & set(page.named("class"))
+
+
+@EDITIONS
+def test_checks_that_nothing_can_fail_are_counted_in_the_headline(
+    pages: dict[bool, str], public: bool
+) -> None:
+    text = Page(pages[public]).text
+    assert "✓ PASS (7 checks without effective threshold): policy partner v1, with over" in text
+    assert "accepted without limit" in text
+
+
+ACCEPTED = {
+    "risk": "membership",
+    "up_to": "12.3%",
+    "policy": "partner v1",
+    "reason": "Agreed with the board.",
+    "by": "Data protection officer",
+    "until": "2027-06-30",
+}
+
+
+@EDITIONS
+def test_accepted_risks_stand_in_both_editions(
+    told: dict[str, Any], for_all: dict[str, Any], public: bool
+) -> None:
+    verdict = {"publishable": "acceptance"}
+    shown = [
+        {**each, "verdict": each["verdict"] | verdict, "accepted": [ACCEPTED]}
+        for each in (told, for_all)
+    ]
+    text = Page(render_report(_shown(*shown), public=public)).text
+    values = " ".join([*list(ACCEPTED.values())[1:]])
+    assert f"Membership, TPR at 1 % FPR {values}" in text
+    assert "The release may be published by these decisions of its owner. They change" in text
+    assert public or "and I accept the risks listed above" in text
 
 
 def told_of(told: dict[str, Any], name: str) -> float:
@@ -272,7 +332,7 @@ def told_of(told: dict[str, Any], name: str) -> float:
 def test_what_a_class_is_is_said_before_the_word_is_used(pages: dict[bool, str]) -> None:
     text = Page(pages[False]).text
     first = text[: text.index("What is released, and what remains useful")]
-    place = re.search(r"A class is all the records that are equal", first)
+    place = re.search(r"An equivalence class \(class\) is all the records that are equal", first)
     assert place is not None
     assert "class" not in first[: place.start()]
     assert "group" not in first
@@ -285,11 +345,12 @@ def test_the_first_pages_have_no_wording_of_the_command_line(pages: dict[bool, s
         assert not re.search(r"--\w|NAME=|starshade (audit|anonymize|compare|query|attack)", first)
 
 
-def test_what_is_signed_is_by_whom_and_may_leave_it_open(pages: dict[bool, str]) -> None:
+def test_what_is_signed_is_by_whom_and_may_accept_risks(pages: dict[bool, str]) -> None:
     text = Page(pages[False]).text
-    assert "If the first box is ticked and signed: publish the folder of the release, all" in text
-    assert "Of the owner of the ratings, or who answers for them: I have read this report" in text
-    assert "may not be published. Not decided: limits are to be set." in text
+    assert "If a box that allows it is ticked and signed: publish the folder of the rel" in text
+    assert "Of the owner of the ratings, or the person who answers for them: I have re" in text
+    boxes = "The release may be published. The release may not be published. The release may be "
+    assert f"{boxes}published, and I accept the risks named below." in text
 
 
 @EDITIONS
@@ -341,7 +402,7 @@ def test_what_is_not_known_is_said_so(told: dict[str, Any]) -> None:
         "models": [],
         "warnings": ["Beware."],
         "stand_out": {**told["stand_out"], "steps": []},
-        "attacks": [{**told["attacks"][0], "after": None, "profile": None, "limit": None}],
+        "attacks": [{**told["attacks"][0], "after": None, "profile": None, "threshold": None}],
         "tracker": None,
         "histogram": None,
         "losses": [],
@@ -369,16 +430,16 @@ def test_a_scale_without_steps_has_no_histogram(for_all: dict[str, Any]) -> None
 
 
 def test_a_release_that_fails_says_so_first(for_all: dict[str, Any]) -> None:
-    failed = [{"name": "attack", "passed": False, "text": "Found."}]
-    verdict = {"passed": False, "headline": "It should not", "paragraph": "No.", "answered": False}
-    verdict |= {"advice": ["Raise k."]}
+    failed = [{"name": "tracker", "passed": False, "text": "Some are."}]
+    verdict = {"verdict": "FAIL", "passed": False, "headline": "FAIL: policy partner v1"}
+    verdict |= {"paragraph": "No.", "publishable": "", "advice": ["Raise k."]}
     odd = for_all | {"verdict": verdict, "findings": failed, "holds": None}
     page = Page(render_report(_shown({}, odd), public=True))
-    assert "✗ It should not" in page.text
+    assert "✗ FAIL: policy partner v1" in page.text
     assert "the release may not" in page.text
-    assert "Is the right record named no more often than the limit allows? No. Found." in page.text
+    assert "No person singled out by COUNT queries. Does not hold. Some are." in page.text
     assert "Raise k." in page.text
-    assert "What its cells and classes say is not told here" in page.text
+    assert "What its cells and classes say is left out here" in page.text
     assert set(page.named("href")) <= {f"#{name}" for name in page.named("id")}
 
 

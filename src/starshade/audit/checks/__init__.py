@@ -1,1 +1,1 @@
-"""The three questions that an audit answers, each by the strongest that was tried."""
+"""The checks of a policy, each by the strongest attack that was tried, and their thresholds."""

@@ -7,7 +7,7 @@ function of the release folder and of whether the limits held
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from starshade.audit.dossier.losses import (
     query_section,
     recommender_section,
 )
-from starshade.audit.dossier.public import Judgement, coarse, public_edition
+from starshade.audit.dossier.public import Judgement, public_edition
 from starshade.audit.dossier.release import (
     ATTACK_MEANING,
     attack_rows,
@@ -75,11 +75,13 @@ class Dossier:
     ``edition``
         "public" or "internal".
     ``verdict``
-        ``{verdict, passed, word, headline, policy, paragraph, advice}``: PASS, FAIL or INCOMPLETE,
-        by which policy, and what to do now (`advice`: list of sentences); internal besides
-        ``reasons``.
+        ``{verdict, passed, word, headline, policy, publishable, paragraph, advice}``: PASS, FAIL or
+        INCOMPLETE, by which policy, by what the release may be published (`publishable`: "policy",
+        "acceptance", or "" where it may not), and what to do now (`advice`: list of sentences);
+        internal besides ``reasons``, and ``utility``, lines on what the release is good for.
     ``accepted``
-        ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts.
+        ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts. Public:
+        `up_to` in steps of 5 %, rounded up, as thresholds are.
     ``claims``
         ``[{model, asked, verified, holds, how}]``, all texts but `holds`; public: as verified when
         the files were written.
@@ -107,7 +109,7 @@ class Dossier:
         ``{scale, attributes, classes{count, smallest, median, largest, bins[{label, share}],
         meaning}, cells{kinds[{name, label, share}], histogram[{label, share}], meaning}, examples,
         disclosure{rows}, inside[{title, value, unit, meaning}], useful, left_out}``: what is in the
-        folder; None where it should not be published. `kinds` are of all cells, `examples` as in
+        folder; None where it may not be published. `kinds` are of all cells, `examples` as in
         the other edition, without real rows. The histogram is empty on a scale without steps;
         `inside` has bands.
     ``open``
@@ -194,23 +196,18 @@ class Dossier:
 
     @property
     def passed(self) -> bool:
-        """Whether the release may be published."""
+        """Whether the verdict is PASS."""
         return self.audit.passed
+
+    @property
+    def publishable(self) -> str:
+        """By what the release may be published: "policy", "acceptance"; empty: it may not."""
+        return str(self.own["verdict"]["publishable"])
 
     def moved(self, release: str, private: str) -> Dossier:
         """Return the same of a release that goes to another place, with its receipt."""
         run = {**self.own["run"], "release": release, "private": private}
         return replace(self, own={**self.own, "run": run})
-
-    def accepting(self, accepted: Sequence[Mapping[str, str]]) -> Dossier:
-        """Return the same with the risks that the owner accepted."""
-        rows = [dict(each) for each in accepted]
-        public = [each | {"up_to": coarse(each["risk"], each["up_to"])} for each in rows]
-        return replace(
-            self,
-            own={**self.own, "accepted": rows},
-            for_all={**self.for_all, "accepted": public},
-        )
 
     def public(self) -> dict[str, Any]:
         """Return what may be published; nothing in it is about a single user."""
@@ -234,6 +231,7 @@ def compile_dossier(
     probe: Ratings | None = None,
     earlier: Sequence[str | Path] = (),
     earlier_private: Sequence[str | Path] = (),
+    accepted: Sequence[Mapping[str, str]] = (),
     rng: Rng = None,
     command: str | None = None,
 ) -> Dossier:
@@ -248,13 +246,15 @@ def compile_dossier(
     private : path, optional
         The owner's receipt.
     audit : Audit, optional
-        Limits and sizes; None: the usual ones.
+        Policy, thresholds and sizes; None: the usual ones.
     probe : Ratings, optional
         Ratings that were held out of `ratings` before; needs the receipt.
     earlier : sequence of path
         Releases published before.
     earlier_private : sequence of path
-        Their receipts, in any order.
+        Their private key files, in any order.
+    accepted : sequence of mapping
+        Risks that the owner accepted: ``risk, up_to, policy, reason, by, until``, texts.
     rng : int, Generator or None
     command : str, optional
         What does all this again, for the owner's edition.
@@ -279,6 +279,7 @@ def compile_dossier(
         probe=probe,
         earlier=earlier,
         earlier_private=earlier_private,
+        accepted=lambda _: accepted,
         seed=resolve_seed(rng),
         command=command,
     )
@@ -295,12 +296,14 @@ def gather(
     probe: Ratings | None = None,
     earlier: Sequence[str | Path] = (),
     earlier_private: Sequence[str | Path] = (),
+    accepted: Callable[[AuditResult], Sequence[Mapping[str, str]]] = lambda _: (),
     seed: int,
     command: str | None = None,
 ) -> Dossier:
     """Do the same with a release that was read from `folder` already.
 
     What `released` carries of private facts counts; `private` is only named in the owner's edition.
+    `accepted`: of the audit, the accepted risks that count.
     """
     judge = audit or Audit()
     result = judge.judge_release(
@@ -312,12 +315,14 @@ def gather(
         probe=probe,
         seed=seed,
     )
-    public = public_edition(replace(released, private=None), folder, Judgement.of(result))
+    rows = accepted(result)
+    judgement = Judgement.of(result, rows)
+    public = public_edition(replace(released, private=None), folder, judgement)
     risk = _risk(ratings, judge.targets, seed)
     own = {
         "edition": "internal",
-        **_judged(result, released, ratings),
-        "accepted": [],
+        **_judged(result, released, ratings, judgement.publishable),
+        "accepted": [dict(each) for each in rows],
         "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),
         "stand_out": stand_out(risk, int(ratings.user_support.max(initial=0))),
         "method": method_section(released),
@@ -339,11 +344,13 @@ def gather(
     return Dossier(audit=result, for_all=public, own=own)
 
 
-def _judged(result: AuditResult, release: Release, ratings: Ratings) -> dict[str, Any]:
+def _judged(
+    result: AuditResult, release: Release, ratings: Ratings, publishable: str
+) -> dict[str, Any]:
     audited = Match(release, ratings).made_of
     data = data_section(ratings, audited, release.scale)
     return {
-        "verdict": verdict_section(result, release, audited.n_users),
+        "verdict": verdict_section(result, release, audited.n_users, publishable),
         "claims": claim_rows(result.claims, beside=bool(release.manifest.quasi_identifiers)),
         "checks": check_section(result),
         "findings": finding_rows(result),

@@ -1,14 +1,15 @@
-"""The public edition: a function of the release folder, of the limits, and of what held.
+"""The public edition: a function of the release folder, of the policy, and of what held.
 
 Two such editions can be subtracted, and one from the release: nothing is left, as all that is said
-can be computed from the folder, but for a yes or no to each question and caveat. Nothing that was
-measured on the ratings comes this far: no argument could carry it.
+can be computed from the folder, but for thresholds, the status of each check and condition, and the
+risks that the owner accepted. Nothing that was measured on the ratings comes this far: no argument
+could carry it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from starshade.audit.checks.check import MARKS, Check, Status, Verdict
-from starshade.audit.checks.policy import CHECKED, POLICIES, Threshold, read_policy
+from starshade.audit.checks.policy import CHECKED, POLICIES, Threshold, read_policy, share_of
 from starshade.audit.dossier.data import Bins
 from starshade.audit.dossier.losses import disclosure_rows
 from starshade.audit.dossier.release import claim_rows, files_of, method_section, versions_of
@@ -26,6 +27,7 @@ from starshade.audit.dossier.verdict import (
     hidden,
     readers_advice,
     shown_of,
+    stated,
     within,
 )
 from starshade.audit.evidence import MOST_QUERIES
@@ -53,7 +55,7 @@ from starshade.utility.losses import DisclosureShares, class_sizes
 from starshade.utility.rating_histogram import released_shares
 
 _BARS = 8  # of class sizes, as it is two pages in all
-_GRID = 5  # percent; thresholds of the owner are stated on this grid
+_GRID = 5  # percent; numbers that the owner set are stated on this grid
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,29 @@ class PublicCheck:
         elif usual is not None and limit.share == usual.share:
             text, source = check.threshold_text, limit.source
         else:
-            exact = check.name == "class-size"  # which anybody can count
-            text = check.threshold_text if exact else f"{_on_grid(float(limit.share))}%"
-            source = "set by the owner"
+            text, source = _of_owner(check.name, limit), "set by the owner"
         return cls(check.name, text, source, "fail" if check.fails else status)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What a public report says of an accepted risk: the owner's words, a share on the grid."""
+
+    risk: str
+    up_to: str
+    policy: str
+    reason: str
+    by: str
+    until: str
+
+    @classmethod
+    def of(cls, accepted: Mapping[str, str]) -> Accepted:
+        """Keep of a decision what may be published."""
+        texts = {each.name: str(accepted[each.name]) for each in fields(cls)}
+        if accepted["up_to"].endswith("%"):
+            share = share_of(accepted["risk"], accepted["up_to"])
+            texts["up_to"] = _of_owner(accepted["risk"], Threshold(share))
+        return cls(**texts)
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,7 @@ class Judgement:
 
     `policy`: name and version. `answers`: of each other condition, whether it holds. `alone`:
     whether nothing fails that is of this release alone. `caveats`: names of what the audit did not
-    do in full.
+    do in full. `accepted`: risks that the owner accepted.
     """
 
     verdict: Verdict
@@ -96,17 +117,17 @@ class Judgement:
     answers: tuple[tuple[str, bool], ...]
     alone: bool
     caveats: tuple[str, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
 
     @classmethod
-    def of(cls, result: AuditResult) -> Judgement:
-        """Keep of an audit what may be published."""
+    def of(cls, result: AuditResult, accepted: Sequence[Mapping[str, str]] = ()) -> Judgement:
+        """Keep of an audit, and of what was accepted, what may be published."""
         policy = result.policy
         usual = read_policy(policy.name).thresholds if policy.name in POLICIES else {}
         return cls(
             verdict=result.verdict,
             word=result.word,
-            policy=f"{policy.name} v{policy.version}"
-            + ", with overrides" * bool(policy.overridden),
+            policy=stated(policy),
             checks=tuple(
                 PublicCheck.of(result.check(name), usual.get(name))
                 for name in dict.fromkeys(each.name for each in result.checks)
@@ -114,12 +135,23 @@ class Judgement:
             answers=tuple((finding.name, finding.passed) for finding in result.findings),
             alone=result.passed_alone,
             caveats=tuple(_caveats(result)),
+            accepted=tuple(map(Accepted.of, accepted)),
         )
 
     @property
     def passed(self) -> bool:
         """Whether the verdict is PASS."""
         return self.verdict == "PASS"
+
+    @property
+    def publishable(self) -> str:
+        """By what the release may be published: "policy", "acceptance"; empty: it may not."""
+        if self.passed:
+            return "policy"
+        covered = {each.risk for each in self.accepted}
+        open_ = {each.name for each in self.checks if each.status in ("fail", "not measured")}
+        holds = all(passed for _, passed in self.answers)
+        return "acceptance" if holds and open_ and open_ <= covered else ""
 
     def answer(self, name: str) -> bool | None:
         """Return whether a condition holds; None: it was not asked about."""
@@ -138,16 +170,14 @@ def _caveats(result: AuditResult) -> Iterator[str]:
         yield "few"
 
 
+def _of_owner(name: str, limit: Threshold) -> str:
+    """Write a number that the owner set: a class size as it is, for anybody can count it."""
+    return limit.text(name) if name == "class-size" else f"{_on_grid(float(limit.share))}%"
+
+
 def _on_grid(limit: float) -> int:
     """Round a limit up; what is a step but for the dust of floating point is one."""
     return _GRID * max(ceil(100 * limit / _GRID - 1e-9), int(limit > 0))
-
-
-def coarse(risk: str, up_to: str) -> str:
-    """Write what is accepted on the grid; the class size, which anybody can count, as it is."""
-    if risk == "class-size" or not up_to.endswith("%"):
-        return up_to
-    return f"{_on_grid(float(up_to[:-1]) / 100)}%"
 
 
 def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict[str, Any]:
@@ -158,13 +188,13 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
         "edition": "public",
         "verdict": _verdict(release, judgement),
         "checks": [_row(each) for each in judgement.checks],
+        "accepted": [asdict(each) for each in judgement.accepted],
         "findings": _findings(release, judgement),
-        "accepted": [],
         "warnings": [*of_release(release), *(_CAVEATS[name] for name in judgement.caveats)],
         "claims": claim_rows(
             _claims(release, judgement), beside=bool(release.manifest.quasi_identifiers)
         ),
-        "holds": _holds(release) if judgement.passed else None,
+        "holds": _holds(release) if judgement.publishable else None,
         "open": list(_open(release, judgement)),
         "method": method_section(release),
         "files": files_of(folder, release),
@@ -219,24 +249,28 @@ def _row(check: PublicCheck) -> dict[str, Any]:
 
 
 def _verdict(release: Release, judgement: Judgement) -> dict[str, Any]:
-    passed = judgement.passed
+    publishable = judgement.publishable
     paragraph = [f"{MEANINGS[judgement.verdict]} (policy {judgement.policy})."]
+    for status, what in (("fail", "Not within the threshold"), ("not measured", "Not measured")):
+        names = [CHECKED[each.name].title for each in judgement.checks if each.status == status]
+        paragraph += [f"{what}: {'; '.join(names)}."] if names else []
     paragraph += [row["text"] for row in _findings(release, judgement) if not row["passed"]]
     if judgement.alone:
         paragraph += hidden(release, proximate=_proximate(release))
     if judgement.status("re-identification") == "pass":
         paragraph.append(_attack(release, judgement))
-    if passed:
+    if publishable:
         shares = DisclosureShares().measure(release).figures
         paragraph += shown_of(shares, proximate=_proximate(release), fine=release.scale.fine)
     return {
         "verdict": judgement.verdict,
-        "passed": passed,
+        "passed": judgement.passed,
         "headline": f"{judgement.word}: policy {judgement.policy}",
         "word": judgement.word,
         "policy": judgement.policy,
+        "publishable": publishable,
         "paragraph": " ".join(paragraph),
-        "advice": readers_advice(passed=passed),
+        "advice": readers_advice(publishable),
     }
 
 
@@ -259,7 +293,7 @@ _CAVEATS = {
 #: condition → what yes says, what no says
 _SENTENCES = {
     "tracker": (
-        "Behind a query interface nobody is singled out by counting.",
+        "Behind a query interface COUNT queries single out no person.",
         "Behind a query interface COUNT queries single people out unless they are refused.",
     ),
     "audience": AUDIENCE,
@@ -361,17 +395,17 @@ def _open(release: Release, judgement: Judgement) -> Iterator[str]:
     if _proximate(release):
         yield PROXIMITY_CAVEAT
     elif manifest.layout == "profile":
-        yield "No model limits how often a person's group is found, nor what its profile tells."
+        yield "No privacy model bounds how often a person's class is found, nor what its profile says."
     if k and judgement.alone and not records_differ(release):
         beside = judgement.status("composition") != "not applicable"
         yield within(k, manifest.alike_by, alone=beside)
     else:
         yield "Other attacks than those tried may find more."
     yield (
-        "A second release of the same people is another matter: two can be intersected, and then "
-        "nobody may hide among k any more."
+        "A second release of the same people is another matter: two can be intersected, and the "
+        "joint classes may be smaller than k."
     )
     yield (
-        "How often attacks succeed, on the ratings and on the release, and what was lost in making "
-        "it stand in the owner's edition alone: such figures are of the ratings themselves."
+        "How often attacks succeed, and what was lost, stands in the owner's edition alone: such "
+        "figures are of the ratings themselves."
     )

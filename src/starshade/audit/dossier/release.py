@@ -149,10 +149,10 @@ def _value(value: Any) -> str:
 
 _DRAWS = 4  # of what is known of each person
 ATTACK_MEANING = (
-    "How often somebody who knows so much about a person, and must point at one record, points at "
-    "the right one. 100% finds everybody; 1 in the number of records is the baseline; a "
-    "release passes while no figure is above the threshold. Low after and high before is what a "
-    "release is made for."
+    "How often an adversary who knows so much about a person, and must point at one record, points "
+    "at the right one. 100% finds everybody; 1 in the number of records is the baseline; the check "
+    "passes while no upper end is above the threshold. Low after and high before is what a release "
+    "is made for."
 )
 
 

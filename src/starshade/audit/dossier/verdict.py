@@ -8,6 +8,7 @@ from typing import Any
 
 from starshade.audit.checks.advice import advice_on
 from starshade.audit.checks.check import MARKS, Verdict
+from starshade.audit.checks.policy import Policy
 from starshade.audit.dossier.release import tried_on
 from starshade.audit.evidence import best_of
 from starshade.audit.findings import records_differ, understated
@@ -27,17 +28,29 @@ MEANINGS: Mapping[Verdict, str] = {
 }
 
 
-def verdict_section(result: AuditResult, release: Release, people: int) -> dict[str, Any]:
-    """Return the verdict in words; `people`: whom the release is of."""
+def stated(policy: Policy) -> str:
+    """Return name and version of a policy, and whether thresholds of it were replaced."""
+    return f"{policy.name} v{policy.version}" + ", with overrides" * bool(policy.overridden)
+
+
+def verdict_section(
+    result: AuditResult, release: Release, people: int, publishable: str
+) -> dict[str, Any]:
+    """Return the verdict in words.
+
+    `people`: whom the release is of; `publishable`: by what it may be published, or "".
+    """
     return {
         "verdict": result.verdict,
         "passed": result.passed,
         "word": result.word,
-        "headline": f"{result.word}: policy {result.policy.title}",
+        "headline": f"{result.word}: policy {stated(result.policy)}",
         "policy": result.policy.to_dict() | {"title": result.policy.title},
         "paragraph": paragraph_of(result, release, people),
         "reasons": list(result.reasons),
-        "advice": owners_advice(result, release),
+        "utility": [str(result.utility_round)],
+        "publishable": publishable,
+        "advice": owners_advice(result, release, publishable),
     }
 
 
@@ -76,45 +89,54 @@ _REMEDIES = {
     "or make the release again.",
     "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
 }
-_OF_A_MODEL = (
-    "Do not publish it: a check of its own does not find what {} asks. Make the release again."
-)
+_OF_A_MODEL = "Do not publish it: an independent check of {} does not confirm the claim. Make the release again."
 
 
-def owners_advice(result: AuditResult, release: Release) -> list[str]:
-    """Say what the owner does now: an action for each check and condition that is not met."""
+def owners_advice(result: AuditResult, release: Release, publishable: str) -> list[str]:
+    """Say what the owner does now: an action for each check and condition that is not met.
+
+    `publishable`: by what the release may be published, or "".
+    """
     failed = [finding.name for finding in result.findings if not finding.passed]
-    advice = [advice_on(each, release, result.policy) for each in result.decisive]
+    actions: dict[str, list[str]] = {}
+    for each in result.decisive:
+        action = advice_on(each, release, result.policy).removeprefix(f"{each.title}: ")
+        actions.setdefault(action, []).append(each.title)
+    advice = [f"{'; '.join(titles)}: {action}" for action, titles in actions.items()]
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
-        advice += [
+        advice.append(
             "Read what the release still discloses (below). If that is too much, ask for a larger "
-            "k or item support.",
-            _PUBLISH,
-        ]
+            "k or item support."
+        )
+    if publishable:
+        advice.append(_PUBLISH)
     return list(dict.fromkeys(advice))
 
 
-def readers_advice(*, passed: bool) -> list[str]:
-    """Say what somebody does now to whom the release was given."""
-    if not passed:
-        return ["Do not use it, and tell its owner: by this report it should not have been given."]
+def readers_advice(publishable: str) -> list[str]:
+    """Say what a recipient of the release does now."""
+    if not publishable:
+        return [
+            "Do not use it, and inform its owner: by this report it should not have been given."
+        ]
     return [
         "Compare the digests at the end with the files that you hold: this report is about no "
         "others.",
-        "These are still data about people. What is promised is that nobody can be pointed at "
-        "more often than said here, not that nothing can be learned; try to find nobody.",
+        "These are still data about people. What is promised is that no person can be pointed at "
+        "more often than stated here, not that nothing can be learned; do not try to identify "
+        "anybody.",
     ]
 
 
 _PUBLISH = (
-    "If the first box is ticked and signed: publish the folder of the release, all of it and "
-    "nothing else; never the receipt, the ratings, this report."
+    "If a box that allows it is ticked and signed: publish the folder of the release, all of it "
+    "and nothing else; never the private key file, the ratings, this report."
 )
 
 
 def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
-    """Say whether a release may be published, what was tried, what holds, and what it still tells.
+    """Say how the checks stand, what was tried, what holds, and what is still disclosed.
 
     Without names of attacks and intervals, which stand elsewhere in a report. `people`: whom the
     release is of.
@@ -124,13 +146,25 @@ def paragraph_of(result: AuditResult, release: Release, people: int) -> str:
     )
     return " ".join(
         [
-            f"{MEANINGS[result.verdict]} (policy {result.policy.title}).",
-            *result.reasons,
+            f"{MEANINGS[result.verdict]} (policy {stated(result.policy)}).",
+            *_reasons(result),
             *(hidden(release, proximate=proximate) if result.passed_alone else ()),
             *_attack_sentences(result, release, proximate=proximate, people=people),
             *_disclosure_sentences(result, proximate=proximate),
         ]
     )
+
+
+def _reasons(result: AuditResult) -> Iterator[str]:
+    """Say why the verdict is not PASS: each check with its figure, or why there is none."""
+    yield from (f"{each.short}." for each in result.decisive if each.fails)
+    unmeasured: dict[str, list[str]] = {}
+    for each in result.decisive:
+        if not each.fails:
+            why = each.text.removeprefix("Not measured. ") if each.rate is None else each.undecided
+            unmeasured.setdefault(f"{why[:1].upper()}{why[1:].rstrip('.')}.", []).append(each.title)
+    yield from (f"Not measured: {'; '.join(t)}. {why}" for why, t in unmeasured.items())
+    yield from (finding.text for finding in result.findings if not finding.passed)
 
 
 def hidden(release: Release, *, proximate: bool) -> Iterator[str]:
@@ -148,15 +182,15 @@ def _attack_sentences(
     known = counted(worst.knowledge.known, "rating")
     where = "of the same people and items" if result.same_people else "of these items as they are"
     text = (
-        f"Somebody who knows {known} of a person and must point at one record is right in {before} "
-        f"of the cases in the ratings {where}"
+        f"An adversary who knows {known} of a person re-identifies {before} of targets in the "
+        f"ratings {where}"
     )
     if disclosure is not None and not disclosure.linked:
-        yield f"{text}; how often in this release is not known without the receipt."
+        yield f"{text}; for this release that is not known without the private key file."
     elif understated(release) is not None:
         yield f"{text}."
     else:
-        yield f"{text}, and in {after} in this release."
+        yield f"{text}, and {after} in this release."
     tried = tried_on(worst, people)
     if tried:
         yield f"{tried[0].upper()}{tried[1:]}."
@@ -169,16 +203,16 @@ def _attack_sentences(
 
 
 PROXIMITY_CAVEAT = (
-    "That others are near a record does not keep somebody who knows exact ratings from telling it "
-    "apart."
+    "That others are near a record does not keep an adversary who knows exact ratings from telling "
+    "it apart."
 )
 
 
 def within(k: int, by: str, *, alone: bool) -> str:
     """Say what holds whatever is tried where k records are equal."""
     return (
-        "Other attacks may find a person's class more often; but nobody who has this release"
-        f"{' alone' * alone} can point at the right record more often than 1 in {k}{by}."
+        "Other attacks may find a person's class more often; but no attack on this release"
+        f"{' alone' * alone} finds the right record more often than 1 in {k}{by}."
     )
 
 
@@ -196,25 +230,25 @@ def shown_of(shares: Mapping[str, float | None], *, proximate: bool, fine: bool)
         text = read_from_records(shares, fine=fine)
         yield text[0].upper() + text[1:]
     elif shown is None or exists is None:
-        yield "Whoever finds a person's class reads its profile."
+        yield "An adversary who finds a person's class reads its profile."
     else:
         yield f"k-anonymity does not hide what one rated: {rated_in_words(shares, fine=fine)}"
 
 
 def _profile_sentences(disclosure: ProfileDisclosure) -> Iterator[str]:
-    text = "Whoever finds a person's class reads its profile"
+    text = "An adversary who finds a person's class reads its profile"
     if disclosure.group is None:
         yield f"{text}; how often it is found is not known."
         return
     known = counted(disclosure.group.knowledge.known, "rating")
     yield (
-        f"{text}: who knows {known} of a person and must name one class names the right one in "
-        f"{percent(disclosure.group.share.rate)} of the cases."
+        f"{text}; with {known} known the right class is found for "
+        f"{percent(disclosure.group.share.rate)} of targets."
     )
     padding = disclosure.padding
     if padding is not None and padding.auc is not None:
         yield (
-            "Of two cells, one that rests on a real rating and one that does not, the release "
-            f"tells which is which in {percent(padding.auc.rate)} of the cases (50% is not at all)."
+            "Of two cells, one of a real rating and one imputed, the release shows which is which "
+            f"in {percent(padding.auc.rate)} of the cases (50% is guessing)."
         )
-    yield "No model limits such figures."
+    yield "No privacy model bounds these figures."
