@@ -52,7 +52,7 @@ def small_dossier(
     method: Anonymizer | None = None,
     ratings: Ratings | None = None,
 ) -> Dossier:
-    """Make a release of 70 people in `place`, and judge it: it passes unless thresholds are given."""
+    """Make a release of 70 people in `place`, and audit it: a PASS unless thresholds are given."""
     ratings = ratings or people()
     release = (method or KLikeness(k=5, items=top_items(9))).anonymize(ratings, rng=SEED)
     release.save(place / "release", private=place / "receipt.json")

@@ -12,8 +12,8 @@ import pytest
 from starshade.anonymize.registry import ENTRIES as METHOD_ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACK_ENTRIES
+from starshade.audit.checks.policy import CHECKED
 from starshade.audit.compare.compare import compare
-from starshade.audit.questions.limits import LIMITED
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.ratings.read import read_ratings
@@ -375,20 +375,21 @@ def test_every_setting_says_what_it_is() -> None:
             assert not (setting.kind == "choice" and not setting.choices)
 
 
-def test_limits_are_asked_for_and_wrong_ones_are_refused() -> None:
-    told = settings(RELEASE, limit="class=20%, halves=0.1", judge="all")
-    assert (told["limit"], told["judge"]) == (["class=20%", "halves=0.1"], "all")
+def test_policy_and_thresholds_are_asked_for_and_wrong_ones_are_refused() -> None:
+    told = settings(RELEASE, policy="public", threshold="membership=20%, linkability=0.1")
+    assert told["policy"] == "public"
+    assert told["threshold"] == ["membership=20%", "linkability=0.1"]
     again = form_values("release", told)
     assert settings(RELEASE, **{k: filled(v) for k, v in again.items() if v is not None}) == told
     usual = settings(RELEASE)
-    assert not {"limit", "judge"} & usual.keys()
-    (field,) = (each for each in RELEASE.settings(FACTS) if each.name == "limit")
-    for each in LIMITED.values():  # what each is on stands beside the field
-        assert (f"{each.name} (" in field.help) == (each.name != "joint-class")
+    assert (usual["policy"], "threshold" in usual) == ("partner", False)
+    (field,) = (each for each in RELEASE.settings(FACTS) if each.name == "threshold")
+    for name in CHECKED:  # what each is on stands beside the field
+        assert (f"{name} (" in field.help) == (name != "composition")
     for text, said in (
-        ("success=0.1", "there is no limit 'success'"),
-        ("class=2", "class=2: must be a share"),
-        ("class=0.1, class=0.2", "class is set twice"),
-        ("joint-class=0", "joint-class is of several releases"),
+        ("success=0.1", "there is no check 'success'"),
+        ("membership=2", "membership = '2': must be a share"),
+        ("class=0.1, class-linkage=0.2", "class-linkage is set twice"),
+        ("composition=0", "composition is of several releases"),
     ):
-        assert said in errors(RELEASE, limit=text)["limit"]
+        assert said in errors(RELEASE, threshold=text)["threshold"]

@@ -35,6 +35,7 @@ from starshade.server.page.job import job_page, job_view
 from starshade.server.page.release import larger_k_may_help, release_page
 from starshade.server.page.repeat import command_of
 from starshade.server.tasks.tasks import Order, perform
+from tests.policies import NO_LIMITS
 from tests.unit.server.desk import FACTS, Desk
 
 #: what a page may leave unsaid: names by which it knows things, and what it says in other words
@@ -102,7 +103,15 @@ class Whole:
             self.settings(COMPARE, methods=methods, k="2, 60", targets="20", held_out="0.1"),
         )
         self.release = self.do(
-            "release", self.settings(RELEASE, k="3", known="2", targets="20", items="10")
+            "release",
+            self.settings(
+                RELEASE,
+                k="3",
+                known="2",
+                targets="20",
+                items="10",
+                threshold=", ".join(f"{name}=1" for name in NO_LIMITS),
+            ),
         )
 
     def settings(self, asking: Any, **said: Any) -> dict[str, Any]:
@@ -658,7 +667,8 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
     pages: dict[str, tuple[str, Any]],
 ) -> None:
     page = pages["release"][1]
-    assert page.word == "LIMITS HOLD; NOT EVERYTHING WAS JUDGED"
+    assert page.word == "PASS (7 checks without effective threshold)"
+    assert page.status == "pass"
     assert page.download is not None
     claims = next(each for each in page.tables if "claims" in each.title)
     assert claims.rows[0][3] == "yes"
@@ -668,26 +678,37 @@ def test_a_verdict_s_page_says_what_may_leave_and_what_must_not(
 
 def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
     made = whole.release.result or {}
-    verdict = {**made["verdict"], "word": "FAIL"}
-    (first, *_), *_ = [one["measured"] for one in made["questions"]]
-    questions = [{**made["questions"][0], "measured": [{**first, "answer": "above a limit"}]}]
-    questions += made["questions"][1:]
-    result = {**made, "passed": False, "verdict": verdict, "questions": questions}
+    verdict = {**made["verdict"], "verdict": "FAIL", "word": "FAIL"}
+    checks = [{**made["checks"][0], "status": "fail"}, *made["checks"][1:]]
+    result = {**made, "passed": False, "verdict": verdict, "checks": checks}
     page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
-    assert page.word == "FAIL"
+    assert (page.word, page.status) == ("FAIL", "fail")
     assert "Do not publish" in mains(page)[0].why
     assert "k=6" in mains(page)[0].link.href
     assert "not for publication" in page.download.text  # type: ignore[union-attr]
 
 
+def test_what_was_not_measured_is_not_published(whole: Whole) -> None:
+    made = whole.release.result or {}
+    verdict = {**made["verdict"], "verdict": "INCOMPLETE", "word": "INCOMPLETE"}
+    checks = [{**each, "status": "pass", "threshold": 0.1} for each in made["checks"]]
+    checks[1] |= {"status": "not measured", "advice": "Give the key file."}
+    result = {**made, "passed": False, "verdict": verdict, "checks": checks}
+    page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
+    assert page.status == "open"
+    assert "the verdict is INCOMPLETE" in page.publish[0]
+    (answer,) = page.answers
+    assert "Give the key file." in answer.meaning
+
+
 def test_a_release_begins_with_answers_a_bar_and_rows(pages: dict[str, tuple[str, Any]]) -> None:
     template, page = pages["release"]
     text = rendered(template, page)
-    order = ["Can a person be singled out?", page.remains.title, page.attacked.title,
+    order = ["Class size (k)", page.remains.title, page.attacked.title,
              page.rows[0].title, "Take what you need", "<summary><h3>"]  # fmt: skip
     places = [text.index(each) for each in order]
     assert places == sorted(places)
-    assert len(page.answers) == 3
+    assert len(page.answers) == 7
     assert page.remains.svg.startswith("<svg role=")
     assert page.rows[0].head == ("Item", "In the ratings", "In the release")
     assert page.command == ""  # made-up ratings have no file
@@ -724,11 +745,11 @@ def test_the_command_makes_the_same_release(
     assert {name: plainly[name] for name in read} == read
 
 
-def test_limits_are_in_the_command(whole: Whole) -> None:
+def test_policy_and_thresholds_are_in_the_command(whole: Whole) -> None:
     store = whole.desk.store
     data = store.add_data("file", "it.csv", "/my data/it.csv")
     settings = {"method": "k-exchange", "config": {"k": 3}, "known": [2, 4], "targets": 9,
-                "limit": ["class=0.5", "halves=5%"], "judge": "all"}  # fmt: skip
+                "threshold": ["class=0.5", "halves=5%"], "policy": "public"}  # fmt: skip
     job = store.add_job("release", data.id, settings)
     whole.desk.end(job, result={"seed": 77})
     making, judging = command_of(store, data, store.job(job.id)).splitlines()
@@ -738,7 +759,7 @@ def test_limits_are_in_the_command(whole: Whole) -> None:
     given = audit.make_context("audit", words).params
     out = shlex.split(making)[shlex.split(making).index("--out") + 1]
     assert (given["ratings"], given["release"], given["seed"]) == ("/my data/it.csv", out, 77)
-    for name in ("known", "targets", "limit", "judge"):
+    for name in ("policy", "threshold"):
         value = given[name]
         assert (list(value) if isinstance(value, tuple) else value) == settings[name]
 
@@ -755,7 +776,7 @@ def test_files_lie_where_the_page_says(whole: Whole, pages: dict[str, tuple[str,
 
 @pytest.mark.slow
 def test_a_release_that_does_not_pass_has_no_public_report(whole: Whole) -> None:
-    failed = whole.do("release", {**whole.release.settings, "limit": ["disclosed=0%"]})
+    failed = whole.do("release", {**whole.release.settings, "threshold": ["attribute=0%"]})
     page = release_page(whole.desk.store, failed)
     assert (page.passed, page.public_report) == (False, None)
     assert "no report to publish" in page.publish[0]
@@ -763,13 +784,15 @@ def test_a_release_that_does_not_pass_has_no_public_report(whole: Whole) -> None
     assert [each.name for each in folder.glob("report*.html")] == ["report.html"]
 
 
-def test_what_is_found_has_the_range_of_the_first_question(whole: Whole) -> None:
+def test_what_is_found_has_the_range_of_its_check(whole: Whole) -> None:
     made = whole.release.result or {}
-    record = made["questions"][0]["measured"][0]
-    cut = {"rate": 0.2, "low": 0.193, "high": 0.2}
-    first = made["questions"][0] | {"measured": [record | {"rate": cut}]}
-    result = {**made, "questions": [first, *made["questions"][1:]]}
-    page = release_page(whole.desk.store, dataclasses.replace(whole.release, result=result))
+    cut = {"value": 0.2, "low": 0.193, "high": 0.2}
+    checks = [
+        {**each, **cut} if each["name"] == "re-identification" else each for each in made["checks"]
+    ]
+    page = release_page(
+        whole.desk.store, dataclasses.replace(whole.release, result={**made, "checks": checks})
+    )
     assert page.attacked is not None
     assert "tried: 20.0% (19.3 to 20.0%)." in page.attacked.text
     table = next(each for each in page.tables if each.title == "What it came to")
@@ -782,19 +805,22 @@ def test_what_to_do_in_place_of_a_second_release_is_said(whole: Whole) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "failed", "records", "helps"),
+    ("status", "failed", "records", "helps"),
     [
-        ("above a limit", "class", 10, True),
-        ("above a limit", "class", 9, False),  # too few people for k = 10
+        ("fail", "membership", 10, True),
+        ("not shown", "membership", 10, True),
+        ("fail", "membership", 9, False),  # too few people for k = 10
         ("not measured", "membership", 50, False),
-        ("within limits", "audience", 50, False),
-        ("within limits", "tracker", 50, True),
     ],
 )
 def test_a_larger_k_is_offered_only_where_it_can_help(
-    answer: str, failed: str, records: int, helps: bool
+    status: str, failed: str, records: int, helps: bool
 ) -> None:
-    questions = [{"measured": [{"name": failed, "answer": answer}]}]
-    findings = [{"name": failed, "passed": False}]
-    result = {"questions": questions, "findings": findings, "records": records}
+    result = {"checks": [{"name": failed, "status": status}], "records": records}
+    assert larger_k_may_help(result, 10) == helps
+
+
+@pytest.mark.parametrize(("condition", "helps"), [("audience", False), ("tracker", True)])
+def test_a_larger_k_helps_against_the_tracker(condition: str, helps: bool) -> None:
+    result = {"findings": [{"name": condition, "passed": False}], "records": 50}
     assert larger_k_may_help(result, 10) == helps

@@ -77,7 +77,7 @@ def test_the_form_of_a_release_says_what_the_file_says(home: Path) -> None:
     store, data = stored(home, "it.csv")
     values, intro = filled(store, data)
     assert (values["method"], values["k"], values["items"]) == ("mondrian", "7", "9")
-    assert (values["known"], values["limit"]) == ("3", "class=0.5")
+    assert (values["known"], values["threshold"]) == ("3", "class=0.5")
     assert "from starshade.toml; shadows of it cannot be said here" in intro
 
 
@@ -92,7 +92,7 @@ def test_a_release_has_a_file_that_says_the_same(home: Path) -> None:
     store, data = stored(home, "it.csv")
     config = {"k": 3, "attributes": "generalized", "sensitive_attributes": ['a "b"', "zip"]}
     settings = {"method": "k-exchange", "config": config, "items": "top:9", "known": [2, 4],
-                "targets": 9, "limit": ["class=0.5"], "held_out": 0.0}  # fmt: skip
+                "targets": 9, "threshold": ["class=0.5"], "held_out": 0.0}  # fmt: skip
     job = store.add_job("release", data.id, settings)
     project, problems = parse_project(project_of(store, data, job), {})
     assert problems == []
@@ -101,6 +101,8 @@ def test_a_release_has_a_file_that_says_the_same(home: Path) -> None:
     }  # fmt: skip
     told = {name: list(v) if isinstance(v, tuple) else v for name, v in project.release.items()}
     assert told == {"method": "k-exchange", "items": "top:9", **config}
-    assert project.audit == {"known": (2, 4), "targets": 9, "limit": ("class=0.5",)}
+    assert project.audit == {
+        "policy": "partner", "known": (2, 4), "targets": 9, "threshold": ("class=0.5",)
+    }  # fmt: skip
     held = store.add_job("release", data.id, settings | {"held_out": 0.1})
     assert project_of(store, data, held) == ""

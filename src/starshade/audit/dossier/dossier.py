@@ -80,8 +80,8 @@ class Dossier:
         "acceptance", or "" where it may not), and what to do now (`advice`: list of sentences);
         internal besides ``reasons``, and ``utility``, lines on what the release is good for.
     ``accepted``
-        ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts. Public:
-        `up_to` in steps of 5 %, rounded up, as thresholds are.
+        ``[{risk, up_to, policy, reason, by, until}]``: risks that the owner accepted; texts.
+        Public: `up_to` in steps of 5 %, rounded up, as thresholds are.
     ``claims``
         ``[{model, asked, verified, holds, how}]``, all texts but `holds`; public: as verified when
         the files were written.

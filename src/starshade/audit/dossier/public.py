@@ -395,7 +395,7 @@ def _open(release: Release, judgement: Judgement) -> Iterator[str]:
     if _proximate(release):
         yield PROXIMITY_CAVEAT
     elif manifest.layout == "profile":
-        yield "No privacy model bounds how often a person's class is found, nor what its profile says."
+        yield "No privacy model bounds how often a class is found, nor what its profile says."
     if k and judgement.alone and not records_differ(release):
         beside = judgement.status("composition") != "not applicable"
         yield within(k, manifest.alike_by, alone=beside)

@@ -89,7 +89,10 @@ _REMEDIES = {
     "or make the release again.",
     "settings": "Do not publish it: make the release again, and let nobody edit release.json.",
 }
-_OF_A_MODEL = "Do not publish it: an independent check of {} does not confirm the claim. Make the release again."
+_OF_A_MODEL = (
+    "Do not publish it: an independent check of {} does not confirm the claim. Make the release "
+    "again."
+)
 
 
 def owners_advice(result: AuditResult, release: Release, publishable: str) -> list[str]:

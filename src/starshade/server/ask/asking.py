@@ -19,9 +19,9 @@ job         ``JobRow.settings``
             "held_out": x, "seed": N or None}``:
             arguments of `starshade.audit.compare.compare.compare`
 ``release`` ``{"method": NAME, "config": {fields of the method but ``items``}, "items": "top:N" or
-            None, "known": [N], "targets": N, "limit": [NAME=VALUE], "judge": NAME, "held_out": x,
-            "seed": N or None}``; ``known``, ``targets``, ``limit`` and ``judge`` (these two
-            where they were given) are those of the audit
+            None, "known": [N], "targets": N, "policy": NAME, "threshold": [NAME=VALUE],
+            "held_out": x, "seed": N or None}``; ``known``, ``targets``, ``policy`` and ``threshold`` (where it was
+            given) are those of the audit
 =========== ============================================================================
 
 and the pages read these answers (what is missing is left out on the page):
@@ -31,8 +31,8 @@ and the pages read these answers (what is missing is left out on the page):
 ``attack``  ``JobRow.result``: the attack's ``to_dict``, and ``text``, its paragraph
 ``compare`` `Comparison.to_dict`, ``text``, and ``chart``, the frontier as a Vega-Lite spec
 ``release`` ``figures``: `Made.figures`; ``text``; and of `Dossier.internal` the ``verdict``,
-            ``claims``, ``findings``, ``warnings``, ``attacks``, ``losses``, ``disclosure``,
-            ``method``, ``files``
+            ``checks``, ``claims``, ``findings``, ``warnings``, ``attacks``, ``losses``,
+            ``disclosure``, ``method``, ``files``
 =========== ============================================================================
 
 A setting that was left alone is not in ``config``, so that the class's own default holds. The

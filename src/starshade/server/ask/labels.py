@@ -168,8 +168,8 @@ def _release(settings: Mapping[str, Any]) -> dict[str, Any]:
         field_of("release", "items", settings): _items(settings),
         "known": ", ".join(map(str, settings.get("known") or ())),
         "held_out": settings.get("held_out"),
-        "limit": ", ".join(settings.get("limit") or ()),
-        "judge": settings.get("judge"),
+        "threshold": ", ".join(settings.get("threshold") or settings.get("limit") or ()),
+        "policy": settings.get("policy"),
     }
 
 

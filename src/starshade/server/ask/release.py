@@ -13,8 +13,8 @@ from starshade.anonymize.settings import (
     IntervalAnonymizerSettings,
     PredictiveAnonymizerSettings,
 )
+from starshade.audit.checks.policy import POLICIES, thresholds_in_words, thresholds_of
 from starshade.audit.compare.settings import CompareSettings
-from starshade.audit.questions.limits import limits_in_words, limits_of
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
 from starshade.plain import counted
@@ -146,32 +146,28 @@ ASKED = {
     | ({"profile"} if entry.name in PREDICTIVE else set())
     for entry in METHODS
 }
-_LIMITS = (
+_POLICY = (
     field_from(
         AuditSettings,
-        "limit",
-        help="The largest shares that are allowed, as NAME=VALUE with commas between, such as "
-        f"record=0.1, class=20%. On: {limits_in_words(earlier=False)}. Empty: the model's "
-        "own limit on record.",
-        default="",
+        "policy",
+        help="What the release must pass to be published.",
+        kind="choice",
+        choices=tuple(Choice(name, name, meaning) for name, meaning in POLICIES.items()),
         more=True,
-        under="Limits",
+        under="Policy",
     ),
     field_from(
         AuditSettings,
-        "judge",
-        help="Without a limit on everything the release page says “not decided”.",
-        choices=(
-            Choice("set", "the limits that are set"),
-            Choice("all", "nothing is left to judge or to measure"),
-        ),
-        required=False,
+        "threshold",
+        help="Thresholds instead of the policy's, with commas between, such as class-size=11, "
+        f"membership=5%. Checks: {thresholds_in_words(earlier=False)}.",
+        default="",
         more=True,
-        under="Limits",
+        under="Policy",
     ),
 )
 _REST = (
-    *_LIMITS,
+    *_POLICY,
     _RARE_ITEMS,
     _ITEM_SUPPORT,
     *others(METHODS, ASKED),
@@ -252,7 +248,7 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
     known = ks_of("known", values["known"], 1, errors)
     if too_large := too_many_people(values["k"], facts):
         errors["k"] = too_large
-    limits, judge = _limits(values.get("limit") or "", errors), values.get("judge")
+    thresholds = _thresholds(values.get("threshold") or "", errors)
     _knowable(known, values.get("items") or values.get(PREDICTIVE_ITEMS), facts, errors)
     names = ("k", "eps", "profile", "hierarchy", "nulls", "rare_items", "l")
     config = given_only({name: values.get(name) for name in names})
@@ -267,7 +263,8 @@ def _ask(values: dict[str, Any], facts: Facts) -> tuple[dict[str, Any], dict[str
         "items": None if items is None else f"top:{items}",
         "known": known,
         "targets": values["targets"],
-        **given_only({"limit": limits, "judge": None if judge == AuditSettings.judge else judge}),
+        "policy": values.get("policy") or AuditSettings.policy,
+        **given_only({"threshold": thresholds}),
         "held_out": values["held_out"],
         "seed": values["seed"],
     }, errors
@@ -299,14 +296,13 @@ def _knowable(known: list[int], chosen: int | None, facts: Facts, errors: dict[s
         )
 
 
-def _limits(text: str, errors: dict[str, str]) -> list[str]:
-    """Read limits with commas between; of one release, which has none before it."""
+def _thresholds(text: str, errors: dict[str, str]) -> list[str]:
+    """Read thresholds with commas between; of one release, which has none before it."""
     texts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
     try:
-        limits_of(texts, earlier=False)
+        thresholds_of(texts, earlier=False)
     except ConfigError as error:
-        message = error.message.partition(": ")[2]
-        errors["limit"] = f"Not possible: {message}. {error.advice}"
+        errors["threshold"] = f"Not possible: {error.message}. {error.advice}"
     return texts
 
 

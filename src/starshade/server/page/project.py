@@ -19,7 +19,7 @@ from starshade.server.page.repeat import read_as
 from starshade.setting import setting_of
 
 _FILES = ("users", "item_names")
-_AUDIT = ("known", "targets", "limit", "judge")
+_AUDIT = ("policy", "known", "targets", "threshold")
 
 
 def first_data(ratings: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from starshade.audit.checks.policy import CHECKED
 from starshade.figure import Table
 from starshade.plain import counted, percent
 from starshade.report.page import figure, size
@@ -40,13 +41,12 @@ def release_page(store: Store, job: JobRow) -> Shown:
         job=Link(title_of(job), f"/jobs/{job.id}"),
         passed=passed,
         word=str(verdict.get("word") or ("PASS" if passed else "FAIL")),
-        answered=bool(verdict.get("answered", passed)),
-        answers=[*map(_answer, result.get("questions") or ())],
+        status=status_of(result),
+        answers=[*map(_answer, _decisive(result))],
         headline=str(verdict.get("headline") or ""),
         paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
         findings=[
-            f"{'Yes' if one['passed'] else 'No'}: {one['text']}"
-            for one in result.get("findings") or ()
+            f"{'✓' if one['passed'] else '✗'} {one['text']}" for one in result.get("findings") or ()
         ],
         warnings=[*map(str, result.get("warnings") or ())],
         remains=_remains(result),
@@ -60,24 +60,32 @@ def release_page(store: Store, job: JobRow) -> Shown:
         project_link=Link("Download starshade.toml", f"/releases/{job.id}/project")
         if project
         else None,
-        publish=_publish(passed, bool(verdict.get("answered", passed)), whole is not None),
+        publish=_publish(status_of(result), whole is not None),
         keep=_KEEP,
         next=_next(data, job, passed, whole is not None, verdict, result),
     )
 
 
-def _answer(question: Result) -> Figure:
-    """Return one of the three questions and its answer, with the figure that decides it."""
-    one = question["decisive"]
-    found = f"{one['title']}: {_range(one['rate'])}; guessing: {percent(one['guessing'])}; "
-    return Figure(question["question"], question["answer"].capitalize(), f"{found}limit: "
-                  f"{one['limit_text']}.")  # fmt: skip
+def status_of(result: Result) -> str:
+    """Return "pass", "fail" or "open": how the verdict is shown."""
+    verdict = (result.get("verdict") or {}).get("verdict")
+    return {"PASS": "pass", "INCOMPLETE": "open"}.get(str(verdict), "fail")
 
 
-def _range(rate: Any) -> str:
-    """Write a rate with its interval; what was counted has none."""
-    exact = rate is not None and rate["low"] == rate["high"]
-    return percent(rate["rate"]) if exact else interval(rate)
+def _decisive(result: Result) -> list[Result]:
+    """Return the checks that are no pass; where all pass, all that have a threshold."""
+    checks = [one for one in result.get("checks") or () if one["threshold"] is not None]
+    checks = [one for one in checks if one["status"] != "not applicable"]
+    open_ = ("fail", "not shown", "not measured")
+    return [one for one in checks if one["status"] in open_] or checks
+
+
+def _answer(check: Result) -> Figure:
+    """Return a check: its figure, and how it stands to the threshold."""
+    least = "at least" if check["name"] == "class-size" else "threshold"
+    about = f"{check['mark']} {check['status'].capitalize()}; {least} {check['threshold_text']}."
+    advice = f" {check['advice']}" if check.get("advice") and check["status"] != "pass" else ""
+    return Figure(check["title"], check["value_text"], f"{about}{advice}")
 
 
 def _remains(result: Result) -> Picture:
@@ -119,7 +127,7 @@ def _rows(examples: Result | None) -> list[Table]:
 def _tables(result: Result) -> tuple[Table | None, ...]:
     figures = [(each.label, each.value, each.meaning) for each in _figures(result)]
     return (
-        *_questions(result),
+        _checks(result),
         _table("What it came to", ("Figure", "Value", "What it means"), figures),
         _claims(result),
         _attacks(result),
@@ -143,17 +151,16 @@ _KEEP = (
 )
 
 
-def _publish(passed: bool, answered: bool, whole: bool) -> tuple[str, ...]:
+def _publish(status: str, whole: bool) -> tuple[str, ...]:
     if not whole:
         return ("The files of this release are gone from the work folder; make it again.",)
-    if not passed:
+    if status != "pass":
+        why = "FAIL" if status == "fail" else "INCOMPLETE"
         return (
-            "Nothing yet: this release did not pass, so it has no report to publish. You may "
-            "download it to look at it.",
+            f"Nothing yet: the verdict is {why}, so there is no report to publish. You may "
+            "download the release to look at it.",
         )
-    decide = "Whether they may be published is not decided: that is for you."
     return (
-        *(() if answered else (decide,)),
         "The release, as it is: its files belong together, and its README says what it is.",
         "The report to publish: nothing in it is about a single person.",
     )
@@ -192,31 +199,30 @@ def larger_k_may_help(result: Result, k: int) -> bool:
     """Tell whether a release with this k can be made, and whether it can change what failed."""
     if k > int(result.get("records") or 0):
         return False
-    measured = [each for one in result.get("questions") or () for each in one["measured"]]
-    above = {each["name"] for each in measured if each["answer"] == "above a limit"}
-    failed = {one["name"] for one in result.get("findings") or () if not one["passed"]}
-    return bool(above or "tracker" in failed)
+    failed = {one["name"] for one in result.get("checks") or () if one["status"] in _ABOVE}
+    failed |= {one["name"] for one in result.get("findings") or () if not one["passed"]}
+    return bool(failed & {*CHECKED, "tracker"})
 
 
-def _questions(result: Result) -> list[Table]:
-    """Return what was measured for each of the three questions, and its answer."""
-    return [
-        Table(
-            f"{one['question']} {one['answer'].capitalize()}.",
-            ("Measured", "Judged", "Found", "Guessing", "Limit"),
-            tuple(
-                (
-                    each["title"],
-                    each["standing"],
-                    _range(each["rate"]),
-                    percent(each["guessing"]),
-                    each["limit_text"],
-                )
-                for each in one["measured"]
-            ),
-        )
-        for one in result.get("questions") or ()
-    ]
+_ABOVE = ("fail", "not shown")
+
+
+def _checks(result: Result) -> Table | None:
+    """Return every check, what was measured, and how it stands to its threshold."""
+    return _table(
+        "Checks of the policy",
+        ("Check", "Measured", "Baseline", "Threshold", "Status"),
+        [
+            (
+                str(one["title"]),
+                str(one["measured_text"]),
+                percent(one["baseline"]),
+                str(one["threshold_text"]),
+                f"{one['mark']} {one['status']}".strip(),
+            )
+            for one in result.get("checks") or ()
+        ],
+    )
 
 
 def _table(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table | None:
@@ -237,14 +243,14 @@ def _claims(result: Result) -> Table | None:
 def _attacks(result: Result) -> Table | None:
     return _table(
         "How often the right record is found, before and after. High means risk.",
-        ("Attack", "Known", "In the ratings", "In the release", "Limit"),
+        ("Attack", "Known", "In the ratings", "In the release", "Threshold"),
         [
             (
                 str(a["attack"]),
                 str(a["knowledge"]),
                 interval(a["before"]),
                 interval(a["after"]),
-                percent(a["limit"]),
+                percent(a["threshold"]),
             )
             for a in result.get("attacks") or ()
         ],
@@ -281,13 +287,14 @@ _OTHERWISE = (
 
 
 def _record(result: Result) -> Figure | None:
-    """Return how often the right record is named in the release, as the first question has it."""
-    every = [each for one in result.get("questions") or () for each in one["measured"]]
-    found = next((each for each in every if each["name"] == "record"), None)
+    """Return how often the right record is named in the release, as its check has it."""
+    checks = result.get("checks") or ()
+    found = next((each for each in checks if each["name"] == "re-identification"), None)
     after = _worst(result.get("attacks") or (), "after")
-    if after is None or found is None or found["rate"] is None:
+    if after is None or found is None or found["value"] is None:
         return after
-    return replace(after, value=interval(found["rate"]), share=float(found["rate"]["rate"]))
+    rate = {end: found[key] for end, key in (("rate", "value"), ("low", "low"), ("high", "high"))}
+    return replace(after, value=interval(rate), share=float(found["value"]))
 
 
 def _worst(attacks: Any, when: str) -> Figure | None:

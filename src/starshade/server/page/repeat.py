@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from starshade.anonymize.registry import ENTRIES
+from starshade.audit.settings import AuditSettings
 from starshade.plain import join_list
 from starshade.ratings.settings import ReadingSettings
 from starshade.registry import find
@@ -22,7 +23,7 @@ def command_of(store: Store, data: DataRow, job: JobRow) -> str:
     """Return what to type to make a release again; empty where no command can.
 
     Made-up ratings have no file, and ratings that were held out are no option of a command. A
-    second line judges the release as the studio did, where limits were set.
+    second line audits the release as the studio did, where another policy or thresholds were given.
     """
     seed = (job.result or {}).get("seed")
     if data.kind == "synthetic" or job.settings.get("held_out") or seed is None:
@@ -38,8 +39,11 @@ def command_of(store: Store, data: DataRow, job: JobRow) -> str:
     again = f"starshade-release-{job.id}"
     receipt = ["--private", f"{again}-keep-secret.json", "--seed", str(seed)]
     made = shlex.join([*words, *read, "--out", again, *receipt])
+    usual = {"policy": AuditSettings.policy, "threshold": None}
     judging: dict[str, Any] = {
-        name: job.settings[name] for name in ("limit", "judge") if name in job.settings
+        name: value
+        for name, default in usual.items()
+        if (value := job.settings.get(name, default)) != default
     }
     if not judging:
         return made

@@ -41,8 +41,8 @@ _SETTINGS = {
     "known": list[int],
     "targets": int,
     "shadows": int,
-    "limit": list[str],
-    "judge": str,
+    "policy": str,
+    "threshold": list[str],
     "held_out": float,
     "seed": int | None,
 }
@@ -52,7 +52,7 @@ _CHUNK = 1 << 20
 #: what the pages say of the judgement; the rest stands in the reports
 _TOLD = (
     "verdict",
-    "questions",
+    "checks",
     "claims",
     "findings",
     "warnings",
@@ -87,8 +87,8 @@ def perform(order: Order) -> Done:
     method = built(
         entry.load(), f"the method {entry.name}", settings.get("config", {}), items=items
     )
-    limits = {"known", "targets", "shadows", "limit", "judge"} & settings.keys()
-    audit = Audit(**{name: settings[name] for name in limits})
+    own = {"known", "targets", "shadows", "policy", "threshold"} & settings.keys()
+    audit = Audit(**{name: settings[name] for name in own})
     seed = resolve_seed(settings.get("seed"))
     ratings, probe = _set_aside(open_ratings(order), settings.get("held_out", 0.0), seed)
     # what the audit would refuse is refused before the long work
