@@ -15,6 +15,7 @@ from starshade.ratings.vocabulary import Vocabulary
 from starshade.registry import Entry
 from tests.contract.cast import CAST
 from tests.contract.make import make
+from tests.policies import NO_LIMITS
 
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 RATINGS, LATER, OTHERS = CAST["ordinary"], CAST["duplicate records"], CAST["full rows"]
@@ -27,7 +28,7 @@ def stored(ratings: Ratings, lineage: str | None) -> Ratings:
 
 def audited(folder: Path, mine: Ratings, method: Any, *earlier: Path) -> dict[str, Any]:
     method.anonymize(mine, rng=1).save(folder / "new", private=folder / "new.json")
-    judge = Audit(known=(1,), targets=5, shadows=0)
+    judge = Audit(threshold=NO_LIMITS, known=(1,), targets=5, shadows=0)
     return judge.run(
         mine, folder / "new", private=folder / "new.json", earlier=earlier, rng=0
     ).to_dict()

@@ -26,6 +26,7 @@ from starshade.release.table import Release
 from starshade.utility.registry import ENTRIES as MEASURES
 from tests.contract.cast import CAST
 from tests.contract.make import Stored, make, stored
+from tests.policies import NO_LIMITS
 
 ONE = Knowledge(known=1)
 NEAR = [entry for entry in METHODS if entry.name in ("interval", "suppress")]
@@ -111,7 +112,7 @@ def test_an_audit_with_and_without_the_receipt(method: Entry, name: str, tmp_pat
     told = make_release(ratings, loose(method), out=out, private=receipt, rng=0)
     assert "look the same" not in str(told)
     assert told.to_dict()["distortion"] is not None
-    audit = Audit(known=(1,), targets=50, shadows=0)
+    audit = Audit(threshold=NO_LIMITS, known=(1,), targets=50, shadows=0)
     found = audit.run(ratings, out, private=receipt, rng=0)
     named = {finding.name: finding for finding in found.findings}
     assert named["claims"].passed
@@ -145,7 +146,9 @@ def test_a_foreign_table_is_refused(method: Entry, tmp_path: Path) -> None:
     back = read_release(out, private=receipt)
     for refused in (
         lambda: measure_all(back, foreign),
-        lambda: Audit(known=(1,), shadows=0).run(foreign, out, private=receipt, rng=0),
+        lambda: Audit(threshold=NO_LIMITS, known=(1,), shadows=0).run(
+            foreign, out, private=receipt, rng=0
+        ),
         lambda: make(ATTACKS[0]).run(back, ONE, original=foreign, rng=0),
     ):
         with pytest.raises(ConfigError):

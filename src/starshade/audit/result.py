@@ -186,6 +186,12 @@ class AuditResult:
         return verdict_of(others, [finding.passed for finding in self.findings]) != "FAIL"
 
     @property
+    def beside(self) -> Check | None:
+        """The check of earlier releases, where it fails; None where it does not."""
+        check = self.check("composition")
+        return check if check.fails else None
+
+    @property
     def named_earlier(self) -> bool:
         """Whether earlier releases were named: what holds of this one may not hold beside them."""
         return self.check("composition").inapplicable != ALONE

@@ -16,6 +16,7 @@ from starshade.audit.verdict import Audit
 from starshade.privacy.k_anonymity import KAnonymity
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
+from tests.policies import NO_LIMITS
 from tests.strategies import table
 from tests.unit.release.samples import generalized
 from tests.unit.release.test_quasi import hand_made, made
@@ -50,7 +51,7 @@ def test_a_claim_about_an_attribute_that_is_not_released_fails() -> None:
 
 def test_every_claim_is_asked_of_its_own_check(tmp_path: Path) -> None:
     made().save(tmp_path / "out", private=tmp_path / "receipt")
-    result = Audit(known=(1,), targets=8, shadows=0).run(
+    result = Audit(threshold=NO_LIMITS, known=(1,), targets=8, shadows=0).run(
         hand_made().original, tmp_path / "out", private=tmp_path / "receipt", rng=0
     )
     named = [finding.name for finding in result.findings]
@@ -79,7 +80,7 @@ def test_where_sensitive_attributes_differ_records_are_alike_by_the_others(tmp_p
         2, attributes="generalized", quasi_identifiers=["town"], sensitive_attributes=["job"]
     ).anonymize(PEOPLED, rng=0)
     release.save(tmp_path / "out", private=tmp_path / "receipt")
-    result = Audit(known=(1,), targets=8, shadows=0).run(
+    result = Audit(threshold=NO_LIMITS, known=(1,), targets=8, shadows=0).run(
         PEOPLED, tmp_path / "out", private=tmp_path / "receipt", rng=0
     )
     assert result.passed, result.reasons

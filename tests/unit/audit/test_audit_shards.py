@@ -28,6 +28,7 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from tests.made import made_of
+from tests.policies import NO_LIMITS
 
 RATINGS = synthesize(n_users=60, n_items=25, n_ratings=500, rng=3)
 MEASURED = ("seconds", "postings_per_second", "read_seconds")
@@ -66,12 +67,16 @@ def plain(said):
 @pytest.mark.parametrize("profile", ["padded", "simple", "pooled"])
 def test_four_partitions_give_the_verdict_of_one_table(tmp_path: Path, profile: str) -> None:
     method = PredictiveAnonymizer(k=4, profile=profile, factors=2)
-    cut, whole = judged_both(tmp_path, RATINGS, method, 4, Audit(targets=20, shadows=0))
+    cut, whole = judged_both(
+        tmp_path, RATINGS, method, 4, Audit(threshold=NO_LIMITS, targets=20, shadows=0)
+    )
     assert cut == whole
 
 
 def test_limits_and_who_knows_more_are_as_of_one_table(tmp_path: Path) -> None:
-    audit = Audit(known=[1, 3], targets=15, shadows=0, limit=["class=0.2", "record=0.5"])
+    audit = Audit(
+        threshold=NO_LIMITS, known=[1, 3], targets=15, shadows=0, limit=["class=0.2", "record=0.5"]
+    )
     method = PredictiveAnonymizer(k=4, factors=2)
     cut, whole = judged_both(tmp_path, RATINGS, method, 3, audit)
     assert cut == whole
@@ -82,7 +87,9 @@ def test_items_and_people_who_were_left_out_are_not_attacked(tmp_path: Path) -> 
     assert rare.n_users < RATINGS.n_users
     items = listed_items(list(rare.items))
     method = PredictiveAnonymizer(k=4, profile="padded", factors=1, items=items)
-    cut, whole = judged_both(tmp_path, RATINGS, method, 3, Audit(targets=20, shadows=0))
+    cut, whole = judged_both(
+        tmp_path, RATINGS, method, 3, Audit(threshold=NO_LIMITS, targets=20, shadows=0)
+    )
     assert whole["records"] == rare.n_users
     assert cut == whole
 
@@ -96,7 +103,9 @@ def test_a_scale_that_was_found_is_that_of_one_table(tmp_path: Path) -> None:
     ratings = read_ratings(file)
     assert ratings.report.scale_inferred
     method = PredictiveAnonymizer(k=4, profile="padded", factors=1)
-    cut, whole = judged_both(tmp_path, ratings, method, 3, Audit(targets=20, shadows=0))
+    cut, whole = judged_both(
+        tmp_path, ratings, method, 3, Audit(threshold=NO_LIMITS, targets=20, shadows=0)
+    )
     assert cut == whole
 
 
@@ -113,7 +122,7 @@ def continued(tmp_path: Path, ratings: Ratings) -> tuple[Path, Path]:
 def test_a_release_that_continues_one_fails_as_beside_one_table(tmp_path: Path) -> None:
     folder, receipt = continued(tmp_path, RATINGS)
     write_shards(RATINGS, tmp_path / "shards", 3)
-    audit = Audit(targets=10, shadows=0)
+    audit = Audit(threshold=NO_LIMITS, targets=10, shadows=0)
     whole = audit.run(RATINGS, folder, private=receipt, rng=1)
     cut = audit.run(open_shards(tmp_path / "shards"), folder, private=receipt, rng=1)
     assert not whole.passed
@@ -127,7 +136,9 @@ def test_a_probe_is_asked_shard_by_shard(tmp_path: Path) -> None:
     PredictiveAnonymizer(k=4, factors=2).anonymize(train, rng=1).save(folder, private=receipt)
     write_shards(train, tmp_path / "shards", 1)
     whole, cut = (
-        Audit(targets=10, shadows=0).run(of, folder, private=receipt, probe=probe, rng=1)
+        Audit(threshold=NO_LIMITS, targets=10, shadows=0).run(
+            of, folder, private=receipt, probe=probe, rng=1
+        )
         for of in (train, open_shards(tmp_path / "shards"))
     )
     assert whole.utility["rmse_original"]
@@ -140,9 +151,11 @@ def test_what_takes_one_table_says_so(tmp_path: Path) -> None:
     write_shards(RATINGS, tmp_path / "shards", 2)
     shards, release = open_shards(tmp_path / "shards"), tmp_path / "release"
     with pytest.raises(ConfigError, match="an audit without the owner's receipt takes one table"):
-        Audit(shadows=0).run(shards, release)
+        Audit(threshold=NO_LIMITS, shadows=0).run(shards, release)
     with pytest.raises(ConfigError, match="with earlier releases takes one table"):
-        Audit(shadows=0).run(shards, release, private=tmp_path / "receipt.json", earlier=[release])
+        Audit(threshold=NO_LIMITS, shadows=0).run(
+            shards, release, private=tmp_path / "receipt.json", earlier=[release]
+        )
 
 
 def without_singling_out(said: dict[str, Any]) -> None:
@@ -159,7 +172,9 @@ def without_singling_out(said: dict[str, Any]) -> None:
 @pytest.mark.parametrize("profile", ["padded", "simple", "pooled"])
 def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, profile: str) -> None:
     method = PredictiveAnonymizer(k=4, profile=profile, factors=2)
-    cut, whole = judged_both(tmp_path, RATINGS, method, 1, Audit(targets=20, shadows=2))
+    cut, whole = judged_both(
+        tmp_path, RATINGS, method, 1, Audit(threshold=NO_LIMITS, targets=20, shadows=2)
+    )
     assert "shadow releases" in str(whole["questions"])
     assert "as one table" in str(cut["questions"][0])
     for said in (cut, whole):
@@ -173,7 +188,7 @@ def test_of_several_shards_they_are_made_again_shard_by_shard(
     monkeypatch.setattr("starshade.attack.shadows.inference.FEWEST", 1)
     monkeypatch.setattr("starshade.attack.shadows.linkability.FEWEST", 1)
     method = PredictiveAnonymizer(k=4, factors=2)
-    audit = Audit(known=[2], targets=20, shadows=2)
+    audit = Audit(threshold=NO_LIMITS, known=[2], targets=20, shadows=2)
     cut, whole = judged_both(tmp_path, RATINGS, method, 3, audit, cut=True)
     found = {each["name"]: each for q in cut["questions"] for each in q["measured"]}
     assert found["halves"]["rate"]
@@ -195,7 +210,7 @@ def test_a_release_of_other_ratings_is_refused(tmp_path: Path) -> None:
     other = synthesize(n_users=60, n_items=25, n_ratings=500, rng=4)
     write_shards(other, tmp_path / "shards", 2)
     with pytest.raises(ConfigError, match="other ratings than the release was made of"):
-        Audit(targets=10, shadows=0).judge_shards(
+        Audit(threshold=NO_LIMITS, targets=10, shadows=0).judge_shards(
             open_shards(tmp_path / "shards"),
             released,
             tmp_path / "release",
@@ -244,7 +259,7 @@ def test_a_limit_on_several_releases_is_refused_as_beside_one_table(tmp_path: Pa
     method = PredictiveAnonymizer(k=4, factors=2)
     method.anonymize(RATINGS, rng=1).save(tmp_path / "release", private=tmp_path / "receipt.json")
     write_shards(RATINGS, tmp_path / "shards", 2)
-    audit = Audit(shadows=0, targets=10, limit=["joint-class=0.1"])
+    audit = Audit(threshold=NO_LIMITS, shadows=0, targets=10, limit=["joint-class=0.1"])
     for ratings in (RATINGS, open_shards(tmp_path / "shards")):
         with pytest.raises(ConfigError, match="joint-class is of several releases"):
             audit.run(ratings, tmp_path / "release", private=tmp_path / "receipt.json", rng=1)

@@ -30,9 +30,10 @@ from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
+from tests.policies import NO_LIMITS
 
 RATINGS = synthesize(n_users=60, n_items=12, n_ratings=420, rng=0)
-QUICK = Audit(known=(2, 4), targets=60, shadows=0)
+QUICK = Audit(threshold=NO_LIMITS, known=(2, 4), targets=60, shadows=0)
 SEED = 918_273_645
 
 
@@ -252,7 +253,13 @@ def test_nobody_to_attack(dossier: Dossier) -> None:
 
 
 def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) -> None:
-    strict = Audit(known=(4,), targets=60, shadows=0, limit={"record": 0.001, "disclosed": 0.0})
+    strict = Audit(
+        threshold=NO_LIMITS,
+        known=(4,),
+        targets=60,
+        shadows=0,
+        limit={"record": 0.001, "disclosed": 0.0},
+    )
     found = compile_dossier(
         RATINGS, folder / "out", private=folder / "out.json", audit=strict, rng=0
     )
@@ -270,7 +277,12 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
 
 def test_a_limit_that_does_not_hold_comes_with_a_remedy_of_its_own(folder: Path) -> None:
     strict = Audit(
-        known=(4,), targets=60, shadows=0, limit={"class": 0.0, "inference": 0.5}, judge="all"
+        threshold=NO_LIMITS,
+        known=(4,),
+        targets=60,
+        shadows=0,
+        limit={"class": 0.0, "inference": 0.5},
+        judge="all",
     )
     found = compile_dossier(
         RATINGS, folder / "out", private=folder / "out.json", audit=strict, rng=0
@@ -353,7 +365,7 @@ def test_whoever_could_not_be_tried_is_counted(tmp_path: Path) -> None:
         ratings,
         tmp_path / "out",
         private=tmp_path / "r.json",
-        audit=Audit(known=(5,), shadows=0),
+        audit=Audit(threshold=NO_LIMITS, known=(5,), shadows=0),
         rng=1,
     ).internal()
     row = found["attacks"][0]

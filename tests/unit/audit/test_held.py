@@ -23,11 +23,12 @@ from starshade.release.folder.read import read_release
 from starshade.release.folder.receipt import _FIELDS
 from starshade.release.manifest import Manifest
 from tests.house.floors import SRC
+from tests.policies import NO_LIMITS
 from tests.strategies import table
 from tests.unit.release.damage import signed
 
 FORMAT = (SRC.parents[1] / "docs" / "release-format.md").read_text(encoding="utf-8")
-QUICK = Audit(known=(2,), targets=5, shadows=0)
+QUICK = Audit(threshold=NO_LIMITS, known=(2,), targets=5, shadows=0)
 _RNG = np.random.default_rng(0)
 _ROWS = [{i: float(_RNG.integers(1, 6)) for i in range(4) if (u + i) % 3} for u in range(24)]
 _PEOPLE = {"sex": ["f", "m"] * 12, "job": ["a", "b", "c"] * 8}

@@ -26,10 +26,11 @@ from starshade.errors import ConfigError
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
 from tests.contract.cast import CAST
+from tests.policies import NO_LIMITS
 from tests.unit.attack.profiles import KINDS, averaged
 from tests.unit.attack.test_padding import GROUPS, PEOPLE
 
-QUICK = Audit(known=(2, 4), targets=40, shadows=0)
+QUICK = Audit(threshold=NO_LIMITS, known=(2, 4), targets=40, shadows=0)
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +199,7 @@ def test_movielens_passes_and_padding_tells_them_apart(
     release.save(tmp_path / "out", private=tmp_path / "receipt")
     # it decides nothing here
     monkeypatch.setattr("starshade.audit.original.table.measure_all", lambda *_, **__: {})
-    result = Audit(known=(2,), targets=100, shadows=0).run(
+    result = Audit(threshold=NO_LIMITS, known=(2,), targets=100, shadows=0).run(
         ratings, tmp_path / "out", private=tmp_path / "receipt", rng=0
     )
     assert result.passed

@@ -24,6 +24,7 @@ from starshade.ratings.select import listed_items
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
+from tests.policies import NO_LIMITS
 from tests.strategies import table
 
 STARS = Scale(1, 5, 1)
@@ -45,7 +46,7 @@ def saved(tmp_path: Path, method: Any, ratings: Ratings) -> Made:
 
 def audited(tmp_path: Path, ratings: Ratings, *, receipt: bool = True, **asked: Any) -> AuditResult:
     private = tmp_path / "receipt" if receipt else None
-    return Audit(**{"known": (2,), "shadows": 0} | asked).run(
+    return Audit(**{"known": (2,), "shadows": 0, "threshold": NO_LIMITS} | asked).run(
         ratings, tmp_path / "out", private=private, rng=1
     )
 

@@ -22,11 +22,12 @@ from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.release.match.match import Match
 from tests.contract.cast import CAST
+from tests.policies import NO_LIMITS
 from tests.strategies import table
 from tests.unit.release.damage import signed
 
 RATINGS = CAST["duplicate records"].drop_empty_users()
-QUICK = Audit(known=(2,), targets=10, shadows=0)
+QUICK = Audit(threshold=NO_LIMITS, known=(2,), targets=10, shadows=0)
 METHODS: dict[str, Any] = {
     "k-likeness": KLikeness(k=3),
     "predictive": PredictiveAnonymizer(k=3, factors=2),
