@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from starshade.audit.questions.attribute import attribute_disclosure
 
 from starshade.anonymize.k_exchange import KExchange
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
@@ -27,7 +28,6 @@ from starshade.attack.shadows.play import play
 from starshade.attack.shadows.predicates import SingledOut
 from starshade.attack.targets import Request
 from starshade.audit.original.table import OneTable
-from starshade.audit.questions.attribute import attribute_disclosure
 from starshade.audit.shadows import BeingInIt, being_in_it
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import top_items

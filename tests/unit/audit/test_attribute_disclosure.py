@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,14 @@ from starshade import budget
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.attribute import ends_right, rounding_limit
 from starshade.attack.view import look, roles_of
-from starshade.audit.original.table import OneTable
-from starshade.audit.questions.attribute import (
+from starshade.audit.checks.attribute import (
     FIGURES,
     AttributeDisclosure,
     attribute_disclosure,
 )
-from starshade.audit.questions.inferred import inferred
-from starshade.audit.shadows import BeingInIt
+from starshade.audit.checks.inference import attribute
+from starshade.audit.checks.policy import Threshold
+from starshade.audit.original.table import OneTable
 from starshade.figure import Rate
 from starshade.ratings.read import read_ratings
 from starshade.ratings.table import Ratings
@@ -28,8 +29,6 @@ from tests.naive import low_rank as naive
 from tests.strategies import table
 from tests.unit.attack.profiles import FIVE, averaged, dense
 from tests.unit.attack.test_padding import GROUPS, PEOPLE
-
-UNKNOWN = BeingInIt.unmeasured("not part of this test")
 
 
 def judged(
@@ -143,14 +142,14 @@ def test_all_people_equal_are_all_disclosed_by_means() -> None:
     assert judged(release, people=people).attribute_disclosure == 1
 
 
-def test_a_limit_on_disclosed_ratings_is_held_against_the_share() -> None:
-    for kind, answer in (("simple", "above a limit"), ("padded", "not measured")):
+def test_a_threshold_is_compared_with_the_share() -> None:
+    limits = {"attribute": Threshold(Fraction(1, 5))}
+    for kind, status in (("simple", "fail"), ("padded", "not measured")):
         found = judged(released(kind))
-        question = inferred(UNKNOWN, None, {"disclosed": 0.2}, attribute=found)
-        (measured,) = [each for each in question.measured if each.name == "disclosed"]
-        assert measured.answer == answer
+        check = attribute(None, limits, certain=found)
+        assert check.status == status
         share = found.attribute_disclosure
-        assert measured.rate == (None if share is None else Rate(share, share, share))
+        assert check.rate == (None if share is None else Rate(share, share, share))
 
 
 def test_every_figure_is_a_field() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,9 +73,7 @@ def test_four_partitions_give_the_verdict_of_one_table(tmp_path: Path, profile: 
 
 
 def test_limits_and_who_knows_more_are_as_of_one_table(tmp_path: Path) -> None:
-    audit = Audit(
-        threshold=NO_LIMITS, known=[1, 3], targets=15, shadows=0, limit=["class=0.2", "record=0.5"]
-    )
+    audit = Audit(threshold=["class=0.2", "record=0.5"], known=[1, 3], targets=15, shadows=0)
     method = PredictiveAnonymizer(k=4, factors=2)
     cut, whole = judged_both(tmp_path, RATINGS, method, 3, audit)
     assert cut == whole
@@ -126,7 +123,7 @@ def test_a_release_that_continues_one_fails_as_beside_one_table(tmp_path: Path) 
     whole = audit.run(RATINGS, folder, private=receipt, rng=1)
     cut = audit.run(open_shards(tmp_path / "shards"), folder, private=receipt, rng=1)
     assert not whole.passed
-    assert any("continues a release that is not named" in f.text for f in whole.findings)
+    assert "continues a release that is not named" in whole.check("composition").text
     assert plain(cut.to_dict()) == plain(whole.to_dict())
 
 
@@ -160,13 +157,7 @@ def test_what_takes_one_table_says_so(tmp_path: Path) -> None:
 
 def without_singling_out(said: dict[str, Any]) -> None:
     """Leave out what takes all people's ratings as one table."""
-    singled_out = said["questions"][0]
-    assert (singled_out["name"], singled_out.pop("answer", None) is None) == ("singled-out", False)
-    for rows in (singled_out["measured"], said["checks"]):
-        (row,) = (each for each in rows if each["name"] == "predicate")
-        rows.remove(row)
-    said["verdict"], times = re.subn(r"\d of 7 were measured; [^.]*\. ", "", said["verdict"])
-    assert times == 1
+    said["checks"] = [each for each in said["checks"] if each["name"] != "singling-out"]
 
 
 @pytest.mark.parametrize("profile", ["padded", "simple", "pooled"])
@@ -175,8 +166,9 @@ def test_of_one_shard_releases_are_made_again_as_of_one_table(tmp_path: Path, pr
     cut, whole = judged_both(
         tmp_path, RATINGS, method, 1, Audit(threshold=NO_LIMITS, targets=20, shadows=2)
     )
-    assert "shadow releases" in str(whole["questions"])
-    assert "as one table" in str(cut["questions"][0])
+    assert "shadow releases" in str(whole["checks"])
+    (check,) = (each for each in cut["checks"] if each["name"] == "singling-out")
+    assert "as one table" in check["text"]
     for said in (cut, whole):
         without_singling_out(said)
     assert cut == whole
@@ -190,17 +182,15 @@ def test_of_several_shards_they_are_made_again_shard_by_shard(
     method = PredictiveAnonymizer(k=4, factors=2)
     audit = Audit(threshold=NO_LIMITS, known=[2], targets=20, shadows=2)
     cut, whole = judged_both(tmp_path, RATINGS, method, 3, audit, cut=True)
-    found = {each["name"]: each for q in cut["questions"] for each in q["measured"]}
-    assert found["halves"]["rate"]
-    assert found["inference"]["rate"]
-    assert found["membership"]["beside"]  # the AUC; too few outsiders for more
+    found = {each["name"]: each for each in cut["checks"]}
+    assert found["linkability"]["value"] is not None
+    assert found["inference"]["value"] is not None
+    assert found["membership"]["beside"]  # the AUC; too few non-members for more
     # all else is that of one table; three shards are three buckets, in whatever is made again
-    assert cut["questions"].pop()["name"] == whole["questions"].pop()["name"] == "inferred"
+    made_again = ("singling-out", "linkability", "membership", "membership-all", "inference")
     for said in (cut, whole):
-        without_singling_out(said)
-        for question in said["questions"]:
-            question["measured"] = [e for e in question["measured"] if e["name"] != "halves"]
-    assert cut["questions"] == whole["questions"]
+        said["checks"] = [each for each in said["checks"] if each["name"] not in made_again]
+    assert cut["checks"] == whole["checks"]
 
 
 def test_a_release_of_other_ratings_is_refused(tmp_path: Path) -> None:
@@ -259,9 +249,9 @@ def test_a_limit_on_several_releases_is_refused_as_beside_one_table(tmp_path: Pa
     method = PredictiveAnonymizer(k=4, factors=2)
     method.anonymize(RATINGS, rng=1).save(tmp_path / "release", private=tmp_path / "receipt.json")
     write_shards(RATINGS, tmp_path / "shards", 2)
-    audit = Audit(threshold=NO_LIMITS, shadows=0, targets=10, limit=["joint-class=0.1"])
+    audit = Audit(threshold=["composition=0.1"], shadows=0, targets=10)
     for ratings in (RATINGS, open_shards(tmp_path / "shards")):
-        with pytest.raises(ConfigError, match="joint-class is of several releases"):
+        with pytest.raises(ConfigError, match="composition is of several releases"):
             audit.run(ratings, tmp_path / "release", private=tmp_path / "receipt.json", rng=1)
 
 

@@ -25,12 +25,12 @@ from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.audit import attempts
 from starshade.audit.attempts import attempt, numeric_attribute, untouched
+from starshade.audit.checks.inference import numbers_known
 from starshade.audit.compare.compare import compare
 from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, on_frontier
 from starshade.audit.compare.ways import grouping_methods
 from starshade.audit.original.table import knowable_of
-from starshade.audit.questions.inferred import enough_of
 from starshade.audit.shadows import method_of
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
@@ -382,7 +382,7 @@ def test_shadows_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> N
     found = compare(part, ["k-likeness"], [5], shadows=2, rng=7)
     KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "receipt")
     release = read_release(tmp_path / "out", private=tmp_path / "receipt")
-    known = Knowledge(known=enough_of(knowable_of(part), beside=1), dates=False)
+    known = Knowledge(known=numbers_known(knowable_of(part), 8)[-1], dates=False)
     of = {"shadows": 2, "method": method_of(release, part)}
     asked: dict[str, Any] = {"original": part, "targets": 1000, "rng": 7}
     (row,) = found.rows

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,20 +11,18 @@ import pytest
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.audit.checks.policy import Threshold
+from starshade.audit.checks.singling_out import re_identification
 from starshade.audit.evidence import Evidence, attack_both, knowledge_to_try
 from starshade.audit.findings import (
     judge_audience,
     judge_claims,
-    judge_limits,
     judge_model,
     needs_receipt,
     understated,
 )
 from starshade.audit.original.original import Knowable
 from starshade.audit.original.table import OneTable
-from starshade.audit.questions.inferred import inferred
-from starshade.audit.questions.singled_out import singled_out
-from starshade.audit.shadows import BeingInIt
 from starshade.ratings.scale import Scale
 from starshade.release.manifest import Claim
 from tests.contract.cast import CAST
@@ -116,12 +115,10 @@ def k_anonymity(k: int) -> Claim:
 def test_the_worst_knowledge_decides(rates: list[float], limit: float, passed: bool) -> None:
     found = [evidence(rate, known=2 + i) for i, rate in enumerate(rates)]
     release = KLikeness(k=4).anonymize(CAST["ordinary"], rng=0)
-    (finding,) = judge_limits(
-        [singled_out(release, found, "not tried", "not asked for", {"record": limit}, 0)]
-    )
-    assert finding.name == "attack"
-    assert finding.passed == passed
-    assert f"knowing {2 + rates.index(max(rates))} ratings of a person" in finding.text
+    limits = {"re-identification": Threshold(Fraction(limit))}
+    check = re_identification(release, found, limits, 0)
+    assert (check.status == "pass") == passed
+    assert check.known == 2 + rates.index(max(rates))
 
 
 def test_the_audience() -> None:
@@ -129,15 +126,6 @@ def test_the_audience() -> None:
     assert judge_audience(release).passed
     query = replace(release, manifest=release.manifest.model_copy(update={"audience": "query"}))
     assert not judge_audience(query).passed
-
-
-def test_disclosed() -> None:
-    being = BeingInIt.unmeasured("not asked for")
-    assert judge_limits([inferred(being, 1.0, {})]) == []
-    for share, limit, passed in ((0.2, 0.2, True), (0.21, 0.2, False), (0.0, 0.0, True)):
-        (finding,) = judge_limits([inferred(being, share, {"disclosed": limit})])
-        assert finding.name == "disclosed"
-        assert finding.passed == passed
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.sharded.attack import attack_shards
-from starshade.audit.shadows import BeingInIt, being_in_it
+from starshade.audit.shadows import measure_by_shadows
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.read import read_ratings
@@ -114,22 +114,22 @@ def test_shadow_releases_are_made_of_the_same(
     made: Any, store: Any, of: int | None, on: int | None, reason: str
 ) -> None:
     original = RATINGS if on is None else store(on)
-    found = being_in_it(made(of), original, shadows=3, known=2, seed=1)
+    found = measure_by_shadows(made(of), original, shadows=3, known=(2,), seed=1)
     if not reason:
         assert isinstance(found.membership, MembershipResult)
-        assert isinstance(found.inference, InferenceResult)
+        assert isinstance(found.inference[2], InferenceResult)
         return
     assert isinstance(found.membership, str)
     assert reason in found.membership
     assert "give the" in found.membership or "audit the store" in found.membership  # what to do
-    assert found == BeingInIt.unmeasured(found.membership)
+    assert isinstance(found.singling_out, str)
 
 
 def test_another_cut_into_as_many_partitions(made: Any, store: Any) -> None:
     release = made(3)
     assert release.private.partitions != (1, 2, 60)
     elsewhere = replace(release, private=replace(release.private, partitions=(1, 2, 60)))
-    found = being_in_it(elsewhere, store(3), shadows=3, known=2, seed=1)
+    found = measure_by_shadows(elsewhere, store(3), shadows=3, known=(2,), seed=1)
     assert "3 partitions, cut elsewhere would differ" in str(found.membership)
 
 
@@ -139,11 +139,11 @@ def test_an_older_key_file_still_loads_and_nothing_is_measured(made: Any, tmp_pa
     say_partitions(key, None)
     assert read_release(folder, private=key).private.partitions is None
     found = Audit(targets=10, shadows=1).run(RATINGS, folder, private=key, rng=1)
-    measured = {each.name: each for q in found.questions for each in q.measured}
-    for name in ("membership", "inference", "halves"):
-        assert measured[name].answer == "not measured"
+    measured = {each.name: each for each in found.checks}
+    for name in ("membership", "inference", "linkability"):
+        assert measured[name].status == "not measured"
         assert "an earlier version wrote it" in measured[name].text
-    assert measured["record"].rate is not None  # the rest is as it was
+    assert measured["re-identification"].rate is not None  # the rest is as it was
 
 
 @pytest.mark.parametrize("ends", [[], [59], [61], [-1, 60], [40, 20, 60], [True, 60], ["60"]])
@@ -180,7 +180,7 @@ def test_a_method_that_takes_one_table_is_measured_on_any_store(tmp_path: Path, 
     release = read_release(tmp_path / "out", private=tmp_path / "key.json")
     assert release.private is not None
     assert release.private.partitions == (60,)
-    found = being_in_it(release, whole, shadows=3, known=2, seed=1)
+    found = measure_by_shadows(release, whole, shadows=3, known=(2,), seed=1)
     assert isinstance(found.membership, MembershipResult)
 
 
@@ -188,7 +188,7 @@ def test_a_release_that_keeps_groups_of_an_earlier_one_is_not_made_again() -> No
     method = KLikeness(k=3)
     first = method.anonymize(RATINGS, rng=1)
     second = method.anonymize(RATINGS, rng=2, after=first)
-    found = being_in_it(second, RATINGS, shadows=1, known=2, seed=1)
+    found = measure_by_shadows(second, RATINGS, shadows=1, known=(2,), seed=1)
     assert isinstance(found.membership, str)
     assert "keeps the groups of an earlier one" in found.membership
-    assert found == BeingInIt.unmeasured(found.membership)
+    assert isinstance(found.singling_out, str)

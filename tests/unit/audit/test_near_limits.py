@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,11 +15,14 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
+from starshade.audit.checks.check import Check
+from starshade.audit.checks.inference import attribute
+from starshade.audit.checks.policy import CHECKED, Threshold
+from starshade.audit.checks.singling_out import re_identification, strongest, with_intervals
 from starshade.audit.evidence import Evidence, Tracked, numbers_to_try, track_both
 from starshade.audit.findings import (
     judge_identifying,
     judge_k,
-    judge_limits,
     judge_model,
     judge_scale,
     judge_tracker,
@@ -28,16 +31,6 @@ from starshade.audit.findings import (
     understated,
 )
 from starshade.audit.original.original import Given
-from starshade.audit.questions.inferred import inferred
-from starshade.audit.questions.limits import LIMITED, Limit
-from starshade.audit.questions.question import Measured
-from starshade.audit.questions.singled_out import (
-    record_limit,
-    singled_out,
-    strongest,
-    with_intervals,
-)
-from starshade.audit.shadows import BeingInIt
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError
 from starshade.figure import Rate
@@ -79,16 +72,22 @@ def found(*earned: float, known: int = 2) -> Evidence:
     return Evidence(Knowledge(known=known), result, replace(result, per_target=per_target))
 
 
+def limit_of(share: float) -> Threshold:
+    return Threshold(Fraction(share))
+
+
 @pytest.mark.parametrize(("away", "passed"), NEAR)
-@pytest.mark.parametrize("limit", [0.0, 0.2, 1 / 3, 1.0])
-@pytest.mark.parametrize("name", LIMITED)
-def test_a_limit_is_held_against_the_upper_end(
+@pytest.mark.parametrize("limit", [0.0, 0.2, 1 / 3])
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_threshold_is_compared_with_the_upper_end(
     name: str, limit: float, away: float, passed: bool
 ) -> None:
     rate = Rate(limit / 2, 0.0, limit + away)
-    judged = Measured(name, "found.", rate=rate, limit=Limit(limit, "the owner"))
-    assert judged.answer == ("within limits" if passed else "above a limit")
-    assert judged.holds == passed
+    check = Check(name, "Text.", rate=rate, threshold=limit_of(limit))
+    assert check.status == ("pass" if passed else "not shown")
+    assert check.fails == (not passed)
+    both = Check(name, "Text.", rate=replace(rate, rate=limit + away), threshold=limit_of(limit))
+    assert both.status == ("pass" if passed else "fail")
 
 
 def test_where_records_are_equal_the_interval_ends_at_1_in_the_smallest_class(
@@ -97,16 +96,16 @@ def test_where_records_are_equal_the_interval_ends_at_1_in_the_smallest_class(
     evidence = [found(*[1 / K] * 20), found(*[0.0] * 20, known=8)]
     smallest = int(release.classes.sizes.min())
     assert strongest(evidence, release, 0)[1].high == max(1 / K, 1 / smallest)
-    for limit, passed in ((None, True), (1 / K, True), (1 / K - 1e-6, False)):
-        limits = {} if limit is None else {"record": limit}
-        (finding,) = judge_limits(
-            [singled_out(release, evidence, "not tried", "not asked for", limits, 0)]
-        )
-        assert finding.passed == passed
+    for limit, passed in ((1 / K, True), (1 / K - 1e-6, False)):
+        limits = {"re-identification": limit_of(limit)}
+        check = re_identification(release, evidence, limits, 0)
+        assert (check.status == "pass") == passed
+        assert ("may be found more often" in check.text) is False
     # where they differ no bound holds for each
     assert strongest(evidence, records, 0)[1].high > 1 / K
-    (finding,) = judge_limits([singled_out(records, evidence, "not tried", "not asked for", {}, 0)])
-    assert not finding.passed
+    check = re_identification(records, evidence, {"re-identification": limit_of(1 / K)}, 0)
+    assert check.fails
+    assert "single people may be found more often" in check.text
 
 
 def test_one_figure_has_one_interval(release: Release, records: Release) -> None:
@@ -129,23 +128,17 @@ def test_of_several_attacks_the_one_with_the_highest_end_counts(records: Release
 
 
 @pytest.mark.parametrize(("away", "passed"), NEAR)
-@pytest.mark.parametrize("limit", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("limit", [0.0, 0.25])
 def test_the_share_disclosed(limit: float, away: float, passed: bool) -> None:
-    being = BeingInIt.unmeasured("not asked for")
-    (finding,) = judge_limits([inferred(being, limit + away, {"disclosed": limit})])
-    assert finding.passed == passed
+    check = attribute(limit + away, {"attribute": limit_of(limit)})
+    assert (check.status == "pass") == passed
 
 
-def test_no_limit_is_not_judged() -> None:
-    being = BeingInIt.unmeasured("not asked for")
-    assert judge_limits([inferred(being, None, {}), inferred(being, 0.0, {})]) == []
-
-
-def test_a_limit_on_what_is_not_there_to_be_measured_does_not_hold() -> None:
-    being = BeingInIt.unmeasured("not asked for")
-    (finding,) = judge_limits([inferred(being, None, {"disclosed": 1.0})])
-    assert not finding.passed
-    assert "averaged" in finding.text
+def test_what_is_not_there_to_be_measured_is_not_measured() -> None:
+    check = attribute(None, {"attribute": limit_of(0.5)})
+    assert check.status == "not measured"
+    assert "averaged" in check.text
+    assert attribute(None, {}).status == "printed"
 
 
 @pytest.mark.parametrize(
@@ -259,13 +252,13 @@ def test_a_name_is_what_more_than_half_have_to_themselves(
     assert Shared(people, people, alone).identifies == names
 
 
-@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.parametrize("name", CHECKED)
 def test_the_ends_of_what_may_be_asked(name: str) -> None:
     for inside in (0, 0.0, np.nextafter(0, 1), np.nextafter(1, 0), 1):
-        Audit(limit={name: inside})
+        Audit(threshold={name: float(inside)})
     for outside in (np.nextafter(0, -1), np.nextafter(1, 2)):
         with pytest.raises(ConfigError):
-            Audit(limit={name: outside})
+            Audit(threshold={name: float(outside)})
 
 
 @pytest.mark.parametrize("name", ["known", "targets"])
@@ -295,39 +288,6 @@ def test_what_somebody_has(
             numbers_to_try(known, most)
     else:
         assert numbers_to_try(known, most) == tried
-
-
-@pytest.mark.parametrize(
-    ("method", "asked", "limit"),
-    [
-        # equal records: 1/k holds for each, and a limit can only be stricter
-        ("k-likeness", None, "25.0%, by the model"),
-        ("k-likeness", 0.5, "25.0%, by the model"),
-        ("k-likeness", 0.1, "10.0%, by the owner"),
-        # records that differ: no bound holds for each, and the limit is the owner's to set
-        ("interval", None, "25.0%, by the model"),
-        ("interval", 0.5, "50.0%, by the owner"),
-        ("interval", 0.1, "10.0%, by the owner"),
-    ],
-)
-def test_which_of_two_limits_is_held_against(
-    tmp_path: Path,
-    release: Release,
-    records: Release,
-    method: str,
-    asked: float | None,
-    limit: str,
-) -> None:
-    made = release if method == "k-likeness" else records
-    assert records_differ(made) == (method == "interval")
-    made.save(tmp_path / "out", private=tmp_path / "receipt")
-    limits = {} if asked is None else {"record": asked}
-    result = Audit(known=(2,), targets=10, shadows=0, limit=limits).run(
-        RATINGS, tmp_path / "out", private=tmp_path / "receipt", rng=1
-    )
-    (text,) = (f.text for f in result.findings if f.name == "attack")
-    assert f"The limit is {limit}" in text
-    assert result.limits["record"] == record_limit(made, limits)
 
 
 def found_in_data(ratings: Ratings) -> Ratings:
@@ -385,30 +345,11 @@ def test_what_an_audit_cannot_do_without_the_receipt(
     assert understated(made) is None  # the receipt is at hand
     without = replace(made, private=None)
     assert understated(without) == needed
-    limits = {"record": 1.0}
-    (finding,) = judge_limits(
-        [singled_out(without, [found(0.0)], "not tried", "not asked for", limits, 0)]
-    )
-    assert finding.passed == (said is None)
+    check = re_identification(without, [found(0.0)], {}, 0)
+    assert (check.rate is None) == (said is not None)
     if needed is not None:
-        assert f"{needed[0]}, and without the receipt" in finding.text
-        assert f"nobody can tell {needed[1]}." in finding.text
-        assert finding.text.startswith("How often")
-
-
-@pytest.mark.parametrize("differ", [False, True])
-def test_what_the_limit_is_held_against_is_said(
-    release: Release, records: Release, differ: bool
-) -> None:
-    made, limits = (records if differ else release), {"record": 0.1}
-    evidence = [found(*[0.1] * 20)]
-    (finding,) = judge_limits(
-        [singled_out(made, evidence, "not tried", "not asked for", limits, 0)]
-    )
-    assert not finding.passed
-    assert "the interval over all that was tried ends at" in finding.text
-    assert ("single persons may be found more often" in finding.text) == differ
-    assert ("nobody can be right about any person" in finding.text) == (not differ)
+        assert f"{needed[0]}, and without the key file".lower() in check.text.lower()
+        assert f"nobody can tell {needed[1]}." in check.text
 
 
 @pytest.mark.parametrize(("distinct", "passed"), [(4, True), (8, False)])

@@ -9,8 +9,7 @@ import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.attack.composition.composed import composition_of
-from starshade.audit.result import Finding
-from starshade.audit.to_know import judge_earlier
+from starshade.audit.to_know import Earlier, judge_earlier
 from starshade.errors import ConfigError
 from starshade.ratings.synth.synth import synthesize
 from starshade.release.folder.read import read_release
@@ -31,34 +30,34 @@ def test_a_chain_out_of_order_is_not_measured(tmp_path: Path, alike: bool) -> No
     assert (names[1] == names[2]) == alike
     assert last is not None
 
-    def judged(*order: int) -> Finding:
+    def judged(*order: int) -> Earlier:
         folders = [places[year][0] for year in order]
         receipts = [places[year][1] for year in order]
         found = judge_earlier(last, folders, table, receipts)
         assert found is not None
-        return found.finding
+        return found
 
-    assert judged(0, 1).passed
+    assert judged(0, 1).holds
     assert "are releases of the same people, in which who hides together" in judged(0, 1).text
     first, second = (read_release(folder, private=own) for folder, own in places[:2])
     for part, place in (([second, first, last], 1), ([first, last], 2), ([second, last], 1)):
         broken = f"of {len(part)} releases number {place} continues one"
         with pytest.raises(ConfigError, match=broken):
             composition_of(part, table, "revised")
-    assert not judged(2).passed
+    assert not judged(2).holds
     missing = judged(0)  # the last one continues the second
-    assert not missing.passed
+    assert not missing.holds
     assert "This release continues a release that is not named" in missing.text
     assert f"{places[1][0]} continues a release that is not named" in judged(1).text
     swapped = judged(1, 0)
-    assert not swapped.passed
+    assert not swapped.holds
     assert "the oldest first" in swapped.text
     assert "among fewer than" not in swapped.text
     unread = read_release(places[2][0])
     for earlier in ([], [places[2][0]]):
         alone = judge_earlier(unread, earlier, table)
         assert alone is not None
-        assert not alone.finding.passed
+        assert not alone.holds
 
 
 def test_absences_are_counted_set_by_set(tmp_path: Path) -> None:
@@ -87,10 +86,10 @@ def test_absences_are_counted_set_by_set(tmp_path: Path) -> None:
     folders, receipts = zip(*places[:2], strict=True)
     found = judge_earlier(last, list(folders), tables[-1], list(receipts))
     assert found is not None
-    assert found.finding.passed  # of those who were told nothing
-    assert not isinstance(found.found, str | None)
+    assert found.holds  # of those who were told nothing
+    assert not isinstance(found.composed, str | None)
     # gone the second year and back: one; gone in both: one; gone the third: one; the rest stayed
     alone, rest = 3 * len(sizes), [size - 3 for size in sizes if size - 3 < 5]
-    assert found.found.by_absence == (1, alone + sum(rest))
-    assert "the fewest among 1" in found.finding.text
-    assert f"{alone + sum(rest)} of these people among fewer than 5" in found.finding.text
+    assert found.composed.by_absence == (1, alone + sum(rest))
+    assert "the fewest among 1" in found.text
+    assert f"{alone + sum(rest)} of these people among fewer than 5" in found.text

@@ -50,16 +50,14 @@ def given(result: AuditResult) -> ProfileDisclosure:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_conditions_are_not_measured_without_shadows_whatever_their_limit(
-    audited: Any, kind: str
-) -> None:
+def test_singling_out_is_not_measured_without_shadows(audited: Any, kind: str) -> None:
     out, _ = audited[kind]
-    judge = replace(QUICK, limit={"predicate": 1.0}, judge="all")
+    judge = replace(QUICK, threshold={})
     result = judge.run(PEOPLE, out, private=out.parent / "receipt", rng=1)
-    record, predicate = result.questions[0].measured
-    assert (record.answer, predicate.answer) == ("within limits", "not measured")
-    assert "no shadow releases were requested" in predicate.text
-    assert {"predicate", "singled-out"} <= {f.name for f in result.findings if not f.passed}
+    check = result.check("singling-out")
+    assert check.status == "not measured"
+    assert check.text == "Not measured. Shadow releases were disabled."
+    assert result.check("re-identification").rate is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,7 +65,7 @@ def test_it_passes_within_1_in_k_and_says_so(audited: Any, kind: str) -> None:
     _, result = audited[kind]
     assert result.passed
     assert result.reasons == ()
-    named = ["claims", "review-graph", "attack", "audience"]
+    named = ["claims", "review-graph", "audience"]
     assert [finding.name for finding in result.findings] == named
     assert "The smallest set of equal records has 3; 3 are claimed." in str(result.findings)
     tried = {(e.after.attack, e.after.config.get("tolerance")) for e in result.evidence}
@@ -140,8 +138,9 @@ def test_pooled_profiles_are_called_so(tmp_path: Path) -> None:
 def test_without_the_receipt_nobody_can_tell(audited: Any) -> None:
     out, _ = audited["model"]
     result = QUICK.run(PEOPLE, out, rng=1)
-    assert not result.passed
-    assert any("without the receipt nobody can tell who" in r for r in result.reasons)
+    check = result.check("re-identification")
+    assert (check.rate, check.advice) == (None, "Give the private key file: private.")
+    assert "without the key file nobody can tell who" in check.text
     told = given(result)
     assert told.group is told.links is told.padding is None
     assert told.to_dict()["padding"] is None

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.audit.checks.policy import CHECKED
 from starshade.audit.dossier.dossier import Dossier, compile_dossier
-from starshade.audit.dossier.public import Judgement, public_edition
-from starshade.audit.questions.limits import LIMITED
+from starshade.audit.dossier.public import Judgement, PublicCheck, public_edition
 from starshade.audit.verdict import Audit
 from starshade.errors import InternalError
 from starshade.ratings.scale import Scale
@@ -26,9 +26,9 @@ from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.manifest import Claim
-from starshade.release.promise import QUESTIONS
 from starshade.release.table import Release
 from starshade.report.page import render_report
+from tests.policies import NO_LIMITS
 from tests.strategies import table
 from tests.unit.release.changes import released
 from tests.unit.release.profiled import profile
@@ -68,7 +68,8 @@ def rated_so(draw: st.DrawFn) -> Ratings:
 def told(
     ratings: Ratings, folder: Path, receipt: Path | None, *, seed: int = 1, **asked: Any
 ) -> Dossier:
-    audit = Audit(**{"known": (1, 2), "targets": 12, "shadows": 0} | asked)
+    settings = {"known": (1, 2), "targets": 12, "shadows": 0, "threshold": NO_LIMITS}
+    audit = Audit(**settings | asked)
     return compile_dossier(
         ratings, folder, private=receipt, audit=audit, rng=seed, command=f"again --seed {seed}"
     )
@@ -131,12 +132,12 @@ def test_other_layouts_likewise(pair: str, linked: bool, tmp_path: Path) -> None
         ratings, release = make(way)
         release.save(tmp_path / name, private=tmp_path / f"{name}.json")
         receipt = tmp_path / f"{name}.json" if linked else None
-        found.append(told(ratings, tmp_path / "a", receipt, known=(1,), limit={"record": 0.5}))
+        found.append(told(ratings, tmp_path / "a", receipt, known=(1,)))
     assert contents_of(tmp_path / "a") == contents_of(tmp_path / "b")
     one, other = found
     assert Judgement.of(one.audit) == Judgement.of(other.audit)
     assert pages(one) == pages(other)
-    assert one.passed == linked
+    assert one.passed
     assert one.internal()["histogram"] != other.internal()["histogram"]
 
 
@@ -148,10 +149,17 @@ def test_nothing_else_can_get_in() -> None:
     assert Judgement.__dataclass_params__.frozen
     said = {field.name: field.type for field in fields(Judgement)}
     assert said == {
+        "verdict": "Verdict",
+        "word": "str",
+        "policy": "str",
+        "checks": "tuple[PublicCheck, ...]",
         "answers": "tuple[tuple[str, bool], ...]",
-        "limits": "tuple[tuple[str, int], ...]",
+        "alone": "bool",
         "caveats": "tuple[str, ...]",
+        "accepted": "tuple[Accepted, ...]",
     }
+    kept = {field.name for field in fields(PublicCheck)}
+    assert kept == {"name", "threshold", "source", "status"}
 
 
 @pytest.fixture(scope="module")
@@ -162,68 +170,57 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "out"
 
 
-YES = (("claims", True), ("k-anonymity", True), ("attack", True), ("audience", True))
+YES = (("claims", True), ("k-anonymity", True), ("audience", True))
+
+
+def judgement(
+    answers: tuple[tuple[str, bool], ...] = YES, status: str = "pass", **more: Any
+) -> Judgement:
+    checks = tuple(
+        PublicCheck(name, "20%", "a source", status if name == "membership" else "pass")  # type: ignore[arg-type]
+        for name in CHECKED
+    )
+    holds = all(passed for _, passed in answers)
+    verdict: Any = {"pass": "PASS" if holds else "FAIL", "not measured": "INCOMPLETE"}
+    verdict = verdict.get(status, "FAIL")
+    return Judgement(verdict, verdict, "partner v1", checks, answers, holds, **more)
 
 
 def test_a_receipt_is_refused(folder: Path) -> None:
     linked = read_release(folder, private=folder.with_suffix(".json"))
     with pytest.raises(InternalError, match="private facts"):
-        public_edition(linked, folder, Judgement(YES))
+        public_edition(linked, folder, judgement())
 
 
 def test_of_an_answer_nothing_but_yes_or_no_is_told(folder: Path) -> None:
     release = read_release(folder)
-    odd = Judgement((*YES, ("found 37.5% of 8", True)))
-    plain = public_edition(release, folder, Judgement(YES))
+    odd = judgement((*YES, ("found 37.5% of 8", True)))
+    plain = public_edition(release, folder, judgement())
     assert public_edition(release, folder, odd) == plain
     assert [row["name"] for row in plain["findings"]] == [name for name, _ in YES]
 
 
 @pytest.mark.parametrize(
-    ("asked", "told_as"),
+    ("asked", "shown"),
     [(0.05, 5), (0.0501, 10), (0.15, 15), (0.55, 55), (0.001, 5), (1.0, 100), (0.96, 100)],
 )
-def test_limits_are_on_a_grid(asked: float, told_as: int, folder: Path) -> None:
+def test_thresholds_of_the_owner_are_on_a_grid(asked: float, shown: int, folder: Path) -> None:
     ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
-    audit = Audit(known=(1,), targets=2, shadows=0, limit={"record": asked, "disclosed": asked})
+    limits = {"re-identification": asked, "attribute": asked, "class-size": 1 / 7}
+    audit = Audit(known=(1,), targets=2, shadows=0, threshold=limits)
     found = audit.run(ratings, folder, private=folder.with_suffix(".json"), rng=0)
-    judgement = Judgement.of(found)
-    assert judgement.limits == (("record", told_as), ("disclosed", told_as))
-    told = public_edition(read_release(folder), folder, judgement)
-    rows = {row["name"]: row for row in told["limits"]}
-    attack, shown = rows["attack"], rows["disclosed"]
-    # k = 4: whoever asks for more than 1 in 4 is held to that
-    assert attack["limit"] == (f"{told_as}%" if told_as < 25 else "1 in 4")
-    assert attack["by"] == ("the owner" if told_as < 25 else "the claim")
-    assert shown["limit"] == f"{told_as}%"
-    held = dict(judgement.answers)["disclosed"]
-    assert shown["held"] == ("held" if held else "not shown to hold")
-
-
-def test_no_question_is_answered_by_a_limit(folder: Path) -> None:
-    """Everybody may be linked where the limit is 100 %: that answers nothing."""
-    ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
-    limits = dict.fromkeys(LIMITED, 1.0)
-    del limits["joint-class"]
-    audit = Audit(known=(1,), targets=20, shadows=12, limit=limits)
-    dossier = compile_dossier(
-        ratings, folder, private=folder.with_suffix(".json"), audit=audit, rng=0, command="x"
-    )
-    questions = {each["name"]: each["answer"] for each in dossier.public()["questions"]}
-    assert questions["singled-out"] == "within limits"
-    for public in (True, False):
-        page = render_report(dossier, public=public)
-        for title in QUESTIONS.values():
-            about = page.partition(f"{title}")[2][:120]
-            assert "within limits" in about.lower() or "not " in about.lower()
-            assert f"{title} <strong>No." not in page
-            assert f"{title} <strong>No<" not in page
-            assert f"\u2713</span>{title}" not in page
-    assert all(f"{title} No" not in str(dossier.audit) for title in QUESTIONS.values())
+    page = public_edition(read_release(folder), folder, Judgement.of(found))
+    rows = {row["name"]: row for row in page["checks"]}
+    usual = asked == 0.05  # which is the threshold of the policy
+    assert rows["attribute"]["threshold"] == f"{shown}%"
+    assert (rows["attribute"]["source"] == "set by the owner") is not usual
+    assert rows["re-identification"]["threshold"] == f"{shown}%"
+    assert rows["membership"]["threshold"] == "10%"  # of the policy, exactly
+    assert "v1, with overrides" in page["verdict"]["headline"]
 
 
 def test_the_internal_caveats_are_told(folder: Path) -> None:
-    told = public_edition(read_release(folder), folder, Judgement(YES, (), ("stopped", "few")))
+    told = public_edition(read_release(folder), folder, judgement(caveats=("stopped", "few")))
     stopped, few = told["warnings"]
     assert "stopped after 1,000,000 queries" in stopped
     assert "fewer than 100 people" in few
@@ -239,48 +236,37 @@ def test_the_internal_caveats_are_told(folder: Path) -> None:
 
 def test_utility_and_items_left_out_are_told(folder: Path) -> None:
     release = read_release(folder)
-    holds = public_edition(release, folder, Judgement(YES))["holds"]
+    holds = public_edition(release, folder, judgement())["holds"]
     assert holds["useful"].startswith("Utility: its cells say one rating in ")
     assert holds["left_out"].startswith(f"Items: {release.classes.n_items} released; left out")
 
 
-def test_no_limit_is_not_judged(folder: Path) -> None:
-    told = public_edition(read_release(folder), folder, Judgement(YES))
-    (attack, *others) = told["limits"]
-    assert [row["name"] for row in others] == [
-        name
-        for name in list(LIMITED)[1:]
-        if name != "joint-class"  # of one release alone
-    ]
-    assert (attack["held"], attack["limit"]) == ("held", "1 in 4")
-    assert {row["held"] for row in others} == {"not judged"}
-    assert all(row["limit"] == "none" for row in others)
-    beside = public_edition(read_release(folder), folder, Judgement((*YES, ("earlier", True))))
-    (row,) = (row for row in beside["limits"] if row["name"] == "earlier")
-    assert (row["held"], row["limit"]) == ("held", "none may be")
-
-
-OWN = [name for name in LIMITED if name not in ("record", "joint-class")]
-
-
-@pytest.mark.parametrize("name", [*dict(YES), "earlier", "scale", "settings", *OWN, *QUESTIONS])
-def test_a_no_is_told_in_words_of_its_own(name: str, folder: Path) -> None:
+@pytest.mark.parametrize("name", [*dict(YES), "scale", "settings"])
+def test_a_condition_that_does_not_hold_has_a_sentence(name: str, folder: Path) -> None:
     release = read_release(folder)
-    limits = ((name, 20),) if name in OWN else ()
-    answers = tuple({**dict(YES), name: False}.items())
-    told = public_edition(release, folder, Judgement(answers, limits))
-    assert told["verdict"]["passed"] is False
-    (row,) = (row for row in told["findings"] if row["name"] == name)
+    page = public_edition(release, folder, judgement(tuple({**dict(YES), name: False}.items())))
+    assert page["verdict"]["passed"] is False
+    (row,) = (row for row in page["findings"] if row["name"] == name)
     assert not row["passed"]
-    assert row["text"] in told["verdict"]["paragraph"]
-    assert told["holds"] is None  # what is kept private is not described
-    alone = "alone, not beside an earlier one" in told["verdict"]["headline"]
-    assert alone == (name == "earlier")
+    assert row["text"] in page["verdict"]["paragraph"]
+    assert page["holds"] is None  # what is kept private is not described
+
+
+@pytest.mark.parametrize(
+    ("status", "word"), [("fail", "FAIL"), ("not measured", "INCOMPLETE"), ("pass", "PASS")]
+)
+def test_a_check_is_shown_without_a_figure(status: str, word: str, folder: Path) -> None:
+    page = public_edition(read_release(folder), folder, judgement(status=status))
+    assert page["verdict"]["word"] == word
+    (row,) = (row for row in page["checks"] if row["name"] == "membership")
+    assert set(row) == {"name", "title", "threshold", "source", "status", "mark"}
+    assert row["status"] == status
+    assert (page["holds"] is None) == (word != "PASS")
 
 
 def test_what_the_folder_holds_is_counted(folder: Path) -> None:
     release = read_release(folder)
-    told = public_edition(release, folder, Judgement(YES))["holds"]
+    told = public_edition(release, folder, judgement())["holds"]
     cells, sizes = release.cells(), release.classes.sizes
     rated = np.concatenate(
         [
@@ -305,9 +291,9 @@ def test_a_release_of_profiles_has_one(tmp_path: Path) -> None:
     made = PredictiveAnonymizer(k=4, profile="simple").anonymize(ratings, rng=1)
     made.save(tmp_path / "out")
     release = replace(read_release(tmp_path / "out"), private=None)
-    told = public_edition(release, tmp_path / "out", Judgement(YES))
+    told = public_edition(release, tmp_path / "out", judgement())
     assert [kind["name"] for kind in told["holds"]["cells"]["kinds"]] == ["one_rating", "no_rating"]
     assert told["holds"]["disclosure"]["rows"] == []
     assert [row["value"] for row in told["holds"]["inside"]][-1] in ("under 20 %", "20 % or more")
-    assert any("No model limits how often" in text for text in told["open"])
+    assert any("No privacy model bounds how often" in text for text in told["open"])
     assert any("of the filled cells rest on one person's rating" in t for t in told["warnings"])

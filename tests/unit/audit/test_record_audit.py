@@ -12,6 +12,7 @@ from starshade.anonymize.interval.interval import IntervalAnonymizer
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.suppress import SuppressAnonymizer
 from starshade.attack.knowledge import Knowledge
+from starshade.audit.checks.check import Check
 from starshade.audit.evidence import attack_both, knowledge_to_try
 from starshade.audit.made import Made
 from starshade.audit.make import make_release
@@ -51,8 +52,8 @@ def audited(tmp_path: Path, ratings: Ratings, *, receipt: bool = True, **asked: 
     )
 
 
-def finding(result: AuditResult, name: str) -> Any:
-    return next(f for f in result.findings if f.name == name)
+def found_by(result: AuditResult) -> Check:
+    return result.check("re-identification")
 
 
 def card(tmp_path: Path) -> str:
@@ -63,22 +64,22 @@ def test_who_was_left_out_is_not_told_from_who_stays_without_the_receipt(tmp_pat
     ratings = people()
     made = saved(tmp_path, SuppressAnonymizer(k=5, eps=1), ratings)
     assert made.figures["users_deleted"] == 6
-    alone = audited(tmp_path, ratings, receipt=False, limit={"record": 1.0})
-    assert not finding(alone, "attack").passed
-    assert ": people were left out, and without the receipt" in finding(alone, "attack").text
+    alone = audited(tmp_path, ratings, receipt=False)
+    assert found_by(alone).rate is None
+    assert "People were left out, and without the key file" in found_by(alone).text
     (told,) = [text for text in alone.warnings if "credited" in text]
     assert "can overstate and, as people were left out, understate the attack" in told
-    assert finding(audited(tmp_path, ratings, limit={"record": 1.0}), "attack").passed
+    assert found_by(audited(tmp_path, ratings)).rate is not None
 
 
 def test_where_nobody_was_left_out_it_can_only_overstate(tmp_path: Path) -> None:
     ratings = people(odd=0)
     assert saved(tmp_path, SuppressAnonymizer(k=5, eps=1), ratings).figures["users_deleted"] == 0
-    alone = audited(tmp_path, ratings, receipt=False, limit={"record": 1.0})
-    assert finding(alone, "attack").passed
+    alone = audited(tmp_path, ratings, receipt=False)
+    assert found_by(alone).rate is not None
     (told,) = [text for text in alone.warnings if "credited" in text]
     assert "can only overstate" in told
-    linked = audited(tmp_path, ratings, limit={"record": 1.0})
+    linked = audited(tmp_path, ratings)
     for a, b in zip(linked.evidence, alone.evidence, strict=True):
         assert a.after.expected_top1.rate <= b.after.expected_top1.rate + 1e-12
 
@@ -164,7 +165,7 @@ def test_an_audit_draws_what_is_known_from_items_that_are_not_sensitive(tmp_path
     result = audited(tmp_path, ratings)
     for e in result.evidence:
         assert e.before.knowledge["except_items"] == e.after.knowledge["except_items"] == ("2",)
-    assert "knows 2 ratings of a person, none of a sensitive item, points at" in str(result)
+    assert "who knows 2 ratings of a person, none of a sensitive item" in str(result)
     (tmp_path / "plain").mkdir()
     saved(tmp_path / "plain", SuppressAnonymizer(k=5, eps=1), ratings)
     assert "sensitive" not in str(audited(tmp_path / "plain", ratings))
@@ -235,8 +236,8 @@ def test_records_that_are_equal_are_not_said_to_differ(tmp_path: Path) -> None:
     assert result.passed
     assert "is in a class (records that are equal) of at least 5, counted again" in str(result)
     assert "nobody points at the right record more often than 1 in 5" in str(result)
-    assert "Records differ here" not in finding(result, "attack").text
-    assert "nobody can be right about any person" in finding(result, "attack").text
+    assert "Records differ here" not in found_by(result).text
+    assert "no record is found more often than 1 in 6" in found_by(result).text
     assert "keep those who know exact ratings" not in str(result)
 
 
@@ -246,15 +247,8 @@ def test_records_that_are_near_are_said_to_differ(tmp_path: Path) -> None:
     assert "near, not equal" in told
     assert "Near is not equal" in card(tmp_path)
     result = audited(tmp_path, ratings)
-    assert "Records differ here" in finding(result, "attack").text
+    assert "Records differ here" in found_by(result).text
     assert "guaranteed" not in str(result)
-
-
-def test_a_looser_limit_is_the_owners_where_records_differ_only(tmp_path: Path) -> None:
-    ratings = equals()
-    saved(tmp_path, SuppressAnonymizer(k=5, eps=0), ratings)
-    loose = audited(tmp_path, ratings, limit={"record": 1.0})
-    assert "The limit is 20.0%, by the model." in finding(loose, "attack").text
 
 
 def test_the_card_says_that_nulls_were_moved_only_where_they_can_be(tmp_path: Path) -> None:

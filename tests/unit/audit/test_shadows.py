@@ -16,7 +16,7 @@ from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.predicates import SingledOut
-from starshade.audit.shadows import BeingInIt, being_in_it, method_of
+from starshade.audit.shadows import measure_by_shadows, method_of
 from starshade.errors import ConfigError
 from starshade.ratings.select import listed_items, top_items
 from starshade.ratings.synth.synth import synthesize
@@ -84,26 +84,30 @@ def test_without_a_receipt_nothing_is_measured(tmp_path: Path) -> None:
     alone = read_release(tmp_path / "out")
     with pytest.raises(ConfigError, match="there is none"):
         method_of(alone, ratings)
-    found = being_in_it(alone, ratings, seed=0)
+    found = measure_by_shadows(alone, ratings, seed=0)
     assert isinstance(found.membership, str)
     assert "private receipt" in found.membership
-    assert found == BeingInIt.unmeasured(found.membership)
+    assert isinstance(found.singling_out, str)
 
 
 def test_what_a_release_tells_because_of_who_is_in_it(tmp_path: Path) -> None:
     ratings = population()
     release = stored(KLikeness(k=3).anonymize(ratings, rng=1), tmp_path)
-    found = being_in_it(release, ratings, shadows=4, known=2, seed=5)
+    found = measure_by_shadows(release, ratings, shadows=4, known=(2,), seed=5)
     assert isinstance(found.membership, MembershipResult)
-    assert isinstance(found.inference, InferenceResult)
-    assert isinstance(found.linkability, Linked)
-    assert found.linkability.known == 1
-    assert isinstance(found.singled_out, SingledOut)
-    assert found.singled_out.releases == 5
+    assert isinstance(found.inference[2], InferenceResult)
+    assert isinstance(found.linkability[2], Linked)
+    assert found.linkability[2].known == 1
+    assert isinstance(found.singling_out, SingledOut)
+    assert found.singling_out.releases == 5
     # the same as each attack by itself
-    for entry, result in zip(SHADOWS, (found.membership, found.inference), strict=True):
-        attack = replace(entry.load()(shadows=4), method=method_of(release, ratings))
-        alone = attack.run(release, Knowledge(known=2, dates=False), original=ratings, rng=5)
+    own: list[dict] = [{"known": (2,)}, {"known": 2}]
+    results = (found.membership, found.inference[2])
+    for entry, result, more in zip(SHADOWS, results, own, strict=True):
+        attack = entry.load()(shadows=4, method=method_of(release, ratings), **more)
+        alone = attack.run(
+            release, Knowledge(known=2, dates=False), original=ratings, targets=1000, rng=5
+        )
         volatile = {"seconds": 0.0}
         assert {**alone.to_dict(), **volatile} == {**result.to_dict(), **volatile}
 
@@ -115,19 +119,19 @@ def test_a_release_that_cannot_be_made_of_half_of_the_people() -> None:
     }
     for reason, method in tries.items():
         ratings = population()
-        found = being_in_it(method.anonymize(ratings, rng=1), ratings, seed=0)
+        found = measure_by_shadows(method.anonymize(ratings, rng=1), ratings, seed=0)
         assert isinstance(found.membership, str)
         assert f"cannot be made: {reason}" in found.membership
-        assert found == BeingInIt.unmeasured(found.membership)
+        assert isinstance(found.singling_out, str)
 
 
 def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
     ratings = population()
     release = KLikeness(k=3).anonymize(ratings, rng=1)
-    found = being_in_it(release, ratings, shadows=1, known=8, seed=0)
+    found = measure_by_shadows(release, ratings, shadows=1, known=(8,), seed=0)
     assert isinstance(found.membership, MembershipResult)
-    assert isinstance(found.inference, str)
-    assert "nobody has a rating beyond 8" in found.inference
+    assert isinstance(found.inference[8], str)
+    assert "nobody has a rating beyond 8" in found.inference[8]
 
 
 def test_twenty_people_and_a_person_with_one_rating() -> None:
@@ -135,13 +139,13 @@ def test_twenty_people_and_a_person_with_one_rating() -> None:
     one = ratings.keep_items(np.arange(1))
     for few in (ratings, one):
         release = KLikeness(k=2).anonymize(few, rng=1)
-        found = being_in_it(release, few, known=2, seed=0)
+        found = measure_by_shadows(release, few, known=(2,), seed=0)
         assert isinstance(found.membership, MembershipResult)
         alarm = found.membership.everything.at(0.01)
         assert alarm is not None
         assert alarm.rough
-        assert isinstance(found.inference, str)
-        assert "30 are needed" in found.inference or "beyond 2 known" in found.inference
+        assert isinstance(found.inference[2], str)
+        assert "30 are needed" in found.inference[2] or "beyond 2 known" in found.inference[2]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -149,12 +153,12 @@ def test_every_method_is_asked(entry: Entry) -> None:
     ratings, usual = population(), make(entry)
     loose = {"nulls": "ignore", "eps": 2.0} if hasattr(usual, "nulls") else {}
     release = replace(usual, **loose).anonymize(ratings, rng=3)
-    found = being_in_it(release, ratings, shadows=2, known=2, seed=0)
+    found = measure_by_shadows(release, ratings, shadows=2, known=(2,), seed=0)
     assert isinstance(found.membership, MembershipResult)
-    assert isinstance(found.inference, InferenceResult)
+    assert isinstance(found.inference[2], InferenceResult)
     assert found.membership.auc is not None
     assert found.membership.records == release.n_records
-    assert isinstance(found.singled_out, SingledOut)
+    assert isinstance(found.singling_out, SingledOut)
 
 
 def test_a_receipt_that_does_not_say_enough() -> None:

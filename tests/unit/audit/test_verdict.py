@@ -16,7 +16,6 @@ from starshade.attack.registry import ENTRIES as ATTACKS
 from starshade.audit import verdict
 from starshade.audit.make import _refuse_empty, make_release
 from starshade.audit.measure import measure_all
-from starshade.audit.original.original import Knowable
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
@@ -437,19 +436,26 @@ def test_the_demo(tmp_path: Path) -> None:
     assert json.dumps(story.to_dict())
 
 
-def test_two_sources_know_as_much_as_one_adversary(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of eight ratings four can be known and another inferred; or each source knows four."""
+def test_the_policy_says_what_is_known_and_how_many_shadows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     passed: dict[str, Any] = {}
-    monkeypatch.setattr(verdict, "being_in_it", lambda *_, **arguments: passed.update(arguments))
+    monkeypatch.setattr(
+        verdict, "measure_by_shadows", lambda *_, **arguments: passed.update(arguments)
+    )
     original: Any = SimpleNamespace(
         release=SimpleNamespace(manifest=SimpleNamespace(claims=())),
-        ratings=None,
+        ratings=SimpleNamespace(n_ratings=30_000_000),
         engine=None,
-        knowable=lambda _: Knowable(np.array([8]), np.array([1000])),
     )
-    Audit(threshold=NO_LIMITS, shadows=3, targets=50)._being_in_it(original, 7)
-    assert (passed["known"], passed["linked"]) == (4, 4)
-    assert (passed["shadows"], passed["targets"], passed["seed"]) == (3, 50, 7)
+    Audit(targets=50)._by_shadows(original, (8, 5), 7)
+    assert (passed["known"], passed["shadows"]) == ((8, 5), 4)
+    assert (passed["targets"], passed["seed"]) == (50, 7)
+    original.ratings.n_ratings = 1000
+    Audit()._by_shadows(original, (8,), 7)
+    assert passed["shadows"] == 16
+    Audit(shadows=3)._by_shadows(original, (8,), 7)
+    assert passed["shadows"] == 3
 
 
 @pytest.mark.parametrize("deleted", [0, 2])

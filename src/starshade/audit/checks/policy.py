@@ -174,9 +174,9 @@ class Policy:
 
     @property
     def least_class(self) -> int | None:
-        """The smallest class that is allowed; None: any."""
+        """The smallest class that is allowed; None: no threshold says."""
         limit = self.thresholds.get("class-size")
-        return None if limit is None else limit.least
+        return limit.least if limit is not None and limit.effective else None
 
     def shadows_at(self, ratings: int) -> int:
         """Return the shadow releases that figures on so many ratings must rest on."""
@@ -378,7 +378,7 @@ def threshold_texts(thresholds: Sequence[str] | Mapping[str, float]) -> Sequence
     """
     if not isinstance(thresholds, Mapping):
         return thresholds
-    return tuple(f"{name}={value}" for name, value in thresholds.items())
+    return tuple(f"{name}={_plainly(value)}" for name, value in thresholds.items())
 
 
 def thresholds_of(
@@ -440,8 +440,7 @@ def share_of(name: str, value: Any) -> Fraction:
     >>> share_of("membership", 0.05), share_of("membership", "1/20"), share_of("class-size", 11)
     (Fraction(1, 20), Fraction(1, 20), Fraction(1, 11))
     """
-    written = format(Decimal(repr(value)), "f") if isinstance(value, float) else str(value)
-    share = None if isinstance(value, bool) else _exact(written)
+    share = None if isinstance(value, bool) else _exact(_plainly(value))
     if share is not None and name == "class-size" and share > 1 and share.denominator == 1:
         share = 1 / share
     if share is None or not 0 <= share <= 1:
@@ -454,10 +453,15 @@ def share_of(name: str, value: Any) -> Fraction:
     return share
 
 
+def _plainly(value: Any) -> str:
+    """Write a number without an exponent, exactly; anything else as it is."""
+    return format(Decimal(repr(float(value))), "f") if isinstance(value, float) else str(value)
+
+
 def _exact(text: str) -> Fraction | None:
     """Return a number as it is written, exactly; None where it is none."""
     number, percent = text.removesuffix("%"), text.endswith("%")
-    plain = is_plain(number) and number == number.strip() and len(number) <= 30
+    plain = is_plain(number) and number == number.strip() and len(number) <= 2000
     if not plain or ("/" in number and percent) or "e" in number.lower():
         return None
     try:
