@@ -93,6 +93,10 @@ _ROOMS = {
         "reproduce_sr",
     ),
     "starshade.audit.result": ("AuditResult",),
+    "starshade.audit.compare.search": (
+        "PolicySearch",
+        "search_policy",
+    ),
     "starshade.audit.verdict": ("Audit",),
     "starshade.errors": (
         "ConfigError",

@@ -68,6 +68,27 @@ def silence() -> Iterator[None]:
 
 
 @contextmanager
+def without_notes() -> Iterator[None]:
+    """Show the bars of what runs inside, and keep its notes from the watcher."""
+    reporter = _watching(_reporter)
+    token = _reporter.set(None if reporter is None else _Bars(reporter))
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
+class _Bars:
+    """A reporter of tasks alone."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self.start, self.advance, self.stop = reporter.start, reporter.advance, reporter.stop
+
+    def note(self, message: str) -> None:
+        """Leave it out."""
+
+
+@contextmanager
 def task(label: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
     """Announce work of `total` units (None: unknown); yields the function that moves it on."""
     reporter = _watching(_reporter)

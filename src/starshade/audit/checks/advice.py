@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from starshade.audit.checks.check import Check
-from starshade.audit.checks.policy import Policy
+from starshade.audit.checks.policy import KS, SUPPORTS, Policy
 from starshade.naming import named
 from starshade.release.table import Release
-
-_NEXT_K = (5, 7, 11, 15, 20, 30, 50)
-_SUPPORTS = (2, 10)  # percent of the people
 
 
 def advice_on(check: Check, release: Release, policy: Policy) -> str:
@@ -45,8 +42,8 @@ def _action(check: Check, release: Release, policy: Policy) -> str:
 def _less(release: Release) -> str:
     """Say how to make a release that discloses less."""
     k = release.manifest.claimed_k or 1
-    larger = next((each for each in _NEXT_K if each > k), None)
-    support = f"{_SUPPORTS[-1]}%"
+    larger = next((each for each in KS if each > k), None)
+    support = str(SUPPORTS[-1])
     if release.manifest.method != "predictive":
         return f"make the release with {named('method', 'predictive')}."
     if larger is None:

@@ -25,6 +25,9 @@ POLICIES: Mapping[str, str] = {
     "controlled": "The release stays in a controlled environment, such as a secure data room.",
 }
 DEFAULT = "partner"
+#: values of k and of the item support that a search for a policy tries, in this order
+KS = (5, 7, 11, 15, 20, 30, 50)
+SUPPORTS = (None, "2%", "10%")
 _MANY_RATINGS = 20_000_000  # above so many fewer shadow releases are enough
 
 
