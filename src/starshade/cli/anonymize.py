@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from starshade.anonymize.registry import DEFAULT, ENTRIES
-from starshade.cli.options.declared import Choosing, declared_options
+from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_RECOMMENDERS
+from starshade.audit.checks.policy import KS, SUPPORTS
+from starshade.audit.settings import AuditSettings
+from starshade.cli.options.declared import Choosing, declared_options, options_of
 from starshade.cli.options.help import BEFORE, WRITTEN, grouped
-from starshade.cli.options.shards import opened, over_shards, refuse_unseeded, works_by_shard
+from starshade.cli.options.project import of_project
+from starshade.cli.options.shards import (
+    in_one_table,
+    opened,
+    over_shards,
+    refuse_unseeded,
+    works_by_shard,
+)
 from starshade.cli.options.shared import (
     Reading,
     configured,
     ensure_free,
     gathered,
+    given,
     reading,
     refuse_beside,
+    said,
 )
+from starshade.cli.options.spelling import words_of
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import command, examples, page, useful, words
+from starshade.cli.show import columns, command, examples, page, useful, words
 from starshade.errors import ConfigError
 from starshade.ratings.readers.addresses.address import hidden
 from starshade.registry import find
 
 if TYPE_CHECKING:
+    from starshade.audit.compare.search import PolicySearch
     from starshade.audit.made import Made
     from starshade.ratings.places.place import Place
     from starshade.release.table import Release
+
+#: settings of an audit that a search for a policy takes
+_OF_POLICY = ("threshold", "targets", "shadows")
+#: what a search varies
+_VARIED = {"k", "item_support"}
 
 
 @click.command(
@@ -42,6 +61,21 @@ if TYPE_CHECKING:
 @click.argument("ratings", metavar="RATINGS")
 @click.option("--method", default=DEFAULT, show_default=True, help="See `list methods`.")
 @partial(gathered, options=declared_options(ENTRIES, besides=("items",)), name="settings")
+@partial(
+    gathered,
+    options=[
+        *options_of(
+            AuditSettings,
+            "policy",
+            default=None,
+            help="Search k and item support for the first release that passes this policy: "
+            "public, partner, controlled, or a TOML file.",
+        ),
+        *options_of(AuditSettings, *_OF_POLICY),
+    ],
+    name="deciding",
+    title="What the release must pass",
+)
 @grouped(
     WRITTEN,
     click.option("--out", required=True, metavar="DIR", help="The release folder; must not exist."),
@@ -75,10 +109,13 @@ if TYPE_CHECKING:
 @over_shards
 @reading(dates=True)
 @running(seed=True)
+@click.pass_context
 def anonymize(
+    context: click.Context,
     ratings: str,
     method: str,
     settings: dict[str, Any],
+    deciding: dict[str, Any],
     out: str,
     private: str | None,
     no_receipt: bool,
@@ -91,30 +128,62 @@ def anonymize(
 ) -> None:
     """Make a release of RATINGS: everybody hides among at least k.
 
+    With --policy the k is searched: the first release that passes the policy is written, or none
+    (exit 1).
     `starshade list methods` names the methods; a setting belongs to those that have it.
     """
-    resumed = engine["resume"]
+    policy = deciding["policy"]
+    resumed = engine["resume"] and policy is None
     place = ensure_free(out, resumed=resumed)
     if private is not None:
         refuse_beside("beside --private", {"no_receipt"}, "Leave one of the two out.")
     receipt = None if private is None else _receipt(private, place, resumed=resumed)
     from starshade.audit.make import make_release, make_release_of_shards
 
-    chosen = configured(
-        find(ENTRIES, method, "method"),
-        f"the method {method}",
-        settings,
-        also={"items": reading.selection()},
-    )
+    also: dict[str, Any] = {"items": reading.selection()}
+    if policy is not None:
+        _refuse_with_policy(deciding)
+        method = method if "method" in given() | of_project(context) else FOR_RECOMMENDERS
+        settings = {name: value for name, value in settings.items() if name not in _VARIED}
+        also["k"] = KS[0]
+    else:
+        names = set(_OF_POLICY)
+        refuse_beside("without --policy", names, "Name the policy too: --policy NAME.")
+    chosen = configured(find(ENTRIES, method, "method"), f"the method {method}", settings, also)
     if private is None and not no_receipt:
         _refuse_without_receipt(method, chosen)
     last = _last(after, after_private, private)
-    if works_by_shard(ratings, reading, otherwise=_takes_one_table(method, chosen, after)):
+    search: PolicySearch | None = None
+    otherwise = _takes_one_table(method, chosen, after, policy)
+    if works_by_shard(ratings, reading, otherwise=otherwise, resumes=policy is not None):
         refuse_unseeded(engine, run.given_seed)
         with opened(ratings, engine) as (shards, at_work):
             made = make_release_of_shards(
                 shards, chosen, out=place, private=receipt, rng=run.seed, engine=at_work
             )
+    elif policy is not None:
+        refuse_unseeded(engine, run.given_seed)
+        from starshade.audit.compare.search import search_policy
+
+        if getattr(chosen, "attributes", "none") == "exact":
+            raise ConfigError(
+                "--attributes exact with --policy: a release for queries passes no policy",
+                advice="Choose --attributes none or generalized, or leave --policy out.",
+            )
+        table = reading.read(ratings, select=False)
+        with in_one_table(out, engine) as at_work:
+            search = search_policy(
+                table, partial(replace, chosen), **said(deciding), rng=run.seed, engine=at_work
+            )
+            if search.anonymizer is not None:  # finished tries are kept until it is written
+                made = make_release(
+                    table, search.anonymizer, out=place, private=receipt, rng=run.seed
+                )
+        run.conclude(str(search))
+        if search.anonymizer is None:
+            figures = {**search.to_dict(), "out": None, "seconds": run.seconds}
+            run.emit(figures, lambda: page(*_searched(search)))
+            context.exit(1)
     else:
         made = make_release(
             reading.read(ratings, select=False),
@@ -130,7 +199,37 @@ def anonymize(
     audit += [] if private is None else ["--private", private]
     if after is not None:
         audit += ["--earlier", after, "--earlier-private", str(after_private)]
-    run.emit({**made.to_dict(), "seconds": run.seconds}, lambda: _summary(made, private, audit))
+    if search is not None:
+        audit += [*words_of("--policy", policy), *words_of("--threshold", deciding["threshold"])]
+    figures = {**made.to_dict(), **(search.to_dict() if search else {}), "seconds": run.seconds}
+    run.emit(figures, lambda: page(*_searched(search), _summary(made, private, audit)))
+
+
+def _refuse_with_policy(deciding: dict[str, Any]) -> None:
+    """Refuse what a search for a policy varies, what it does not take, and a wrong policy."""
+    refuse_beside(
+        "with --policy, which searches for them",
+        _VARIED,
+        f"Leave it out: k = {', '.join(map(str, KS))} are tried, then the same with "
+        f"--item-support {' and '.join(filter(None, SUPPORTS))}.",
+    )
+    refuse_beside(
+        "with --policy: a release that continues another one keeps its k and its items",
+        {"after", "after_private", "shortfall"},
+        "Leave --policy out, and audit the release: starshade audit --earlier RELEASE.",
+    )
+    from starshade.audit.compare.search import steps_of
+    from starshade.audit.verdict import Audit
+
+    tuple(steps_of(Audit(**said(deciding)).rules))
+
+
+def _searched(search: PolicySearch | None) -> list[Any]:
+    """Show what was tried."""
+    if search is None:
+        return []
+    tables = [columns(each.head, each.rows, title=each.title) for each in search.tables]
+    return [words(str(search)), *tables]
 
 
 def _receipt(private: str, release: Place, *, resumed: bool) -> Place:
@@ -141,12 +240,12 @@ def _receipt(private: str, release: Place, *, resumed: bool) -> Place:
     return place
 
 
-def _takes_one_table(name: str, method: Any, after: str | None) -> str:
+def _takes_one_table(name: str, method: Any, after: str | None, policy: str | None) -> str:
     """Say why a store of shards is taken as one table; empty: it is not."""
     from starshade.anonymize.sharded.anonymize import takes_one_table
 
-    if after is not None:
-        return "with --after"
+    if after is not None or policy is not None:
+        return "with --after" if policy is None else "with --policy"
     setting = takes_one_table(method)
     if setting == "method":
         return f"with the method {name}"
