@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import starshade as ss
+from starshade.audit.checks.check import EXIT_CODES
+from starshade.audit.checks.policy import CHECKED, POLICIES, read_policy
 from starshade.ratings.table import Ratings
 from tests.system import pages
 
@@ -24,6 +26,7 @@ GUIDES = {
     "reading-the-report": 4,
     "ci-gate": 9,
     "limits": 5,
+    "policies": 7,
     "publishing-again": 8,
     "shards": 2,
     "spark": 2,
@@ -119,3 +122,24 @@ def test_the_workflow_does_what_was_tried() -> None:
     assert len(commands) == 3
     assert commands[:2] == tried[1:3]
     assert commands[2].startswith("starshade report ")  # tried in the guide that reads it
+
+
+def test_the_table_of_policies() -> None:
+    policies = {name: read_policy(name) for name in POLICIES}
+    assert rows("policies", "policy | when") == [[f"`{n}`", why] for n, why in POLICIES.items()]
+    shown = {
+        name: [
+            "–" if name not in each.thresholds else each.thresholds[name].text(name)
+            for each in policies.values()
+        ]
+        for name in CHECKED
+        if any(name in each.thresholds for each in policies.values())
+    }
+    table = rows("policies", f"check | {' | '.join(POLICIES)}")
+    assert {name.strip("`"): values for name, *values in table} == shown
+    for policy in policies.values():
+        known, large = f"knows {policy.known} ratings", f"({policy.shadows_large} above 20 million"
+        assert known in text("policies")
+        assert f"{policy.shadows} shadow releases {large}" in text("policies")
+    codes = {verdict: code for verdict, code, _ in rows("policies", "verdict | exit code | when")}
+    assert codes == {verdict: str(code) for verdict, code in EXIT_CODES.items()}
