@@ -158,7 +158,7 @@ WITH_PEOPLE = KExchange(
     ("method", "threshold", "verdict"),
     [
         (KExchange(k=5), NO_LIMITS, "PASS"),
-        (KExchange(k=5), {"attribute": 0}, "FAIL"),
+        (KExchange(k=5), {"class-size": 50}, "FAIL"),
         (KExchange(k=5, items=top_items(10)), {**NO_LIMITS, "membership": 0.1}, "INCOMPLETE"),
         (WITH_PEOPLE, NO_LIMITS, "PASS"),
         (PredictiveAnonymizer(k=5, profile="pooled"), NO_LIMITS, "PASS"),

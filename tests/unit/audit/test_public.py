@@ -211,9 +211,8 @@ def test_thresholds_of_the_owner_are_on_a_grid(asked: float, shown: int, folder:
     found = audit.run(ratings, folder, private=folder.with_suffix(".json"), rng=0)
     page = public_edition(read_release(folder), folder, Judgement.of(found))
     rows = {row["name"]: row for row in page["checks"]}
-    usual = asked == 0.05  # which is the threshold of the policy
     assert rows["attribute"]["threshold"] == f"{shown}%"
-    assert (rows["attribute"]["source"] == "set by the owner") is not usual
+    assert rows["attribute"]["source"] == "set by the owner"
     assert rows["re-identification"]["threshold"] == f"{shown}%"
     assert rows["membership"]["threshold"] == "10%"  # of the policy, exactly
     assert "v1, with overrides" in page["verdict"]["headline"]
@@ -297,3 +296,34 @@ def test_a_release_of_profiles_has_one(tmp_path: Path) -> None:
     assert [row["value"] for row in told["holds"]["inside"]][-1] in ("under 20 %", "20 % or more")
     assert any("No privacy model bounds how often" in text for text in told["open"])
     assert any("of the filled cells rest on one person's rating" in t for t in told["warnings"])
+
+
+def test_an_accepted_risk_allows_to_publish_and_is_on_the_grid(folder: Path) -> None:
+    ratings = synthesize(n_users=40, n_items=9, n_ratings=200, rng=2)
+    audit = Audit(known=(1,), targets=2, shadows=0, threshold={"attribute": 0})
+    found = audit.run(ratings, folder, private=folder.with_suffix(".json"), rng=0)
+    open_ = dict.fromkeys(each.name for each in found.decisive)
+    accepted = [
+        {
+            "risk": name,
+            "up_to": "not measured",
+            "policy": "partner v1",
+            "reason": "agreed",
+            "by": "the board",
+            "until": "2027-06-30",
+            "more": "37.5%",
+        }
+        for name in open_
+    ]
+    (attribute,) = (each for each in accepted if each["risk"] == "attribute")
+    attribute["up_to"] = "12.3%"
+    judged = Judgement.of(found, accepted)
+    page = public_edition(read_release(folder), folder, judged)
+    assert page["verdict"]["publishable"] == "acceptance"
+    assert page["holds"] is not None
+    assert [each["risk"] for each in page["accepted"]] == list(open_)
+    assert {each["risk"]: each["up_to"] for each in page["accepted"]}["attribute"] == "15%"
+    assert all("more" not in each for each in page["accepted"])
+    assert Judgement.of(found, accepted[1:]).publishable == ""
+    broken = replace(judged, answers=(*judged.answers, ("audience", False)))
+    assert broken.publishable == ""

@@ -20,8 +20,8 @@ job         ``JobRow.settings``
             arguments of `starshade.audit.compare.compare.compare`
 ``release`` ``{"method": NAME, "config": {fields of the method but ``items``}, "items": "top:N" or
             None, "known": [N], "targets": N, "policy": NAME, "threshold": [NAME=VALUE],
-            "held_out": x, "seed": N or None}``; ``known``, ``targets``, ``policy`` and ``threshold``
-            (where it was given) are those of the audit
+            "held_out": x, "seed": N or None}``; ``known``, ``targets``, ``policy`` and
+            ``threshold`` (where it was given) are those of the audit
 =========== ============================================================================
 
 and the pages read these answers (what is missing is left out on the page):

@@ -43,6 +43,7 @@ def release_page(store: Store, job: JobRow) -> Shown:
         word=str(verdict.get("word") or ("PASS" if passed else "FAIL")),
         status=status_of(result),
         answers=[*map(_answer, _decisive(result))],
+        checks=_checks(result),
         headline=str(verdict.get("headline") or ""),
         paragraph=str(verdict.get("paragraph") or result.get("text") or ""),
         findings=[
@@ -60,7 +61,7 @@ def release_page(store: Store, job: JobRow) -> Shown:
         project_link=Link("Download starshade.toml", f"/releases/{job.id}/project")
         if project
         else None,
-        publish=_publish(status_of(result), whole is not None),
+        publish=_publish(result, whole is not None),
         keep=_KEEP,
         next=_next(data, job, passed, whole is not None, verdict, result),
     )
@@ -68,16 +69,15 @@ def release_page(store: Store, job: JobRow) -> Shown:
 
 def status_of(result: Result) -> str:
     """Return "pass", "fail" or "open": how the verdict is shown."""
-    verdict = (result.get("verdict") or {}).get("verdict")
+    usual = "PASS" if result.get("passed") else "FAIL"  # of releases of earlier versions
+    verdict = (result.get("verdict") or {}).get("verdict", usual)
     return {"PASS": "pass", "INCOMPLETE": "open"}.get(str(verdict), "fail")
 
 
 def _decisive(result: Result) -> list[Result]:
-    """Return the checks that are no pass; where all pass, all that have a threshold."""
-    checks = [one for one in result.get("checks") or () if one["threshold"] is not None]
-    checks = [one for one in checks if one["status"] != "not applicable"]
+    """Return the checks because of which the verdict is not PASS."""
     open_ = ("fail", "not shown", "not measured")
-    return [one for one in checks if one["status"] in open_] or checks
+    return [one for one in result.get("checks") or () if one["status"] in open_]
 
 
 def _answer(check: Result) -> Figure:
@@ -97,7 +97,7 @@ def _remains(result: Result) -> Picture:
 
 _MARKS = (
     "A circle is in the ratings, a diamond in the release, each with its interval. The long tick "
-    "is the limit by the model, 1 in k; the short one is guessing."
+    "is the threshold of re-identification, the short one the baseline."
 )
 
 
@@ -127,7 +127,6 @@ def _rows(examples: Result | None) -> list[Table]:
 def _tables(result: Result) -> tuple[Table | None, ...]:
     figures = [(each.label, each.value, each.meaning) for each in _figures(result)]
     return (
-        _checks(result),
         _table("What it came to", ("Figure", "Value", "What it means"), figures),
         _claims(result),
         _attacks(result),
@@ -151,17 +150,25 @@ _KEEP = (
 )
 
 
-def _publish(status: str, whole: bool) -> tuple[str, ...]:
+def _publish(result: Result, whole: bool) -> tuple[str, ...]:
+    """Say whether the files may be published."""
+    status = status_of(result)
     if not whole:
         return ("The files of this release are gone from the work folder; make it again.",)
-    if status != "pass":
-        why = "FAIL" if status == "fail" else "INCOMPLETE"
+    if status == "fail":
         return (
-            f"Nothing yet: the verdict is {why}, so there is no report to publish. You may "
+            "May not be published: the verdict is FAIL, so there is no report to publish. You may "
             "download the release to look at it.",
         )
+    if status == "open":
+        names = "; ".join(str(one["title"]) for one in _decisive(result))
+        return (
+            f"Not decided: the verdict is INCOMPLETE. Not measured: {names}.",
+            "There is no report to publish. You may download the release to look at it.",
+        )
     return (
-        "The release, as it is: its files belong together, and its README says what it is.",
+        "May be published: the release, as it is. Its files belong together, and its README says "
+        "what it is.",
         "The report to publish: nothing in it is about a single person.",
     )
 
