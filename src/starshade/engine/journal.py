@@ -196,6 +196,8 @@ def _take_from(left: Path, journal: Journal, depth: int = 1) -> tuple[int, int]:
                         place.mkdir(mode=0o700, exist_ok=True)
                         inside = _take_from(file, Journal(place, journal.key), depth - 1)
                         taken, refused = taken + inside[0], refused + inside[1]
+                        if not inside[0]:  # columns without an answer: an empty folder is none
+                            place.rmdir()
             elif file.suffix in (_ANSWER, LAST):
                 with suppress(OSError):
                     if not is_sealed(file, journal.key) or not _take_columns(file, place):
