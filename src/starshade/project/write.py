@@ -16,7 +16,7 @@ import numpy as np
 from starshade.audit.checks.policy import DEFAULT, read_policy
 from starshade.errors import ConfigError, InputError
 from starshade.files.side import PROJECT_FILE, read_side_text
-from starshade.naming import called, speak
+from starshade.naming import called, named, speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
 from starshade.project.accept import SECTION, Acceptance, read_acceptances, stated
@@ -312,7 +312,8 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     for _, key, what, _ in wrong:
         raise ConfigError(
             f"{what.replace(key, called(key.replace('-', '_')), 1) if key else what}",
-            advice="Checks: starshade list policies. E.g. --up-to 12% --until 2027-06-30.",
+            advice="Checks: starshade list policies. "
+            f"E.g. {named('up_to', '12%')}, {named('until', '2027-06-30')}.",
         )
     (acceptance,) = right
     if acceptance.until < datetime.date.today():

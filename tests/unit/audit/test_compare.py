@@ -377,7 +377,8 @@ def test_what_can_be_continued_has_a_row_for_every_slack(ratings: Ratings) -> No
     assert found.rows[3].figures["classes"] == release.classes.n_groups
 
 
-def test_shadows_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> None:
+def test_shadows_tell_what_an_audit_finds(tmp_path: Path) -> None:
+    ratings = synthesize(n_users=150, n_items=40, n_ratings=2500, rng=1)
     part = top_items(6).apply(ratings).drop_empty_users()
     found = compare(part, ["k-likeness"], [5], shadows=2, rng=7)
     KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "receipt")

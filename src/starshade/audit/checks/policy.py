@@ -263,13 +263,15 @@ def parse_policy(text: str, name: str = "policy") -> Policy:
         content = load_toml(text)
     except tomllib.TOMLDecodeError as error:
         line, what, advice = no_toml(error, text)
-        raise ConfigError(f"{name}, line {line}: {what}", advice=advice) from None
+        raise ConfigError(
+            f"{called('policy')} {name}, line {line}: {what}", advice=advice, setting="policy"
+        ) from None
     lines = Lines(text)
     problem = next(_problems(content, lines), None)
     if problem is not None:
         line, what, advice = problem
         where = f"{name}, line {line}" if line else name
-        raise ConfigError(f"{where}: {what}", advice=advice, setting="policy")
+        raise ConfigError(f"{called('policy')} {where}: {what}", advice=advice, setting="policy")
     adversary, checks = content["adversary"], content["checks"]
     return Policy(
         name=content["name"],
