@@ -58,6 +58,7 @@ day-col = "day"
 scale = "1:5:0.5"
 [release]
 k = 5
+method = "k-exchange"
 [audit]
 shadows = 0
 targets = 20
@@ -88,6 +89,7 @@ def test_init_writes_what_run_does(home: Path) -> None:
     assert said.exit_code == 0, said.stderr
     text = (home / "starshade.toml").read_text()
     assert 'on-duplicate = "last"' in text
+    assert '[release]\nmethod = "predictive"\nk = 5\n\n' in text
     assert "rate an item for a second time" in said.stderr
     assert told("check-config")["problems"] == []
     assert "60 people" in call("run", "--dry-run").stdout
@@ -99,10 +101,13 @@ def test_init_writes_what_run_does(home: Path) -> None:
 
 
 def test_what_is_chosen_is_put_before_the_owner(home: Path) -> None:
-    """By hand: twenty films of two people each, forty of one, and ten people who rated these."""
+    """By hand: twenty films of two people each, forty of one, and ten people who rated these.
+
+    All ratings are equal, so profiles would be, and a choice of items is suggested.
+    """
     rated = [(person, film) for film in range(20) for person in (film, film + 1)]
     rated += [(100 + film % 10, film) for film in range(20, 60)]
-    lines = [f"p{person},film {film},{1 + film % 5},2025-01-01" for person, film in rated]
+    lines = [f"p{person},film {film},3,2025-01-01" for person, film in rated]
     (home / "ratings.csv").write_text("\n".join(["email,film,stars,day", *lines]) + "\n")
     columns = ("--user-col", "email", "--rating-col", "stars")
     assert call("init", "ratings.csv", "--yes", *columns).exit_code == 0
@@ -110,7 +115,8 @@ def test_what_is_chosen_is_put_before_the_owner(home: Path) -> None:
     # the first ten films have twenty of the eighty ratings, by people 0 to 10 or so
     films = sorted(f"film {film}" for film in range(20))[:10]
     people = {person for person, film in rated if f"film {film}" in films}
-    assert 'items = "top:10"\n# 10 of 60 items keep 25.0% of the ratings.\n' in text
+    assert 'method = "k-exchange"\nk = 5\nitems = "top:10"\ndisclosure-weight = 0.2\n' in text
+    assert "0.2\n# 10 of 60 items keep 25.0% of the ratings.\n" in text
     assert (
         f"# {31 - len(people)} of 31 people rated none of these items and are left out.\n" in text
     )
@@ -375,7 +381,7 @@ def test_a_place_that_is_taken(project: Path) -> None:
 def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> None:
     text = f'{PROJECT}[publish]\nto = "{to}"\n'
     (project / "starshade.toml").write_text(text)
-    assert "line 16: to = " in refused("run")
+    assert "line 17: to = " in refused("run")
     assert "receipts" in call("check-config").stdout
 
 

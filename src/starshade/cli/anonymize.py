@@ -150,10 +150,10 @@ def anonymize(
     else:
         names = set(_OF_POLICY)
         refuse_beside("without --policy", names, "Name the policy too: --policy NAME.")
-    chosen, why = _chosen(method, settings, reading, also)
+    last = _last(after, after_private, private)
+    chosen, why = _chosen(method, last, settings, reading, also)
     if private is None and not no_receipt:
         _refuse_without_receipt(chosen)
-    last = _last(after, after_private, private)
     search: PolicySearch | None = None
     otherwise = _takes_one_table(chosen, after, policy)
     if works_by_shard(ratings, reading, otherwise=otherwise, resumes=policy is not None):
@@ -212,12 +212,17 @@ def _stated(why: str) -> list[Any]:
 
 
 def _chosen(
-    method: str | None, settings: dict[str, Any], reading: Reading, also: dict[str, Any]
+    method: str | None,
+    last: Release | None,
+    settings: dict[str, Any],
+    reading: Reading,
+    also: dict[str, Any],
 ) -> tuple[Any, str]:
     """Return the method with its settings and, where none was named, why it is this one."""
-    if method is not None:
-        entry = find(ENTRIES, method, "method")
-        return configured(entry, f"the method {method}", settings, also), ""
+    continued = None if last is None else last.manifest.method
+    if (name := method or continued) is not None:
+        why = "" if method else f"Method: {name}, that of the release that this one continues."
+        return configured(find(ENTRIES, name, "method"), f"the method {name}", settings, also), why
     usual = usual_method(reading.items)
     entry = find(ENTRIES, usual.method, "method")
     for name in sorted(given() & settings.keys() - entry.names):
@@ -310,8 +315,8 @@ def _refuse_without_receipt(method: Any) -> None:
     why = getattr(method, "needs_receipt", None)
     if why is not None and getattr(method, "attributes", "none") != "exact":
         raise ConfigError(
-            f"{method.name} without --private: {why}, so that no audit of the release can pass "
-            "without its receipt, which cannot be made afterwards",
+            f"--method {method.name} without --private: {why}, so that no audit of the release can "
+            "pass without its receipt, which cannot be made afterwards",
             advice="Give --private FILE and keep it; or --no-receipt, if the release is never to "
             "be judged.",
         )
