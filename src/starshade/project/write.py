@@ -270,8 +270,8 @@ def _attributes(ratings: Ratings) -> list[str]:
     names = ratings.attributes.column_names
     return [
         f"# Personal attributes ({', '.join(map(toml, names))}) are not released.",
-        "# To release what k people share of some, name them, and how coarsely at least (a release",
-        "# with attributes cannot be continued by another):",
+        "# To release what k people share of some, take a method that generalizes (k-exchange), name",
+        "# them, and how coarsely at least (a release with attributes cannot be continued by another):",
         '# attributes = "generalized"',
         f"# quasi-identifiers = {toml(names)}",
         f'# attribute-hierarchies = {{ {toml(names[0])} = "bands:10" }}',
