@@ -50,8 +50,9 @@ _AS_THEY_ARE = (
 class Finding:
     """A condition beside the checks of the policy, and whether it holds."""
 
-    # "claims", "tracker", "audience", "identifying", "rare-values", "profiles", "settings", "scale",
-    # or the name of a claimed model; with "of" and the personal attribute, where it is about one
+    # "claims", "tracker", "audience", "identifying", "rare-values", "profiles", "settings",
+    # "scale", or the name of a claimed model; with "of" and the personal attribute, where it is
+    # about one
     name: str
     passed: bool
     text: str  # one sentence

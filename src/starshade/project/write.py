@@ -270,8 +270,9 @@ def _attributes(ratings: Ratings) -> list[str]:
     names = ratings.attributes.column_names
     return [
         f"# Personal attributes ({', '.join(map(toml, names))}) are not released.",
-        "# To release what k people share of some, take a method that generalizes (k-exchange), name",
-        "# them, and how coarsely at least (a release with attributes cannot be continued by another):",
+        "# To release what k people share of some, name a method that forms groups, such as "
+        f"{FOR_ITEMS.method},",
+        "# the attributes, and how coarsely at least (such a release cannot be continued):",
         '# attributes = "generalized"',
         f"# quasi-identifiers = {toml(names)}",
         f'# attribute-hierarchies = {{ {toml(names[0])} = "bands:10" }}',
