@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from starshade.audit.checks.attribute import attribute_disclosure
 
 from starshade.anonymize.k_exchange import KExchange
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
@@ -27,6 +26,7 @@ from starshade.attack.shadows.membership_result import MembershipAt, MembershipR
 from starshade.attack.shadows.play import play
 from starshade.attack.shadows.predicates import SingledOut
 from starshade.attack.targets import Request
+from starshade.audit.checks.attribute import attribute_disclosure
 from starshade.audit.original.table import OneTable
 from starshade.audit.shadows import ByShadows, measure_by_shadows
 from starshade.ratings.read import read_ratings

@@ -199,9 +199,12 @@ class AuditResult:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the verdict is not PASS, a text for each check and condition."""
-        conditions = (finding.text for finding in self.findings if not finding.passed)
-        return (*(each.text for each in self.decisive), *conditions)
+        """Why the verdict is not PASS: a text for checks of one reason, and for each condition."""
+        titles: dict[str, list[str]] = {}
+        for each in self.decisive:
+            titles.setdefault(each.text, []).append(each.title)
+        checks = (f"{'; '.join(named)}: {text}" for text, named in titles.items())
+        return (*checks, *(finding.text for finding in self.findings if not finding.passed))
 
     @property
     def worst(self) -> Evidence:
