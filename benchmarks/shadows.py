@@ -23,8 +23,8 @@ from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.predicates import SingledOut
-from starshade.audit.original.table import OneTable
 from starshade.audit.checks.attribute import attribute_disclosure
+from starshade.audit.original.table import OneTable
 from starshade.audit.shadows import ByShadows, measure_by_shadows
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
