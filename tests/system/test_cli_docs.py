@@ -16,6 +16,7 @@ from starshade.cli import LazyGroup, main
 from tests.system.conftest import Demo, Made, told
 
 DOCS = Path(__file__).parents[2] / "docs"
+_BY = ("--reason", "a contract", "--by", "an officer", "--until", "2099-12-31")
 #: with the tables that are made while the site is built
 PAGE = run_path(str(DOCS / "hooks.py"))["on_page_markdown"](
     (DOCS / "command-line.md").read_text(encoding="utf-8")
@@ -79,6 +80,7 @@ def test_the_keys_are_those_that_are_printed(
     calls: dict[str, tuple[object, ...]] = {
         "init": (ratings_csv, "--yes"),
         "check-config": (),
+        "accept": ("membership", "--up-to", "12%", *_BY),
         "run": ("--dry-run",),
         "data describe": (ratings_csv,),
         "data convert": (ratings_csv, "--out", tmp_path / "store"),
