@@ -23,9 +23,9 @@ from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.predicates import SingledOut
+from starshade.audit.checks.attribute import attribute_disclosure
 from starshade.audit.original.table import OneTable
-from starshade.audit.questions.attribute import attribute_disclosure
-from starshade.audit.shadows import BeingInIt, being_in_it
+from starshade.audit.shadows import ByShadows, measure_by_shadows
 from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
@@ -67,16 +67,16 @@ def row(name: str, ratings: Ratings, seed: int, shadows: int, targets: int | Non
     """Return a row of the table."""
     release = METHODS[name].anonymize(ratings, rng=seed)
     before = time.process_time()
-    found = being_in_it(release, ratings, shadows=shadows, targets=targets, seed=seed)
+    found = measure_by_shadows(release, ratings, shadows=shadows, targets=targets, seed=seed)
     spent = time.process_time() - before
     return [
         name,
         str(seed),
         str(shadows),
         *membership(found.membership),
-        *inference(found.inference),
-        excess(found.linkability),
-        excess(found.singled_out),
+        *inference(found.inference[8]),
+        excess(found.linkability[8]),
+        excess(found.singling_out),
         attribute(release, ratings, found, seed),
         f"{spent:.1f}",
     ]
@@ -115,7 +115,7 @@ def excess(found: Linked | SingledOut | str) -> str:
     return "–" if isinstance(found, str) else percent(found.excess)
 
 
-def attribute(release: Release, ratings: Ratings, found: BeingInIt, seed: int) -> str:
+def attribute(release: Release, ratings: Ratings, found: ByShadows, seed: int) -> str:
     if not isinstance(release.classes, Profiles):
         return "–"
     told = attribute_disclosure(OneTable(ratings, release), found.ends, seed)

@@ -361,7 +361,7 @@ def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
 def test_what_is_kept_of_one_method_is_no_answer_of_another(tmp_path: Path, parts: int) -> None:
     write_shards(RATINGS, tmp_path / "s", 3)
     one, other = (
-        PredictiveAnonymizer(k=k, profile="pooled", factors=2, rare_items="keep") for k in (2, 40)
+        PredictiveAnonymizer(k=k, profile="pooled", factors=2, rare_items="keep") for k in (2, 20)
     )
     methods = iter([one])
 

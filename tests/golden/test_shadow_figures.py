@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from starshade.audit.questions.attribute import attribute_disclosure
 
 from starshade.anonymize.k_exchange import KExchange
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
@@ -27,8 +26,9 @@ from starshade.attack.shadows.membership_result import MembershipAt, MembershipR
 from starshade.attack.shadows.play import play
 from starshade.attack.shadows.predicates import SingledOut
 from starshade.attack.targets import Request
+from starshade.audit.checks.attribute import attribute_disclosure
 from starshade.audit.original.table import OneTable
-from starshade.audit.shadows import BeingInIt, being_in_it
+from starshade.audit.shadows import ByShadows, measure_by_shadows
 from starshade.ratings.read import read_ratings
 from starshade.ratings.select import top_items
 from starshade.ratings.table import Ratings
@@ -62,9 +62,9 @@ def ratings(ml100k_dir: Path) -> Iterator[Ratings]:
 
 
 @cache
-def being(ratings: Ratings, name: str) -> tuple[Release, BeingInIt]:
+def being(ratings: Ratings, name: str) -> tuple[Release, ByShadows]:
     release = METHODS[name].anonymize(ratings, rng=1)
-    return release, being_in_it(release, ratings, targets=1000, seed=1)
+    return release, measure_by_shadows(release, ratings, seed=1)
 
 
 def membership(ratings: Ratings, name: str, seed: int) -> MembershipResult:
@@ -167,7 +167,7 @@ def test_the_order_of_methods_with_eight_known(ratings: Ratings, seed: int) -> N
 def test_what_is_gained_by_being_in_it(
     ratings: Ratings, name: str, value: float, tolerance: float
 ) -> None:
-    found = being(ratings, name)[1].inference
+    found = being(ratings, name)[1].inference[8]
     assert isinstance(found, InferenceResult)
     gains = [each.gained for way in found.ways for each in (way.value, way.rated) if each]
     best = max(gains, key=lambda gain: gain.rate)
@@ -188,7 +188,7 @@ def test_what_is_gained_by_being_in_it(
 def test_two_parts_of_what_is_known_lead_to_one_class(
     ratings: Ratings, name: str, value: float, tolerance: float
 ) -> None:
-    found = being(ratings, name)[1].linkability
+    found = being(ratings, name)[1].linkability[8]
     assert isinstance(found, Linked)
     assert found.known == 4
     assert found.excess.low <= value + tolerance
@@ -209,7 +209,7 @@ def test_two_parts_of_what_is_known_lead_to_one_class(
 def test_conditions_that_one_member_meets(
     ratings: Ratings, name: str, value: float, tolerance: float
 ) -> None:
-    found = being(ratings, name)[1].singled_out
+    found = being(ratings, name)[1].singling_out
     assert isinstance(found, SingledOut)
     assert found.excess.rate == near(value, tolerance)
 

@@ -58,11 +58,12 @@ def test_star_import_gives_all(tmp_path: Path) -> None:
     assert out.stdout == f"1:5:1 {starshade.__version__}\n"
 
 
-def test_limits_by_name_pass_a_type_checker(tmp_path: Path) -> None:
+def test_thresholds_by_name_pass_a_type_checker(tmp_path: Path) -> None:
     """As a user's script has them; mypy reads the package's own annotations."""
     script = tmp_path / "script.py"
     script.write_text(
-        'import starshade as ss\nss.Audit(limit={"class": 0.5})\nss.Audit(limit=["class=0.5"])\n'
+        "import starshade as ss\n"
+        'ss.Audit(threshold={"linkability": 0.5})\nss.Audit(threshold=["linkability=0.5"])\n'
     )
     found = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", str(script)],

@@ -25,7 +25,7 @@ from tests.mutants.nearest import SRC, Nearness
 ROOT = Path(__file__).parents[2]
 #: what is mutated; each part gives the same number of mutants
 PARTS = {
-    "verdict": ("audit/*.py", "audit/questions/*.py", "audit/original/*.py"),
+    "verdict": ("audit/*.py", "audit/checks/*.py", "audit/original/*.py"),
     "verifier": ("release/verify/*.py", "release/match/*.py"),
     "attacks": ("attack/**/*.py",),
     "stores": ("ratings/shards/*.py", "project/*.py"),

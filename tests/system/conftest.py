@@ -59,7 +59,8 @@ def made(ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A release of the ratings: k = 4, the ten most rated items."""
     place = tmp_path_factory.mktemp("made")
     result = call(
-        *("anonymize", ratings_csv, "--k", "4", "--items", "top:10", "--seed", "1"),
+        *("anonymize", ratings_csv, "--method", "k-exchange", "--k", "4"),
+        *("--items", "top:10", "--seed", "1"),
         *("--out", place / "release", "--private", place / "receipt.json"),
     )
     assert result.exit_code == 0, result.stderr

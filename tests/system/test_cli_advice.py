@@ -134,11 +134,13 @@ def test_what_no_audit_can_pass_is_refused_before_the_work(
 
 
 def test_what_was_not_left_out_is_not_told(ratings_csv: Path, tmp_path: Path) -> None:
-    whole = call("anonymize", ratings_csv, "--k", 3, "--out", tmp_path / "whole")
+    whole = call(
+        "anonymize", ratings_csv, "--method", "k-exchange", "--k", 3, "--out", tmp_path / "whole"
+    )
     assert "Left out" not in whole.stdout
     rare = tmp_path / "rare.csv"
     rare.write_text(ratings_csv.read_text() + "1,99,5,0\n")
-    made = call("anonymize", rare, "--k", 3, "--out", tmp_path / "rare")
+    made = call("anonymize", rare, "--method", "k-exchange", "--k", 3, "--out", tmp_path / "rare")
     text = " ".join(made.stdout.split())
     assert "Left out: 1 item that fewer than 3 users rated." in text
 
@@ -258,3 +260,60 @@ def test_the_defaults_and_choices_of_predictive_are_told() -> None:
     own = RegularizedSVD()
     assert f"held back. [default: {own.regularization:g};" in said
     assert f"at most. [default: {own.sweeps};" in said
+
+
+def test_the_method_used_by_default_is_said_first(ratings_csv: Path, tmp_path: Path) -> None:
+    asked = ("anonymize", ratings_csv, "--k", 4, "--seed", 1)
+
+    def first(*words: object) -> str:
+        out = tmp_path / str(len(list(tmp_path.iterdir())))
+        result = call(*asked, *words, "--out", out, "--private", f"{out}.json")
+        assert result.exit_code == 0, result.stderr
+        return " ".join(result.stdout.split("\n\n")[0].split())
+
+    assert first() == "Method: predictive, the default for all items."
+    chosen = "the default for a choice of items (for all items: predictive)."
+    assert first("--items", "top:5") == f"Method: k-exchange with disclosure weight 0.2, {chosen}"
+    weight = ("--disclosure-weight", 0)
+    assert (
+        first("--items", "top:5", *weight)
+        == f"Method: k-exchange with disclosure weight 0, {chosen}"
+    )
+    assert not first("--method", "k-exchange", "--items", "top:5").startswith("Method:")
+    said = refused(*asked, "--quasi", "age", "--out", tmp_path / "no")
+    assert "--quasi: predictive, the default for all items, has no such setting" in said
+    assert "--method k-exchange or --method k-likeness" in said
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "said"),
+    [
+        ([f"{u},{i},4" for u in range(10) for i in range(3)], (), "all profiles are equal"),
+        ([f"{u},{i},{1 + (u + i) % 5}" for u in range(9) for i in range(3)], (), "k up to 4"),
+        ([f"{u},{i},{1 + (u + i) % 5}" for u in range(3) for i in range(3)], (), "k-exchange"),
+    ],
+)
+def test_what_suits_no_profiles_is_refused(
+    rows: list[str], words: tuple[object, ...], said: str, tmp_path: Path
+) -> None:
+    data, out = tmp_path / "r.csv", tmp_path / "out"
+    data.write_text("\n".join(["user,item,rating", *rows]) + "\n")
+    k = 2 if len(rows) < 10 else 5
+    asked = ("anonymize", data, "--k", k, "--out", out, "--private", tmp_path / "p.json", *words)
+    message = refused(*asked, code=1)
+    assert said in message
+    assert "--method k-exchange" in message
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("people", "items", "choice"), [(10, 3, ()), (20, 1, ()), (20, 4, (1,))])
+def test_ten_people_one_item_and_a_choice_of_one(
+    people: int, items: int, choice: tuple[int, ...], tmp_path: Path
+) -> None:
+    data, out = tmp_path / "r.csv", tmp_path / "out"
+    rows = [f"{u},{i},{1 + (u * (i + 2)) % 5}" for u in range(people) for i in range(items)]
+    data.write_text("\n".join(["user,item,rating", *rows]) + "\n")
+    chosen = [word for n in choice for word in ("--items", f"top:{n}")]
+    asked = ("anonymize", data, "--k", 5, *chosen, "--out", out, "--private", tmp_path / "p.json")
+    assert told(*asked)["method"] == ("k-exchange" if choice else "predictive")
+    assert call("verify", out).exit_code == 0

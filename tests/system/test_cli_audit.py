@@ -133,7 +133,16 @@ def test_a_release_for_queries_does_not_leave(ratings_csv: Path, tmp_path: Path)
     users.write_text("userId,age\n" + "".join(f"{u},{20 + u % 50}\n" for u in range(1, 121)))
     out = tmp_path / "query"
     told(
-        *("anonymize", ratings_csv, "--users", users, "--attributes", "exact"),
+        *(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--users",
+            users,
+            "--attributes",
+            "exact",
+        ),
         *("--k", 3, "--out", out),
     )
     found = told("audit", ratings_csv, out, "--users", users, *LOOSE, *QUICK, code=1)
@@ -170,7 +179,18 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
     assert result.stdout.startswith("FAIL (7 checks without effective threshold)  policy partner")
     assert re.search(r"^  Composition +not measured .*✗$", result.stdout, re.MULTILINE)
     file = tmp_path / "third"
-    told("anonymize", ratings_csv, "--k", 5, "--items", "top:10", "--out", file)
+    told(
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--k",
+        5,
+        "--items",
+        "top:10",
+        "--out",
+        file,
+    )
     (reason,) = told(*mine, "--earlier", file, code=1)["reasons"]
     assert "fits these ratings" in reason
     assert "made from one store" in reason

@@ -86,7 +86,7 @@ def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
 def test_all_refused_is_not_a_success(ratings_csv: Path, tmp_path: Path) -> None:
     args = ("compare", ratings_csv, "--methods", "k-likeness", "--k", 121, "--seed", 1)
     why = "--k = 121, records = 120"
-    asked = ("--k", 121, "--out", tmp_path / "out")
+    asked = ("--method", "k-exchange", "--k", 121, "--out", tmp_path / "out")
     for said in (refused(*args), refused("anonymize", ratings_csv, *asked)):
         assert f"Error: {why}" in said
         assert "Choose k from 2 to 120." in said

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from starshade.cli import main
+from tests.policies import as_options, in_toml
 from tests.system.conftest import Made, call, refused, told
 
 
@@ -43,15 +44,12 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
     options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--shadows", 1]
     earlier = ["--earlier", made.folder, "--earlier-private", "receipt.json"]
     verdict = call(
-        *("audit", "next.csv", "out", "--private", "private.json", *earlier, *options, "--json")
+        *("audit", "next.csv", "out", "--private", "private.json", *earlier, *options, "--json"),
+        *as_options("class-size=4"),
     )
     assert verdict.exit_code == 0, verdict.stdout
-    measured = {
-        each["name"]: each
-        for question in json.loads(verdict.stdout)["questions"]
-        for each in question["measured"]
-    }
-    assert measured["joint-class"]["rate"]["rate"] == 0  # nobody hides among fewer than k
+    checks = {each["name"]: each for each in json.loads(verdict.stdout)["checks"]}
+    assert checks["composition"]["value"] == 0  # nobody hides among fewer than k
     for ratings in (ratings_csv, "next.csv"):  # the first one, by ratings with and without them
         alone = call("audit", ratings, made.folder, "--private", "receipt.json", *options)
         assert alone.exit_code in (0, 1), alone.stderr
@@ -80,7 +78,7 @@ def test_a_project_s_receipts_and_the_reports_that_name_them(
     (tmp_path / "ratings.csv").write_text("\n".join([head, *named]) + "\n")
     text = '[data]\nratings = "ratings.csv"\n[release]\nk = 4\n'
     (tmp_path / "starshade.toml").write_text(
-        f"{text}[audit]\nshadows = 0\ntargets = 20\nknown=[2]\n"
+        f"{text}[audit]\nshadows = 0\ntargets = 20\nknown=[2]\n{in_toml()}\n"
     )
     assert told("run", "--seed", 1)["pass"]
     page = (tmp_path / ".starshade" / "reports" / "release-1.html").read_text()

@@ -23,7 +23,20 @@ JOB = ("--sensitive-attribute", "job")
 def test_attributes_are_generalized(ratings_csv: Path, people_csv: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     told(
-        *("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--out", out, "--seed", 1),
+        *(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--users",
+            people_csv,
+            "--k",
+            3,
+            "--out",
+            out,
+            "--seed",
+            1,
+        ),
         *(*ASKED, *JOB, "--l", 2),
     )
     facts = json.loads((out / "release.json").read_text())
@@ -65,7 +78,18 @@ def test_what_is_refused(
     ratings_csv: Path, people_csv: Path, tmp_path: Path, options: list[str], said: str
 ) -> None:
     code = 1 if "--l 4" in " ".join(options) else 2
-    place = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--out", tmp_path / "out")
+    place = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--users",
+        people_csv,
+        "--k",
+        3,
+        "--out",
+        tmp_path / "out",
+    )
     assert said in refused(*place, *options, code=code)
     assert list(tmp_path.iterdir()) == []
 
@@ -78,7 +102,20 @@ def test_values_of_few_are_refused_or_blanked(
     people.write_text(
         "\n".join([*lines[:-2], *(f"{n.rsplit(',', 1)[0]},clown" for n in lines[-2:])])
     )
-    make = ("anonymize", ratings_csv, "--users", people, "--k", 3, "--seed", 1, *ASKED, *JOB)
+    make = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--users",
+        people,
+        "--k",
+        3,
+        "--seed",
+        1,
+        *ASKED,
+        *JOB,
+    )
     said = refused(*make, "--out", tmp_path / "no", code=1)
     assert "attribute 'job': 1 value that fewer than k = 3 people have (2 people)" in said
     assert "clown" not in said
@@ -133,7 +170,18 @@ def said(*args: object) -> tuple[str, str]:
 def test_the_summary_names_what_is_released(
     ratings_csv: Path, people_csv: Path, tmp_path: Path
 ) -> None:
-    make = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--seed", 1)
+    make = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--users",
+        people_csv,
+        "--k",
+        3,
+        "--seed",
+        1,
+    )
     shown, _ = said(*make, *ASKED, *JOB, "--l", 2, "--t", 0.99, "--out", tmp_path / "a")
     assert "age, town as quasi-identifiers (equal within a group)" in shown
     facts = json.loads((tmp_path / "a" / "release.json").read_text())
@@ -148,7 +196,18 @@ def test_the_summary_names_what_is_released(
 
 
 def test_few_groups_are_told(ratings_csv: Path, people_csv: Path, tmp_path: Path) -> None:
-    make = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--seed", 1)
+    make = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--users",
+        people_csv,
+        "--k",
+        3,
+        "--seed",
+        1,
+    )
     shown, noted = said(*make, *ASKED, *JOB, "--t", 0, "--out", tmp_path / "a")
     assert "in 1 group of at least 3" in shown
     assert "1 group is left of 40: ask for less" in noted
@@ -159,7 +218,18 @@ def test_an_exact_release_is_for_queries(
 ) -> None:
     out = tmp_path / "a"
     shown, _ = said(
-        *("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--out", out),
+        *(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--users",
+            people_csv,
+            "--k",
+            3,
+            "--out",
+            out,
+        ),
         *("--attributes", "exact"),
     )
     assert "Not for publication: for a query service only" in shown
@@ -178,7 +248,18 @@ def test_lists_of_rare_values_are_told(
     zips = [f"{u},0{1000 + (u - 1) // 3},{'AB'[u % 2]}" for u in range(1, 121)]
     (place / "p.csv").write_text("\n".join(["userId,zip,town", *zips]) + "\n")
     (place / "zip.csv").write_text("\n".join(f"0{1000 + u};*" for u in range(121)))
-    make = ("anonymize", ratings_csv, "--users", place / "p.csv", "--k", 3, "--seed", 1)
+    make = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--users",
+        place / "p.csv",
+        "--k",
+        3,
+        "--seed",
+        1,
+    )
     make = (*make, "--attributes", "generalized", "--method", "mondrian")
     _, noted = said(*make, "--out", place / "a")
     assert "'zip' has 40 different values, more than there are groups" in noted
@@ -193,7 +274,19 @@ def test_recipes_say_how_finely_attributes_are_told(
     ratings_csv: Path, people_csv: Path, tmp_path: Path
 ) -> None:
     out, receipt = tmp_path / "out", tmp_path / "receipt"
-    make = ("anonymize", ratings_csv, "--users", people_csv, "--k", 3, "--seed", 1, *ASKED)
+    make = (
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--users",
+        people_csv,
+        "--k",
+        3,
+        "--seed",
+        1,
+        *ASKED,
+    )
     told(*make, "--attribute", "age=bands:10", "--out", out, "--private", receipt)
     ages = {age for row in pq.read_table(out / "records.parquet")["age"].to_pylist() for age in row}
     assert all(re.fullmatch(r"\d+0-\d+9|\*", age) for age in ages)

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from starshade.audit.questions.attribute import AttributeDisclosure
 
+from starshade.audit.checks.attribute import AttributeDisclosure
 from starshade.plain import percent
 from tests.system.conftest import Made, call, refused, told
 from tests.system.test_cli_docs import documented

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from starshade.project.file import FOLDER
+from tests.policies import in_toml
 from tests.system.conftest import call, refused, told
 
 ITEMS = 12
@@ -47,7 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     return tmp_path
 
 
-PROJECT = """\
+PROJECT = f"""\
 version = 1
 [data]
 ratings = "ratings.csv"
@@ -58,11 +59,18 @@ day-col = "day"
 scale = "1:5:0.5"
 [release]
 k = 5
+method = "k-exchange"
 [audit]
 shadows = 0
 targets = 20
 known = [2]
+{in_toml()}
 """
+
+
+def judged_by(*thresholds: str) -> str:
+    """The project with these thresholds, ``NAME=VALUE``."""
+    return PROJECT.replace(in_toml(), in_toml(*thresholds))
 
 
 @pytest.fixture
@@ -88,6 +96,7 @@ def test_init_writes_what_run_does(home: Path) -> None:
     assert said.exit_code == 0, said.stderr
     text = (home / "starshade.toml").read_text()
     assert 'on-duplicate = "last"' in text
+    assert '[release]\nmethod = "predictive"\nk = 5\n\n' in text
     assert "rate an item for a second time" in said.stderr
     assert told("check-config")["problems"] == []
     assert "60 people" in call("run", "--dry-run").stdout
@@ -99,10 +108,13 @@ def test_init_writes_what_run_does(home: Path) -> None:
 
 
 def test_what_is_chosen_is_put_before_the_owner(home: Path) -> None:
-    """By hand: twenty films of two people each, forty of one, and ten people who rated these."""
+    """By hand: twenty films of two people each, forty of one, and ten people who rated these.
+
+    All ratings are equal, so profiles would be, and a choice of items is suggested.
+    """
     rated = [(person, film) for film in range(20) for person in (film, film + 1)]
     rated += [(100 + film % 10, film) for film in range(20, 60)]
-    lines = [f"p{person},film {film},{1 + film % 5},2025-01-01" for person, film in rated]
+    lines = [f"p{person},film {film},3,2025-01-01" for person, film in rated]
     (home / "ratings.csv").write_text("\n".join(["email,film,stars,day", *lines]) + "\n")
     columns = ("--user-col", "email", "--rating-col", "stars")
     assert call("init", "ratings.csv", "--yes", *columns).exit_code == 0
@@ -110,17 +122,15 @@ def test_what_is_chosen_is_put_before_the_owner(home: Path) -> None:
     # the first ten films have twenty of the eighty ratings, by people 0 to 10 or so
     films = sorted(f"film {film}" for film in range(20))[:10]
     people = {person for person, film in rated if f"film {film}" in films}
-    assert 'items = "top:10"\n# 10 of 60 items keep 25.0% of the ratings.\n' in text
+    assert 'method = "k-exchange"\nk = 5\nitems = "top:10"\ndisclosure-weight = 0.2\n' in text
+    assert "0.2\n# 10 of 60 items keep 25.0% of the ratings.\n" in text
     assert (
         f"# {31 - len(people)} of 31 people rated none of these items and are left out.\n" in text
     )
     audit = text[text.index("[audit]") : text.index("[publish]")]
-    assert "is published although questions about it have no limit" in audit
-    for line in ('# limit = ["disclosed=0.2", "class=0.5"]', '# judge = "all"'):
+    for line in ('policy = "partner"', '# threshold = ["class-size=11", "membership=5%"]'):
         assert line in audit
-    (home / "starshade.toml").write_text(
-        text.replace("# limit", "limit").replace("# judge", "judge")
-    )
+    (home / "starshade.toml").write_text(text.replace("# threshold", "threshold"))
     assert told("check-config")["problems"] == []
 
 
@@ -207,8 +217,7 @@ def test_nights(project: Path) -> None:
 
 
 def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
-    text = PROJECT.replace("[audit]", '[audit]\nlimit = ["class=0"]')
-    (project / "starshade.toml").write_text(text)
+    (project / "starshade.toml").write_text(judged_by("class-linkage=0"))
     first = told("run", code=1)
     assert first["pass"] is False
     assert first["reasons"]
@@ -253,17 +262,18 @@ def test_the_report_names_what_is_there(project: Path) -> None:
     assert everything(Path("release-2-again")) == everything(Path("published/release-2"))
 
 
-def test_a_no_says_first_which_limits_and_each_reason_once(project: Path) -> None:
-    text = PROJECT.replace("[audit]", '[audit]\njudge = "all"\nlimit = ["class=1%", "record=1%"]')
+def test_a_no_says_first_which_checks_and_each_reason_once(project: Path) -> None:
+    text = judged_by("class-linkage=1%", "re-identification=1%")
     (project / "starshade.toml").write_text(text)
     result = call("run", "--seed", 1)
     assert result.exit_code == 1
     said = " ".join(result.stdout.split())
-    found = r"\d+\.\d% \[[^]]+\]"
-    first = f"FAIL: record {found}, limit 1.0%; class {found}, limit 1.0%; inferred not judged. "
+    found = r"\(6 known\): \d+\.\d% \(threshold 1%\)"
+    loose = r"\(6 checks without effective threshold\)"
+    first = f"FAIL {loose}: Re-identification {found}; Class linkage {found} "
     assert re.match(first, said), said
-    audited = call("audit", told("run", code=1)["out"], "--judge", "set", "--seed", 1)
-    assert audited.stdout.startswith("FAIL: record ")
+    audited = call("audit", told("run", code=1)["out"], "--details", "--seed", 1)
+    assert audited.stdout.startswith("FAIL ")
     for text in (said, " ".join(audited.stdout.split())):
         sentences = [each for each in re.split(r"(?<=[a-z%)\]])\. ", text) if len(each) > 60]
         assert len(sentences) > 5
@@ -276,8 +286,8 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
     told("run")
     out = everything(project / "published")
 
-    def judged(said: str, code: int) -> str:
-        text = PROJECT.replace("targets = 20\nknown = [2]", f"known = [2]\n{said}")
+    def judged(said: str, code: int, text_of: str = PROJECT) -> str:
+        text = text_of.replace("targets = 20\nknown = [2]", f"known = [2]\n{said}")
         (project / "starshade.toml").write_text(text)
         assert "would be judged again" in " ".join(call("run", "--dry-run").stdout.split())
         found = call("run")
@@ -290,14 +300,14 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
     assert "A report on it is .starshade/reports/release-1.html" in said
     assert "release-1 is published as published/release-1" in said
     assert told("run")["again"]
-    said = judged('targets = 30\nlimit = ["class=0"]', 1)
+    said = judged("targets = 30", 1, judged_by("class-linkage=0"))
     assert "It is out, and would not be published" in said
-    assert "class" in said
+    assert "Class linkage" in said
     again = told("run", code=1)
     assert again["again"]
     assert again["reasons"]
     assert again["out"] == "published/release-1"
-    judged('targets = 20\n[publish]\nto = "elsewhere"', 0)
+    judged("targets = 20", 0, f'{PROJECT}[publish]\nto = "elsewhere"\n')
     assert not (project / "elsewhere").exists()
 
     (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "k = 4"))
@@ -375,7 +385,7 @@ def test_a_place_that_is_taken(project: Path) -> None:
 def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> None:
     text = f'{PROJECT}[publish]\nto = "{to}"\n'
     (project / "starshade.toml").write_text(text)
-    assert "line 16: to = " in refused("run")
+    assert "line 17: to = " in refused("run")
     assert "receipts" in call("check-config").stdout
 
 
@@ -545,10 +555,10 @@ def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
     rows = "".join(f"p{person}@example.org,{20 + person}\n" for person in range(60))
     (home / "theirs.csv").write_text(f"email,age\n{rows}")
     code, said = on_a_terminal(
-        home, ["theirs.csv", "mean", "7", "5", "klass=0.5", "class=0.5, disclosed=20%", "y", write],
+        home, ["theirs.csv", "mean", "7", "5", "controled", "controlled", write],
         "init", "ratings.csv",
     )  # fmt: skip
-    assert "there is no limit 'klass'" in said
+    assert "there is no policy 'controled'" in said
     assert "user: email (e-mail addresses" in said
     assert "k = 7" in said  # the preview
     assert "p1@" not in said
@@ -558,7 +568,7 @@ def test_init_asks_and_shows_before_it_writes(write: str, home: Path) -> None:
         text = (home / "starshade.toml").read_text()
         for line in ('users = "theirs.csv"', 'on-duplicate = "mean"', "k = 7", 'items = "top:5"'):
             assert line in text
-        assert '\nlimit = ["class=0.5", "disclosed=20%"]\njudge = "all"\n' in text
+        assert '\npolicy = "controlled"\n' in text
         assert told("check-config")["problems"] == []
 
 
@@ -581,11 +591,11 @@ def test_a_password_in_the_file_is_warned_of(project: Path) -> None:
     assert "PGPASSWORD" not in call("check-config").stderr
 
 
-def test_a_limit_on_several_releases_is_refused_before_any_work(project: Path) -> None:
-    text = PROJECT.replace("[audit]", '[audit]\nlimit = ["joint-class=0.1"]')
+def test_a_threshold_on_several_releases_is_refused_before_any_work(project: Path) -> None:
+    text = PROJECT.replace(in_toml(), 'limit = ["joint-class=0.1"]')
     text = text.replace('"ratings.csv"', '"not-there.csv"')
     (project / "starshade.toml").write_text(text)
-    assert "joint-class is of several releases" in refused("run", "--dry-run")
+    assert "composition is of several releases" in refused("run", "--dry-run")
 
 
 def real_valued(place: Path) -> None:

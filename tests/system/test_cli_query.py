@@ -19,7 +19,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ['1,"Star Wars (1977)"', '2,"Am""élie"', "3,Twice", "4,Twice", "5,Fargo", "6,Up"]
     (place / "names.csv").write_text("movieId,title\n" + "\n".join(names) + "\n")
     told(
-        *("anonymize", ratings, "--users", place / "people.csv", "--k", 3, "--seed", 1),
+        *(
+            "anonymize",
+            ratings,
+            "--method",
+            "k-exchange",
+            "--users",
+            place / "people.csv",
+            "--k",
+            3,
+            "--seed",
+            1,
+        ),
         *("--item-names", place / "names.csv", "--attributes", "exact", "--out", place / "out"),
         *("--scale", "1:5:1"),
     )

@@ -52,7 +52,17 @@ def test_anonymize_ml100k(ml100k_dir: Path, tmp_path: Path) -> None:
 
 
 def test_the_keys_of_anonymize(ratings_csv: Path, tmp_path: Path) -> None:
-    found = told("anonymize", ratings_csv, "--k", 3, "--out", tmp_path / "out", "--quiet")
+    found = told(
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--k",
+        3,
+        "--out",
+        tmp_path / "out",
+        "--quiet",
+    )
     assert set(found) == FIGURES
     assert found["distortion"] is found["fake_edges"] is None
     assert found["out"] == str(tmp_path / "out")
@@ -61,7 +71,20 @@ def test_the_keys_of_anonymize(ratings_csv: Path, tmp_path: Path) -> None:
 def test_the_seed_alone_decides(ratings_csv: Path, tmp_path: Path) -> None:
     def made(name: str, seed: int, threads: int) -> dict[str, bytes]:
         out = tmp_path / name
-        told("anonymize", ratings_csv, "--k", 3, "--out", out, "--seed", seed, "--threads", threads)
+        told(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--k",
+            3,
+            "--out",
+            out,
+            "--seed",
+            seed,
+            "--threads",
+            threads,
+        )
         return {file.name: file.read_bytes() for file in out.iterdir()}
 
     first = made("a", 1, 1)
@@ -71,7 +94,18 @@ def test_the_seed_alone_decides(ratings_csv: Path, tmp_path: Path) -> None:
 
 def test_nothing_private_is_in_the_folder(ratings_csv: Path, tmp_path: Path) -> None:
     seed = 987_654_321_012
-    told("anonymize", ratings_csv, "--k", 3, "--out", tmp_path / "out", "--seed", seed)
+    told(
+        "anonymize",
+        ratings_csv,
+        "--method",
+        "k-exchange",
+        "--k",
+        3,
+        "--out",
+        tmp_path / "out",
+        "--seed",
+        seed,
+    )
     text = b"".join(file.read_bytes() for file in (tmp_path / "out").iterdir())
     assert str(seed).encode() not in text
     assert str(ratings_csv).encode() not in text
@@ -126,7 +160,9 @@ def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:
 def test_anonymize_refuses(
     ratings_csv: Path, tmp_path: Path, options: list[str], said: str
 ) -> None:
-    assert said in refused("anonymize", ratings_csv, "--out", tmp_path / "out", *options)
+    assert said in refused(
+        "anonymize", ratings_csv, "--method", "k-exchange", "--out", tmp_path / "out", *options
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -143,7 +179,16 @@ def test_an_unknown_item_in_the_file_of_items(ratings_csv: Path, tmp_path: Path)
 def test_a_hierarchy_that_does_not_cover_the_scale(ratings_csv: Path, tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("[0,2] [3,4]\n[0,4]\n")
     message = refused(
-        *("anonymize", ratings_csv, "--k", 3, "--hierarchy", tmp_path / "short.txt"),
+        *(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--k",
+            3,
+            "--hierarchy",
+            tmp_path / "short.txt",
+        ),
         *("--out", tmp_path / "out"),
     )
     assert "5" in message
@@ -157,7 +202,18 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     gone = sum(raters[item] for item in few) / len(rows)
     out, receipt = tmp_path / "out", tmp_path / "receipt.json"
     made = call(
-        *("anonymize", ratings_csv, "--k", 3, "--item-support", "30%", "--seed", 1),
+        *(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--k",
+            3,
+            "--item-support",
+            "30%",
+            "--seed",
+            1,
+        ),
         *("--out", out, "--private", receipt),
     )
     assert made.exit_code == 0
@@ -172,7 +228,18 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     again = json.loads(receipt.read_text())
     assert again["config"]["item_support"] == "30%"
     message = refused(
-        *("anonymize", ratings_csv, "--k", 3, "--item-support", 121, "--out", tmp_path / "no"),
+        *(
+            "anonymize",
+            ratings_csv,
+            "--method",
+            "k-exchange",
+            "--k",
+            3,
+            "--item-support",
+            121,
+            "--out",
+            tmp_path / "no",
+        ),
         code=1,
     )
     most = max(raters.values())
@@ -184,7 +251,19 @@ def test_data_that_cannot_meet_the_request(tmp_path: Path) -> None:
     file = tmp_path / "lonely.csv"
     file.write_text("user,item,rating\n" + "".join(f"u{i},i{i},3\n" for i in range(9)))
     message = refused(
-        *("anonymize", file, "--k", 3, "--scale", "1:5:1", "--out", tmp_path / "out"), code=1
+        *(
+            "anonymize",
+            file,
+            "--method",
+            "k-exchange",
+            "--k",
+            3,
+            "--scale",
+            "1:5:1",
+            "--out",
+            tmp_path / "out",
+        ),
+        code=1,
     )
     assert "no item is rated by 3 users" in message
     assert not (tmp_path / "out").exists()
@@ -195,7 +274,7 @@ def test_places_are_refused_before_the_work(
 ) -> None:
     missing = tmp_path / "no-such-file.csv"  # would be told first, were it read first
     (tmp_path / "there").mkdir()
-    base = ("anonymize", missing, "--k", 3, "--out")
+    base = ("anonymize", missing, "--method", "k-exchange", "--k", 3, "--out")
     assert "exists already" in refused(*base, tmp_path / "there")
     assert "does not exist" in refused(*base, tmp_path / "a" / "b")
     out = tmp_path / "out"
@@ -353,7 +432,7 @@ def test_a_changed_release_is_refused(made: Made, ratings_csv: Path, tmp_path: P
 def test_a_release_is_not_taken_for_ratings(made: Made, tmp_path: Path) -> None:
     folder = made.folder
     for command in (
-        ["anonymize", folder, "--k", 3, "--out", tmp_path / "out"],
+        ["anonymize", folder, "--method", "k-exchange", "--k", 3, "--out", tmp_path / "out"],
         ["measure", folder, folder],
         ["attack", folder, "--original", folder],
     ):

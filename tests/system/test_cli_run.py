@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ import pytest
 
 from starshade.project.file import FOLDER
 from tests.system.conftest import call, refused, told
-from tests.system.test_cli_project import PROJECT, snapshot
+from tests.system.test_cli_project import PROJECT, judged_by, snapshot
 
 STEPS = ["1/5 read: ", "2/5 anonymize: ", "3/5 audit: ", "4/5 report: ", "5/5 publish: "]
 
@@ -29,9 +28,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def limit(project: Path, *limits: str) -> None:
-    text = PROJECT.replace("[audit]", f"[audit]\nlimit = {json.dumps(list(limits))}")
-    (project / "starshade.toml").write_text(text)
+def judge(project: Path, *thresholds: str) -> None:
+    (project / "starshade.toml").write_text(judged_by(*thresholds))
 
 
 def reports(project: Path) -> list[str]:
@@ -50,11 +48,13 @@ def test_the_log_ends_with_verdict_exit_code_and_duration(project: Path) -> None
         return last_line(log)
 
     ends = r"; exit code {}; \d+\.\d s"
-    passes = "end LIMITS HOLD; NOT EVERYTHING WAS JUDGED" + ends.format(0)
+    passes = r"end PASS \(7 checks without effective threshold\).*" + ends.format(0)
     assert re.fullmatch(passes, run(0))
     assert re.fullmatch(passes, run(0))  # a night without a change
-    limit(project, "class=0")
-    failed = r"end FAIL: class \d+\.\d% \[[^]]+\], limit 0\.0%" + ends.format(1)
+    judge(project, "class-linkage=0")
+    found = r"Class linkage \(6 known\): \d+\.\d% \(threshold 0%\)"
+    loose = r"\(7 checks without effective threshold\)"
+    failed = f"end FAIL {loose}: {found}" + ends.format(1)
     assert re.fullmatch(failed, run(1))
     (project / "ratings.csv").unlink()
     assert re.fullmatch("end" + ends.format(2).removeprefix(";"), run(2))
@@ -82,38 +82,29 @@ def test_one_line_a_step(project: Path) -> None:
 
 
 def test_checks_are_those_of_the_audit(project: Path) -> None:
-    limit(project, "class=0", "membership=0.1", "disclosed=1")
+    judge(project, "class-linkage=0", "membership=0.1")
     first = told("run", "--seed", 1, code=1)
     checks: dict[str, dict[str, Any]] = {each["name"]: each for each in first["checks"]}
-    assert all(
-        list(each) == ["name", "value", "low", "high", "threshold", "status"]
-        for each in first["checks"]
-    )
-    assert [checks[name]["status"] for name in ("record", "class", "membership", "disclosed")] == [
-        "pass",
-        "fail",
-        "not measured",
-        "pass",
-    ]
-    assert checks["membership"]["value"] is None
+    status = {name: each["status"] for name, each in checks.items()}
+    assert status["class-size"] == status["re-identification"] == "accepted without limit"
+    assert status["class-linkage"] == "fail"
+    assert (status["membership"], checks["membership"]["value"]) == ("not measured", None)
     assert checks["membership"]["threshold"] == 0.1
-    assert (checks["predicate"]["status"], checks["predicate"]["value"]) == ("not measured", None)
-    assert checks["class"]["low"] <= checks["class"]["value"] <= checks["class"]["high"]
-    assert checks["record"]["threshold"] == 1 / 5
-    for name in ("k-anonymity", "claims", "audience"):
-        assert (checks[name]["status"], checks[name]["value"]) == ("pass", None)
+    assert status["composition"] == "not applicable"
+    linked = checks["class-linkage"]
+    assert linked["low"] <= linked["value"] <= linked["high"]
     assert told("run", code=1)["checks"] == first["checks"]  # also where nothing is done
 
     words = ("--private", Path(first["out"]).parent / "receipt.json", "--seed", 1)
     audited = told("audit", "ratings.csv", first["out"], *words, code=1)
-    assert audited["checks"] == first["checks"]
-    named = {measured["name"] for each in audited["questions"] for measured in each["measured"]}
-    assert {each["name"] for each in audited["checks"]} >= named
+    in_words = {"advice": None}  # names settings as each door does
+    pairs = zip(audited["checks"], first["checks"], strict=True)
+    assert all(one | in_words == other | in_words for one, other in pairs)
 
 
 def test_the_link_leads_to_the_newest_release(project: Path) -> None:
     latest = project / "published" / "latest"
-    limit(project, "class=0")
+    judge(project, "class-linkage=0")
     told("run", "--seed", 1, code=1)
     assert not latest.exists()
     (project / "starshade.toml").write_text(PROJECT)
@@ -137,14 +128,14 @@ def test_what_lies_in_the_place_of_the_link_stays(project: Path) -> None:
 
 
 def test_a_run_that_fails_leaves_no_public_report(project: Path) -> None:
-    limit(project, "class=0")
+    judge(project, "class-linkage=0")
     assert "/5 publish: no" in call("run", "--seed", 1).stderr
     assert reports(project) == ["release-1.html"]
     assert not list((project / FOLDER / "work").rglob("*public*"))
     (project / "starshade.toml").write_text(PROJECT)
     told("run", "--seed", 1)
     assert reports(project) == ["release-1-public.html", "release-1.html"]
-    limit(project, "class=0")  # what is published is judged again
+    judge(project, "class-linkage=0")  # what is published is judged again
     told("run", "--seed", 1, code=1)
     assert reports(project) == ["release-1.html"]
 

@@ -83,7 +83,7 @@ def everything_in(release: Path) -> str:
 
 METHODS = {
     "generalized": ("--method", "k-likeness"),
-    "with ages": ("--attributes", "generalized", "--quasi", "age"),
+    "with ages": ("--method", "k-exchange", "--attributes", "generalized", "--quasi", "age"),
     "records": ("--method", "suppress", "--eps", 3, "--nulls", "ignore"),
     "profiles": ("--method", "predictive", "--profile", "pooled"),
 }

@@ -2,13 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from starshade.registry import Entry
 
 _SETTINGS = "starshade.anonymize.settings"
 
-#: what doors offer first: to look at items, and (with its own profile) to train recommenders;
-#: why: docs/guides/choosing-a-method.md
-DEFAULT, FOR_RECOMMENDERS = "k-exchange", "predictive"
+
+@dataclass(frozen=True)
+class Usual:
+    """The method that is used where none is named, with settings that differ from its own."""
+
+    method: str
+    where: str = ""  # for which choice of items it is the default
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return its name and settings in words."""
+        said = (f"{name.replace('_', ' ')} {value:g}" for name, value in self.settings.items())
+        settings = ", ".join(said)
+        return f"{self.method} with {settings}" if settings else self.method
+
+
+#: why these: docs/guides/choosing-a-method.md
+DEFAULT = Usual("predictive", "for all items")
+FOR_ITEMS = Usual("k-exchange", "for a choice of items", {"disclosure_weight": 0.2})
+_FEWEST = 4  # people of whom two groups can be formed
+
+
+def usual_method(items: object = None) -> Usual:
+    """Return the method that is used where none is named; `items`: a choice of items, if any.
+
+    >>> str(usual_method()), str(usual_method("top:10"))
+    ('predictive', 'k-exchange with disclosure weight 0.2')
+    """
+    return DEFAULT if items is None else FOR_ITEMS
+
+
+def suggested_method(people: int, *, one_rating: bool = False) -> Usual:
+    """Return the method to suggest for ratings of so many people.
+
+    Profiles are of use where there are two that differ, which takes two groups and two different
+    ratings (`one_rating`: all ratings are equal).
+    """
+    return FOR_ITEMS if people < _FEWEST or one_rating else DEFAULT
+
+
+def suggested_k(people: int, method: str, usual: int = 5) -> int:
+    """Return the usual k, or the largest that so many people allow.
+
+    >>> suggested_k(943, "predictive"), suggested_k(9, "predictive"), suggested_k(3, "k-exchange")
+    (5, 4, 3)
+    """
+    return max(2, min(usual, people // 2 if method == DEFAULT.method else people))
+
 
 ENTRIES = (
     Entry(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from starshade.anonymize.registry import FOR_ITEMS
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.recommend.registry import ENTRIES
 from starshade.recommend.settings import Dissimilarity
@@ -173,7 +174,7 @@ class KExchangeSettings(GroupingSettings):
         default=0,
         least=0,
         most=100,
-        usual="0.2",
+        usual=f"{FOR_ITEMS.settings['disclosure_weight']:g}",
         advice="0 minds the loss alone; 1 leaves hardly such a cell; above that little changes.",
     )
 

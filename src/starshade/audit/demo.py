@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from starshade.anonymize.registry import DEFAULT, ENTRIES
+from starshade.anonymize.registry import ENTRIES, usual_method
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.result import AttackResult
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
@@ -19,7 +19,6 @@ from starshade.privacy.k_anonymity import KAnonymity
 from starshade.privacy.verdict import Verdict
 from starshade.progress import note
 from starshade.ratings.places.place import Place, Where
-from starshade.ratings.select import top_items
 from starshade.ratings.synth.synth import synthesize
 from starshade.ratings.table import Ratings
 from starshade.registry import find
@@ -29,7 +28,6 @@ from starshade.release.readable.examples import example_classes
 from starshade.rng import Rng, resolve_seed
 
 K = 5
-ITEMS = 10
 #: what the attacker holds of the ratings (NS Fig 4), and on a release, which has no dates
 BEFORE = Knowledge(known=8, wrong=2, day_error=14)
 AFTER = Knowledge(known=4, dates=False)
@@ -81,7 +79,8 @@ def tell(out: Where, rng: Rng = None) -> Story:
     note("2/5 attacking them")
     before = ScoreboardRH().run(ratings, BEFORE, rng=seed)
     note(f"3/5 making a release in which everybody hides among {K}")
-    method = find(ENTRIES, DEFAULT, "method").load()(k=K, items=top_items(ITEMS))
+    usual = usual_method()
+    method = find(ENTRIES, usual.method, "method").load()(k=K, **usual.settings)
     made = make_release(ratings, method, out=place, rng=seed)
     note("4/5 checking what was written")
     written = read_release(place.path)

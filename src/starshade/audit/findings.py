@@ -23,6 +23,7 @@ from starshade.ratings.table import Ratings
 from starshade.registry import find
 from starshade.release.manifest import Claim
 from starshade.release.personal.identifying import named_in
+from starshade.release.profiles import Profiles
 from starshade.release.table import Release
 from starshade.utility.losses import class_sizes
 
@@ -204,6 +205,19 @@ def judge_rare_values(release: Release, rare: Mapping[str, str]) -> Finding | No
     values = "; ".join(f"{name} has {text}" for name, text in rare.items())
     text = f"Of its personal attributes, {values}: such a value points at those who have it."
     return Finding("rare-values", False, text)
+
+
+def judge_profiles(release: Release) -> Finding | None:
+    """Fail a release whose profiles are all equal; None for any other.
+
+    It says the same of everyone, so that attacks fail on it is no merit. Equal profiles are one
+    class, which the verifier checks.
+    """
+    classes = release.classes
+    if not isinstance(classes, Profiles) or len(classes.sizes) != 1:
+        return None
+    text = f"All {counted(release.n_records, 'record')} have the same profile: the release says "
+    return Finding("profiles", False, f"{text}the same of everyone.")
 
 
 def judge_k(release: Release) -> Finding | None:

@@ -50,8 +50,9 @@ _AS_THEY_ARE = (
 class Finding:
     """A condition beside the checks of the policy, and whether it holds."""
 
-    # "claims", "tracker", "audience", "identifying", "rare-values", "settings", "scale", or the
-    # name of a claimed model; with "of" and the personal attribute, where it is about one
+    # "claims", "tracker", "audience", "identifying", "rare-values", "profiles", "settings",
+    # "scale", or the name of a claimed model; with "of" and the personal attribute, where it is
+    # about one
     name: str
     passed: bool
     text: str  # one sentence
@@ -198,9 +199,12 @@ class AuditResult:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the verdict is not PASS, a text for each check and condition."""
-        conditions = (finding.text for finding in self.findings if not finding.passed)
-        return (*(each.text for each in self.decisive), *conditions)
+        """Why the verdict is not PASS: a text for checks of one reason, and for each condition."""
+        titles: dict[str, list[str]] = {}
+        for each in self.decisive:
+            titles.setdefault(each.text, []).append(each.title)
+        checks = (f"{'; '.join(named)}: {text}" for text, named in titles.items())
+        return (*checks, *(finding.text for finding in self.findings if not finding.passed))
 
     @property
     def worst(self) -> Evidence:

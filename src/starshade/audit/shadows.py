@@ -119,7 +119,7 @@ def measure_by_shadows(
     *,
     shadows: int | None = None,
     known: Sequence[int] = (8,),
-    targets: int = 1000,
+    targets: int | None = 1000,
     except_items: Sequence[str] = (),
     engine: Engine | None = None,
     seed: int,

@@ -48,6 +48,7 @@ from starshade.audit.findings import (
     judge_identifying,
     judge_k,
     judge_model,
+    judge_profiles,
     judge_rare_values,
     judge_scale,
     judge_tracker,
@@ -410,6 +411,7 @@ class Audit(AuditSettings):
             judge_audience(release),
             judge_identifying(release),
             judge_rare_values(release, counted["few_have"]),
+            judge_profiles(release),
             judge_k(release),
             judge_scale(release, original.given),
         ]

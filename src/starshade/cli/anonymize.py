@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_RECOMMENDERS
+from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_ITEMS, usual_method
 from starshade.audit.checks.policy import KS, SUPPORTS
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import Choosing, declared_options, options_of
 from starshade.cli.options.help import BEFORE, WRITTEN, grouped
-from starshade.cli.options.project import of_project
 from starshade.cli.options.shards import (
     in_one_table,
     opened,
@@ -27,6 +26,7 @@ from starshade.cli.options.shared import (
     ensure_free,
     gathered,
     given,
+    option,
     reading,
     refuse_beside,
     said,
@@ -55,11 +55,13 @@ _VARIED = {"k", "item_support"}
     cls=Choosing,
     chooser="--method",
     room="anonymize",
-    example="starshade anonymize ratings.csv --k 5 --items top:10 --out release/ "
-    "--private receipt.json",
+    example="starshade anonymize ratings.csv --k 5 --out release/ --private receipt.json",
 )
 @click.argument("ratings", metavar="RATINGS")
-@click.option("--method", default=DEFAULT, show_default=True, help="See `list methods`.")
+@click.option(
+    "--method",
+    help=f"See `list methods`. [default: {DEFAULT}; {FOR_ITEMS.where}: {FOR_ITEMS}]",
+)
 @partial(gathered, options=declared_options(ENTRIES, besides=("items",)), name="settings")
 @partial(
     gathered,
@@ -113,7 +115,7 @@ _VARIED = {"k", "item_support"}
 def anonymize(
     context: click.Context,
     ratings: str,
-    method: str,
+    method: str | None,
     settings: dict[str, Any],
     deciding: dict[str, Any],
     out: str,
@@ -143,18 +145,17 @@ def anonymize(
     also: dict[str, Any] = {"items": reading.selection()}
     if policy is not None:
         _refuse_with_policy(deciding)
-        method = method if "method" in given() | of_project(context) else FOR_RECOMMENDERS
         settings = {name: value for name, value in settings.items() if name not in _VARIED}
         also["k"] = KS[0]
     else:
         names = set(_OF_POLICY)
         refuse_beside("without --policy", names, "Name the policy too: --policy NAME.")
-    chosen = configured(find(ENTRIES, method, "method"), f"the method {method}", settings, also)
-    if private is None and not no_receipt:
-        _refuse_without_receipt(method, chosen)
     last = _last(after, after_private, private)
+    chosen, why = _chosen(method, last, settings, reading, also)
+    if private is None and not no_receipt:
+        _refuse_without_receipt(chosen)
     search: PolicySearch | None = None
-    otherwise = _takes_one_table(method, chosen, after, policy)
+    otherwise = _takes_one_table(chosen, after, policy)
     if works_by_shard(ratings, reading, otherwise=otherwise, resumes=policy is not None):
         refuse_unseeded(engine, run.given_seed)
         with opened(ratings, engine) as (shards, at_work):
@@ -182,7 +183,7 @@ def anonymize(
         run.conclude(str(search))
         if search.anonymizer is None:
             figures = {**search.to_dict(), "out": None, "seconds": run.seconds}
-            run.emit(figures, lambda: page(*_searched(search)))
+            run.emit(figures, lambda: page(*_stated(why), *_searched(search)))
             context.exit(1)
     else:
         made = make_release(
@@ -202,7 +203,38 @@ def anonymize(
     if search is not None:
         audit += [*words_of("--policy", policy), *words_of("--threshold", deciding["threshold"])]
     figures = {**made.to_dict(), **(search.to_dict() if search else {}), "seconds": run.seconds}
-    run.emit(figures, lambda: page(*_searched(search), _summary(made, private, audit)))
+    summary = partial(_summary, made, private, audit)
+    run.emit(figures, lambda: page(*_stated(why), *_searched(search), summary()))
+
+
+def _stated(why: str) -> list[Any]:
+    return [words(why)] if why else []
+
+
+def _chosen(
+    method: str | None,
+    last: Release | None,
+    settings: dict[str, Any],
+    reading: Reading,
+    also: dict[str, Any],
+) -> tuple[Any, str]:
+    """Return the method with its settings and, where none was named, why it is this one."""
+    continued = None if last is None else last.manifest.method
+    if (name := method or continued) is not None:
+        why = "" if method else f"Method: {name}, that of the release that this one continues."
+        return configured(find(ENTRIES, name, "method"), f"the method {name}", settings, also), why
+    usual = usual_method(reading.items)
+    entry = find(ENTRIES, usual.method, "method")
+    for name in sorted(given() & settings.keys() - entry.names):
+        others = [f"--method {each.name}" for each in ENTRIES if name in each.names]
+        raise ConfigError(
+            f"{option(name)}: {usual.method}, the default {usual.where}, has no such setting",
+            advice=f"Name a method that has it: {' or '.join(others)}.",
+        )
+    chosen = configured(entry, f"the method {entry.name}", settings, {**also, **usual.settings})
+    used = replace(usual, settings={name: getattr(chosen, name) for name in usual.settings})
+    otherwise = "" if usual == DEFAULT else f" ({DEFAULT.where}: {DEFAULT})"
+    return chosen, f"Method: {used}, the default {usual.where}{otherwise}."
 
 
 def _refuse_with_policy(deciding: dict[str, Any]) -> None:
@@ -240,7 +272,7 @@ def _receipt(private: str, release: Place, *, resumed: bool) -> Place:
     return place
 
 
-def _takes_one_table(name: str, method: Any, after: str | None, policy: str | None) -> str:
+def _takes_one_table(method: Any, after: str | None, policy: str | None) -> str:
     """Say why a store of shards is taken as one table; empty: it is not."""
     from starshade.anonymize.sharded.anonymize import takes_one_table
 
@@ -248,7 +280,7 @@ def _takes_one_table(name: str, method: Any, after: str | None, policy: str | No
         return "with --after" if policy is None else "with --policy"
     setting = takes_one_table(method)
     if setting == "method":
-        return f"with the method {name}"
+        return f"with the method {method.name}"
     return f"with --{setting.replace('_', '-')}" if setting else ""
 
 
@@ -278,13 +310,13 @@ def _last(after: str | None, receipt: str | None, private: str | None) -> Releas
     return read_release(after, private=receipt)
 
 
-def _refuse_without_receipt(name: str, method: Any) -> None:
+def _refuse_without_receipt(method: Any) -> None:
     """Refuse to make what no audit can pass; a release for queries is not for publication."""
     why = getattr(method, "needs_receipt", None)
     if why is not None and getattr(method, "attributes", "none") != "exact":
         raise ConfigError(
-            f"--method {name} without --private: {why}, so that no audit of the release can pass "
-            "without its receipt, which cannot be made afterwards",
+            f"--method {method.name} without --private: {why}, so that no audit of the release can "
+            "pass without its receipt, which cannot be made afterwards",
             advice="Give --private FILE and keep it; or --no-receipt, if the release is never to "
             "be judged.",
         )

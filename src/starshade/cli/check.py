@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from starshade.anonymize.registry import FOR_ITEMS
 from starshade.cli.options.declared import Choosing, declared_options
 from starshade.cli.options.help import Explained
 from starshade.cli.options.shards import opened, over_shards, works_by_shard
@@ -260,6 +261,7 @@ def _next(
     settings = {name: getattr(model, name) for name in names if hasattr(model, name)}
     if verdict.model in _OF_VALUES:
         spread, of = _spread(verdict), verdict.parameters
+        method = ["--method", FOR_ITEMS.method]
         settings = {"k": of.get("k", _K), "attributes": "generalized"}
         settings |= _names(table, of["attribute"]) | spread
         if not spread:

@@ -79,11 +79,10 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
         ),
         words("2. This release does not", style="bold"),
         words(
-            f"{release['method']} put the {counted(release['records'], 'person', 'people')} who "
-            f"rated the "
-            f"{counted(release['items'], 'most rated item')} into "
-            f"{counted(release['groups'], 'group')} of at least "
-            f"{k}, and published for each group only what its members have in common. The check, "
+            f"{release['method']} put {counted(release['records'], 'person', 'people')} into "
+            f"{counted(release['groups'], 'group')} of at least {k}, and published one profile for "
+            "each group: what it would rate each of "
+            f"{counted(release['items'], 'item')}, as a model predicts. The check, "
             "which shares no code with the method, "
             + ("agrees" if check.satisfied else "DOES NOT AGREE")
             + f": the smallest set of equal records has {check.smallest_group:,}."
@@ -98,19 +97,15 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
         words("3. This is what it still tells", style="bold"),
         next(useful(story.made.found)),
         words(
-            "A cell was widened by "
-            f"{percent(release['gen_iloss'])} of its item's range on average (GenILoss; 0 is "
-            f"untouched, 100 % says nothing), and groups are {release['c_avg']:.3f} times as large "
-            "as they must be (C_AVG). About people: "
-            f"{percent(release['users_rating_disclosed'])} are in a group that shows one of their "
-            f"ratings, {percent(release['users_rating_exists'])} in one that shows that they rated "
-            "an item. To hide among five is not to hide what one rated; whether that is too much "
-            "is for you to judge."
+            "No rating is in a profile as it was, and a profile does not say which items its "
+            "people rated. But all ratings taught the model: someone who knows a person's ratings "
+            "may learn that they took part, and guess better what else they rated. The report "
+            "measures both."
         ),
         words(_read_on(out, reports)),
         words(
             "With data of your own:\n"
-            "  starshade anonymize RATINGS --k 5 --items top:100 --out DIR --private RECEIPT\n"
+            "  starshade anonymize RATINGS --k 5 --out DIR --private RECEIPT\n"
             "  starshade audit RATINGS DIR --private RECEIPT"
         ),
     )

@@ -152,6 +152,8 @@ def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Rati
 
 def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     """Show what was read, and ask what to do with it."""
+    from starshade.project.write import suggested
+
     people = counted(table.n_users, "person", "people")
     run.terminal.close()
     click.echo(
@@ -162,13 +164,14 @@ def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
     k = click.prompt(
         "Everybody hides among at least (k)", type=Whole(2), default=usual["k"], err=True
     )
-    items = click.prompt(
-        "Items: a number of the most rated, or all",
-        default=usual.get("items", "all").removeprefix("top:"),
-        err=True,
-    )
-    chosen = {} if items == "all" else {"items": f"top:{items}" if items.isdigit() else items}
-    return {"method": usual["method"], "k": k} | chosen
+    offered = usual.get("items", "all").removeprefix("top:")
+    items = click.prompt("Items: a number of the most rated, or all", default=offered, err=True)
+    if items == "all":
+        usual.pop("items", None)
+    elif items != offered:
+        usual = suggested(table, f"top:{items}" if items.isdigit() else items)
+        click.echo(f"For a choice of items the method is {usual['method']}.", err=True)
+    return usual | {"k": k}
 
 
 def _policy_asked() -> dict[str, Any]:

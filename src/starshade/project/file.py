@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from starshade.anonymize.registry import ENTRIES
+from starshade.anonymize.registry import ENTRIES, Usual, usual_method
 from starshade.audit.settings import AuditSettings
 from starshade.errors import ConfigError
 from starshade.files.side import PROJECT_FILE, read_side_text
@@ -76,7 +76,17 @@ class Project:
     @property
     def method(self) -> str:
         """The method that makes the release."""
-        return str(self.release.get("method", ReleaseSettings().method))
+        return str(self.release.get("method", self._usual.method))
+
+    @property
+    def method_settings(self) -> Values:
+        """The settings of that method; where the file names none, with those of the usual one."""
+        said = {name: value for name, value in self.release.items() if name != "method"}
+        return said if "method" in self.release else {**self._usual.settings, **said}
+
+    @property
+    def _usual(self) -> Usual:
+        return usual_method(self.release.get("items"))
 
 
 @dataclass(frozen=True)
@@ -297,8 +307,8 @@ def _value(text: str) -> Any:
 
 
 def _method(said: Mapping[str, Any], lines: Lines) -> tuple[str, list[Problem]]:
-    usual = ReleaseSettings().method
     table = said.get("release", {})
+    usual = usual_method(table.get("items") if isinstance(table, dict) else None).method
     chosen = table.get("method", usual) if isinstance(table, dict) else usual
     try:
         return find(ENTRIES, str(chosen), "method").name, []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from starshade.anonymize.registry import DEFAULT
+from starshade.anonymize.registry import DEFAULT, FOR_ITEMS
 from starshade.ratings.settings import ReadingSettings
 from starshade.setting import settable
 
@@ -23,7 +23,12 @@ class DataSettings(ReadingSettings):
 class ReleaseSettings:
     """Of the section ``release``, beside what the method declares."""
 
-    method: str = settable("Method", "Which method makes the release.", default=DEFAULT)
+    method: str | None = settable(
+        "Method",
+        "Which method makes the release.",
+        default=None,
+        unset=f"{DEFAULT}; {FOR_ITEMS.where}: {FOR_ITEMS}",
+    )
     items: str | None = settable(
         "Items", "The N most rated items, or a file of item ids.", default=None, usual="top:N|FILE"
     )

@@ -198,7 +198,7 @@ def _reading(project: Project) -> dict[str, Any]:
 
 
 def _method(project: Project) -> Any:
-    settings = {name: value for name, value in project.release.items() if name != "method"}
+    settings = dict(project.method_settings)
     if "items" in settings:
         settings["items"] = parse_items(str(settings["items"]))
     return find(ENTRIES, project.method, "method").load()(**settings)

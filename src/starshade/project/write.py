@@ -13,15 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from starshade.anonymize.registry import (
+    FOR_ITEMS,
+    suggested_k,
+    suggested_method,
+    usual_method,
+)
 from starshade.audit.checks.policy import DEFAULT, read_policy
 from starshade.errors import ConfigError, InputError
 from starshade.files.side import PROJECT_FILE, read_side_text
-from starshade.naming import called, speak
+from starshade.naming import called, named, speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
 from starshade.project.accept import SECTION, Acceptance, read_acceptances, stated
 from starshade.project.file import NAME, VERSION, key_of, read_project
-from starshade.project.settings import PublishSettings, ReleaseSettings
+from starshade.project.settings import PublishSettings
 from starshade.project.state import kept, replace_file
 from starshade.ratings.readers.faults import suspect_codes
 from starshade.ratings.readers.recognise.aliases import ROW_NUMBER
@@ -33,16 +39,19 @@ if TYPE_CHECKING:
     from starshade.ratings.scale import Scale
     from starshade.ratings.table import Ratings
 
-K, ITEMS = 5, 10
-_MANY = 3 * ITEMS  # of so many items or fewer all are released
+_TOP = 10
+_MANY = 3 * _TOP  # of so many items or fewer all are released
 _FEWEST = 2
 _QUESTION = (
     "# `starshade run` refuses until a line says so, or null-values = [] that they are ratings.",
 )
 
 
-def suggested(ratings: Ratings) -> dict[str, Any]:
-    """Return the usual ``method``, ``k`` and ``items`` for these ratings, as far as they have them.
+def suggested(ratings: Ratings, items: str | None = None) -> dict[str, Any]:
+    """Return the usual ``method``, ``k``, ``items`` and settings for these ratings.
+
+    `items`: a choice of items that is made already. Without one all are released, unless the
+    ratings suit no profiles and have many items.
 
     Raises
     ------
@@ -55,18 +64,21 @@ def suggested(ratings: Ratings) -> dict[str, Any]:
     >>> from starshade.ratings.read import read_ratings
     >>> few = {"user": ["a", "b", "c"], "item": [1, 1, 2], "rating": [4, 5, 3]}
     >>> suggested(read_ratings(pa.table(few)))
-    {'method': 'k-exchange', 'k': 3}
+    {'method': 'k-exchange', 'k': 3, 'disclosure_weight': 0.2}
     """
     if ratings.n_users < _FEWEST:
         raise InputError(
             "the ratings are of one user, and k-anonymity needs at least two users with a rating",
             advice="Check that the column of the user ids is the right one.",
         )
-    chosen: dict[str, Any] = {
-        "method": ReleaseSettings().method,
-        "k": max(_FEWEST, min(K, ratings.n_users)),
-    }
-    return chosen | ({"items": f"top:{ITEMS}"} if ratings.n_items > _MANY else {})
+    usual = usual_method(items)
+    if items is None:
+        one_rating = len(np.unique(ratings.codes)) == 1
+        usual = suggested_method(ratings.n_users, one_rating=one_rating)
+        if usual == FOR_ITEMS and ratings.n_items > _MANY:
+            items = f"top:{_TOP}"
+    chosen = {"method": usual.method, "k": suggested_k(ratings.n_users, usual.method)}
+    return chosen | ({} if items is None else {"items": items}) | dict(usual.settings)
 
 
 def outwards(scale: Scale) -> str:
@@ -258,8 +270,9 @@ def _attributes(ratings: Ratings) -> list[str]:
     names = ratings.attributes.column_names
     return [
         f"# Personal attributes ({', '.join(map(toml, names))}) are not released.",
-        "# To release what k people share of some, name them, and how coarsely at least (a release",
-        "# with attributes cannot be continued by another):",
+        "# To release what k people share of some, name a method that forms groups, such as "
+        f"{FOR_ITEMS.method},",
+        "# the attributes, and how coarsely at least (such a release cannot be continued):",
         '# attributes = "generalized"',
         f"# quasi-identifiers = {toml(names)}",
         f'# attribute-hierarchies = {{ {toml(names[0])} = "bands:10" }}',
@@ -312,7 +325,8 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     for _, key, what, _ in wrong:
         raise ConfigError(
             f"{what.replace(key, called(key.replace('-', '_')), 1) if key else what}",
-            advice="Checks: starshade list policies. E.g. --up-to 12% --until 2027-06-30.",
+            advice="Checks: starshade list policies. "
+            f"E.g. {named('up_to', '12%')}, {named('until', '2027-06-30')}.",
         )
     (acceptance,) = right
     if acceptance.until < datetime.date.today():

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from starshade.ratings.readers.addresses import buckets
+from tests.policies import in_toml
 from tests.system.conftest import call, small_csv
 from tests.system.sources.conftest import KEY, PASSWORD, Server, Store
 
@@ -99,13 +100,16 @@ k = 5
 shadows = 0
 targets = 20
 known = [2]
+{thresholds}
 """
 
 
 def published(home: Path, ratings: str, monkeypatch: pytest.MonkeyPatch, query: str = "") -> Any:
     """Do the job of a project file; return what it published, and all that it said."""
     home.mkdir()
-    (home / "starshade.toml").write_text(PROJECT.format(ratings=ratings, query=query))
+    (home / "starshade.toml").write_text(
+        PROJECT.format(ratings=ratings, query=query, thresholds=in_toml())
+    )
     with monkeypatch.context() as here:
         here.chdir(home)
         ran = call("run", "--seed", "7")

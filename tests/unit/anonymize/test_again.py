@@ -257,6 +257,8 @@ def tell(story: Story, method: Any, hierarchy: str | None) -> None:
                         ratings, rng=story.seed, after=before, shortfall=story.shortfall
                     )
             except UnmetError as error:
+                if "all profiles are equal" in error.message:
+                    return
                 if releases and told_of_means(method, expected, before) not in error.message:
                     raise
                 return

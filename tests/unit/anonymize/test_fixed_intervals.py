@@ -17,7 +17,7 @@ from starshade.anonymize.generalize import generalize
 from starshade.anonymize.grouping import Grouping
 from starshade.anonymize.hierarchy.hierarchy import resolve
 from starshade.anonymize.registry import ENTRIES
-from starshade.audit.dossier.public import Judgement, public_edition
+from starshade.audit.dossier.public import public_edition
 from starshade.audit.make import make_release
 from starshade.audit.to_know import of_release
 from starshade.errors import ConfigError, ReleaseError, UnmetError
@@ -31,6 +31,7 @@ from tests.naive.k_anonymity import contents
 from tests.strategies import SCALES, ratings_tables, table
 from tests.unit.anonymize.test_generalize import grouped, said
 from tests.unit.anonymize.test_prepare import Notes
+from tests.unit.audit.test_public import judgement
 from tests.unit.release.damage import mend, say, signed
 
 FINE = (Scale(-10, 10), Scale(0, 20, 1), Scale(0, 100, 1), Scale(0, 24, 1), Scale(0.1, 0.3))
@@ -241,28 +242,28 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
     found = ss.Audit(known=(2,), targets=20, shadows=0).run(ratings, tmp_path / "x", rng=1)
     lead = "of 100.0% of the people single ratings are shown"
     assert found.still_tells.startswith(lead)
-    edition = public_edition(ss.read_release(tmp_path / "x"), tmp_path / "x", Judgement(()))
+    edition = public_edition(ss.read_release(tmp_path / "x"), tmp_path / "x", judgement())
     assert f"O{lead[1:]}" in edition["verdict"]["paragraph"]
 
 
-def test_an_audit_leads_with_it_and_limits_it(real: dict[str, Any]) -> None:
-    audit = ss.Audit(known=(2,), targets=20, shadows=0, limit={"disclosed": 0.5})
+def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
+    audit = ss.Audit(known=(2,), targets=20, shadows=0, threshold={"attribute": 0.5})
     for name, share in (("ndgh", "100.0%"), ("default", "0.0%")):
         folder = real["at"] / name
         receipt = real["at"] / f"{name}.json"
         found = audit.run(some(Scale(-10, 10)), folder, private=receipt, rng=1)
         told = f"{share} of the people are {NAMED}"
         assert told in found.still_tells
-        (row,) = (m for q in found.questions for m in q.measured if m.name == "disclosed")
-        assert row.text.startswith(told)
-        assert row.rate_text == share
-        assert row.holds == (name == "default")
+        check = found.check("attribute")
+        assert check.rate is not None
+        assert f"{100 * check.rate.rate:.1f}%" == share
+        assert check.status == ("pass" if name == "default" else "fail")
         assert any("Exact values" in text for text in found.warnings) == (name == "ndgh")
 
 
 def test_the_public_report_leads_with_it(real: dict[str, Any]) -> None:
     folder = real["at"] / "ndgh"
-    edition = public_edition(ss.read_release(folder), folder, Judgement(()))
+    edition = public_edition(ss.read_release(folder), folder, judgement())
     told = f"100.0% of the people are {NAMED}, 0.0% in"
     assert told in edition["verdict"]["paragraph"]
     first, second, *_ = edition["holds"]["disclosure"]["rows"]

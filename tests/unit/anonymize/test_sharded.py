@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from starshade import budget
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
+from starshade.anonymize.sharded import anonymize as sharded
 from starshade.anonymize.sharded import merge
 from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.anonymize.sharded.split import cut_by_taste
 from starshade.audit.make import make_release, make_release_of_shards
 from starshade.engine.journal import journal_in
 from starshade.engine.local import Local
-from starshade.errors import ConfigError, InputError, InternalError, OutputError
+from starshade.errors import ConfigError, InputError, InternalError, OutputError, UnmetError
 from starshade.ratings.read import read_ratings
 from starshade.ratings.scale import Scale
 from starshade.ratings.select import top_items
@@ -132,7 +133,8 @@ def test_what_people_are_called_moves_no_row_of_one_shard(tmp_path):
     assert profiles[0] == profiles[1]
 
 
-def test_equal_profiles_of_several_buckets_are_one_class_counted_once(tmp_path):
+def test_equal_profiles_of_several_buckets_are_one_class_counted_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(sharded, "refuse_one_profile", lambda classes: None)
     rng = np.random.default_rng(3)  # everybody gives the one rating there is, on other items
     rows = [
         {int(i): 3.0 for i in rng.choice(6, rng.integers(1, 6), replace=False)} for _ in range(60)
@@ -352,10 +354,12 @@ def test_the_verifier_finds_a_lie_in_one_shard(tmp_path, many, change):
         release.save(tmp_path / "r")
 
 
-def test_a_constant_rating(tmp_path):
+def test_equal_profiles_and_one_group_are_refused(tmp_path):
     whole = as_stored(table([{0: 3.0, 1: 3.0}] * 30, Scale(3, 3, 1)), tmp_path / "s", 7)
     method = PredictiveAnonymizer(k=3)
-    found = by_shard(method, tmp_path / "s", tmp_path / "f", 0)
-    release = read_release(tmp_path / "f")
-    assert found
-    assert release.classes.levels.tolist() == method.anonymize(whole, rng=0).classes.levels.tolist()
+    with pytest.raises(UnmetError, match="all profiles are equal"):
+        method.anonymize(whole, rng=0)
+    with pytest.raises(UnmetError, match="all profiles are equal"):
+        by_shard(method, tmp_path / "s", tmp_path / "f", 0)
+    with pytest.raises(UnmetError, match="they form one group"):
+        by_shard(PredictiveAnonymizer(k=16), tmp_path / "s", tmp_path / "f", 0)

@@ -213,7 +213,8 @@ def test_differences_are_paired() -> None:
     """Each person's mean over the releases that they are in, less that over the others."""
     people = 40
     ratings = table([{0: 1.0, 1: 2.0}] * people, STARS, n_items=3)
-    game = Inference(Asked(told_of(ratings, Knowledge(known=1)), np.arange(people), 3, people), 9)
+    asked = Asked(told_of(ratings, Knowledge(known=1)), np.arange(people), 3, people)
+    game = Inference(asked, 9, known=1)
     right = np.zeros((4, 3, people, 3))
     right[:, 0] = np.array([1.0, 0.5, 0.25, 0.75])[:, None, None]  # by release, of the first way
     status = np.array([[1] * people, [1] * people, [0] * people, [-1] * people])

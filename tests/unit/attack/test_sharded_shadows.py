@@ -29,7 +29,7 @@ from starshade.attack.sharded.half import InHalf
 from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.sharded.view import SeenShards
 from starshade.attack.targets import Request
-from starshade.audit.shadows import being_in_it
+from starshade.audit.shadows import measure_by_shadows
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, EngineError, InputError, OutputError, StarshadeError
 from starshade.ratings.shards.kept import those_of
@@ -244,4 +244,4 @@ def test_what_can_be_mended_is_no_answer(tmp_path: Path, kind: type[StarshadeErr
         patch.setattr("starshade.audit.shadows.method_of", lambda *_: method)
         linked = made_of(open_shards(tmp_path / "s"), release)
         with pytest.raises(kind, match=r"^no space left"):
-            being_in_it(linked.release, linked.shards, shadows=1, seed=1)
+            measure_by_shadows(linked.release, linked.shards, shadows=1, seed=1)

@@ -29,7 +29,7 @@ from starshade.audit.checks.inference import numbers_known
 from starshade.audit.compare.compare import compare
 from starshade.audit.compare.frontier import compared
 from starshade.audit.compare.result import Comparison, Row, on_frontier
-from starshade.audit.compare.ways import grouping_methods
+from starshade.audit.compare.ways import methods_by_default
 from starshade.audit.original.table import knowable_of
 from starshade.audit.shadows import method_of
 from starshade.errors import ConfigError, InternalError
@@ -185,11 +185,12 @@ def test_a_row_is_told_as_it_is_done(ratings: Ratings) -> None:
     assert len(told) == 2
 
 
-def test_grouping_methods_are_those_without_more_parameters(ratings: Ratings) -> None:
-    assert "k-likeness" in grouping_methods()
-    assert not {"interval", "suppress"} & set(grouping_methods())
+def test_by_default_predictive_stands_first_and_no_method_needs_more(ratings: Ratings) -> None:
+    methods = methods_by_default()
+    assert (methods[0], "k-likeness" in methods) == ("predictive", True)
+    assert not {"interval", "suppress"} & set(methods)
     found = compare(ratings, k=[40], items=top_items(3), rng=1)
-    assert [row.method for row in found.rows] == list(grouping_methods())
+    assert [row.method for row in found.rows] == list(methods)
 
 
 @pytest.mark.parametrize(
@@ -377,7 +378,8 @@ def test_what_can_be_continued_has_a_row_for_every_slack(ratings: Ratings) -> No
     assert found.rows[3].figures["classes"] == release.classes.n_groups
 
 
-def test_shadows_tell_what_an_audit_finds(ratings: Ratings, tmp_path: Path) -> None:
+def test_shadows_tell_what_an_audit_finds(tmp_path: Path) -> None:
+    ratings = synthesize(n_users=150, n_items=40, n_ratings=2500, rng=1)
     part = top_items(6).apply(ratings).drop_empty_users()
     found = compare(part, ["k-likeness"], [5], shadows=2, rng=7)
     KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "receipt")

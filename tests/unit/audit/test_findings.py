@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.predictive import predictive
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.audit.checks.policy import Threshold
@@ -18,6 +20,7 @@ from starshade.audit.findings import (
     judge_audience,
     judge_claims,
     judge_model,
+    judge_profiles,
     needs_receipt,
     understated,
 )
@@ -174,3 +177,15 @@ def test_exact_and_blurred_knowledge_is_also_tried_by_candidates() -> None:
     assert tolerances == [None, 0.0, None, None, 1.0, None, None, None]
     for e in found:
         assert e.after.expected_top1.rate <= 1 / 4
+
+
+def test_equal_profiles_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a release made before such releases were refused."""
+    monkeypatch.setattr(predictive, "refuse_one_profile", lambda classes: None)
+    constant = PredictiveAnonymizer(k=2).anonymize(CAST["constant ratings"], rng=0)
+    finding = judge_profiles(constant)
+    assert finding is not None
+    assert (finding.name, finding.passed) == ("profiles", False)
+    assert finding.text.startswith(f"All {constant.n_records} records have the same profile")
+    assert judge_profiles(PredictiveAnonymizer(k=2).anonymize(CAST["ordinary"], rng=0)) is None
+    assert judge_profiles(KLikeness(k=2).anonymize(CAST["all alike"], rng=0)) is None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from starshade.anonymize.predictive import predictive
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.candidates.candidates import LabelAttack
 from starshade.attack.knowledge import Knowledge
@@ -272,3 +273,13 @@ def test_what_share_of_fake_edges_can_be_told_is_said(tmp_path: Path) -> None:
     assert f"names {fakes.certain_share.rate:.1%} of the invented" in str(result)  # type: ignore[union-attr]
     told = result.to_dict()["profile_disclosure"]["fake_edges"]
     assert told["certain"] == fakes.certain
+
+
+def test_a_release_of_equal_profiles_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictive, "refuse_one_profile", lambda classes: None)
+    ratings, private = CAST["constant ratings"], tmp_path / "receipt"
+    PredictiveAnonymizer(k=2).anonymize(ratings, rng=0).save(tmp_path / "out", private=private)
+    audit = Audit(known=(1,), targets=10, shadows=0)
+    result = audit.run(ratings, tmp_path / "out", private=private, rng=0)
+    assert not result.passed
+    assert [each.name for each in result.findings if not each.passed] == ["profiles"]

@@ -119,6 +119,24 @@ def test_no_half_of_what_a_job_left_is_taken_over(tmp_path, monkeypatch):
     assert left(resume=True) == [[1, 2], [1, 2]]
 
 
+def test_columns_without_an_answer_are_left_again(tmp_path):
+    """As of a run that is killed while it takes over: the columns are moved first."""
+    job, shards = Job("pairing", pairs), Shards([1, 2], [3])
+
+    def run(*, stop):
+        with journal_in(tmp_path, resume=True) as journal:
+            desks = Desks.of(job, shards, {}, journal.folder)
+            list(Local(journal).run(job, desks, {}))
+            if stop:
+                (journal.folder / f"{desks.folders[0].name}.npz").unlink()
+                raise KeyboardInterrupt
+            return [left_in(folder, "a").tolist() for folder in desks.folders]
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stop=True)
+    assert run(stop=False) == [[1, 2], [3]]
+
+
 class Stopped(Exception):  # noqa: N818 - it is no fault
     """Ends a run in the middle."""
 

@@ -144,13 +144,14 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_recipes_stand_in_the_file_as_a_table(said: str) -> None:
-    whole = f'[data]\nratings = "r.csv"\n[release]\nk = 5\nattributes = "generalized"\n{said}\n'
+    method = 'method = "k-exchange"\nk = 5\nattributes = "generalized"'
+    whole = f'[data]\nratings = "r.csv"\n[release]\n{method}\n{said}\n'
     project, problems = parse_project(whole, {})
     assert problems == []
     told = {"zip": "prefix:3", "age": "bands:10"}
     assert project.release["attribute_hierarchies"] == told
     assert wrong(whole.replace('"bands:10"', "10")) == [
-        f"{NAME}, line 6: attribute-hierarchies = a dict: must be a text for each name"
+        f"{NAME}, line 7: attribute-hierarchies = a dict: must be a text for each name"
     ]
 
 
@@ -189,7 +190,7 @@ def test_nor_receipts_and_hierarchies(tmp_path: Path) -> None:
         f'attribute-hierarchies = {zips}\n[publish]\nto = "data"',
         f'[publish]\nearlier = ["data/r"]\nearlier-private = {receipt}\nto = "data"',
     ):
-        found = of_places(tmp_path, f"[release]\nk = 5\n{said}\n")
+        found = of_places(tmp_path, f'[release]\nmethod = "k-exchange"\nk = 5\n{said}\n')
         assert any("to = 'data': whoever gets" in each for each in found), found
 
 

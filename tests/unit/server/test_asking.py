@@ -30,6 +30,7 @@ from starshade.server.forms import Sent, prefilled
 from starshade.server.jobs.store import JobKind
 from tests.unit.server.desk import FACTS
 
+GROUPS = {"method": "k-exchange"}
 DATED = ("scoreboard-rh", "scoreboard")  # the others look at no dates
 ALL = (ATTACK, COMPARE, RELEASE, MAPPING, PATH, SYNTHETIC)
 
@@ -176,11 +177,11 @@ def test_every_method_has_an_item_support(method: str) -> None:
         (RELEASE, {"method": "interval", "eps": "-1"}, "eps"),
         (RELEASE, {"method": "interval", "l": "1"}, "sensitive"),
         (RELEASE, {"method": "predictive", "profile": "vague"}, "profile"),
-        (RELEASE, {"distinct": "2"}, "attributes"),
-        (RELEASE, {"attributes": "generalized", "distinct": "2"}, "sensitive_attributes"),
+        (RELEASE, GROUPS | {"distinct": "2"}, "attributes"),
+        (RELEASE, GROUPS | {"attributes": "generalized", "distinct": "2"}, "sensitive_attributes"),
         (RELEASE, {"rare_items": "eat"}, "rare_items"),
         (RELEASE, {"item_support": "101%"}, "item_support"),
-        (RELEASE, {"attributes": "generalized", "rare_values": "keep"}, "rare_values"),
+        (RELEASE, GROUPS | {"attributes": "generalized", "rare_values": "keep"}, "rare_values"),
     ],
 )
 def test_what_a_class_refuses_is_refused_at_its_field(
@@ -207,9 +208,9 @@ def test_the_classes_agree(known: str) -> None:
     [
         (ATTACK, {"known": "5000"}, "known", "1,682 items"),
         (RELEASE, {"k": "944"}, "k", "943 people"),
-        (RELEASE, {"items": "1683"}, "items", "from 1 to 1,682"),
+        (RELEASE, GROUPS | {"items": "1683"}, "items", "from 1 to 1,682"),
         (RELEASE, {"known": "2, four"}, "known", "2, 5, 10"),
-        (COMPARE, {"methods": ["predictive"]}, "held_out", "for example 0.1"),
+        (COMPARE, {"methods": ["predictive"], "held_out": "0"}, "held_out", "for example 0.1"),
         (COMPARE, {"k": "1, 5"}, "k", "from 2"),
         (COMPARE, {"k": "5000"}, "k", "943 people"),
         (COMPARE, {"k": ""}, "k", "Nothing is given"),
@@ -228,11 +229,11 @@ def test_the_classes_agree(known: str) -> None:
         (SYNTHETIC, {"n_users": ["5", "50"]}, "n_users", "sent 2 times"),
         (ATTACK, {"outside_top": "1682"}, "outside_top", "at most 1,681"),
         (ATTACK, {"outside_top": "1680"}, "known", "at most 2 without the 1,680 most rated ones"),
-        (RELEASE, {"known": "2, 11"}, "known", "from 1 to 10."),
+        (RELEASE, GROUPS | {"known": "2, 11"}, "known", "from 1 to 10."),
         (RELEASE, {"known": ""}, "known", "for example 2, 4, 8"),
         (RELEASE, {"method": "interval", "eps": "1e20"}, "eps", "from 0 on"),
         (COMPARE, {"known": "11"}, "known", "10 items. Give at most 10"),
-        (COMPARE, {"methods": ["magic"]}, "methods", "Choose one of: k-exchange"),
+        (COMPARE, {"methods": ["magic"]}, "methods", "Choose one of: predictive"),
         (COMPARE, {"k": ""}, "k", "for example 2, 5, 10"),
         (PATH, {"path": ""}, "path", "beginning with / or ~"),
         (PATH, {"path": "/nowhere/at all.csv"}, "path", "nothing at /nowhere/at all.csv"),
@@ -260,7 +261,9 @@ def test_what_is_offered_for_tiny_data_can_be_sent_as_it_is(people: int) -> None
     tiny = FACTS | {"users": people, "items": 3, "ratings": 4, "ratings_per_user": spread}
     assert settings(ATTACK, tiny)["knowledge"]["known"] == 1
     assert max(settings(COMPARE, tiny)["k"]) <= people
-    assert settings(RELEASE, tiny)["config"]["k"] == people
+    told = settings(RELEASE, tiny)
+    fits = {2: ("k-exchange", 2), 3: ("k-exchange", 3), 5: ("predictive", 2)}  # two groups
+    assert (told["method"], told["config"]["k"]) == fits[people]
     assert f"only {people} people" in errors(RELEASE, tiny, k="9")["k"]
 
 
@@ -277,7 +280,7 @@ def test_a_comparison_is_asked_as_compare_takes_it() -> None:
     assert (told["eps"], told["profile"]) == (1, "pooled")
     inspect.signature(compare).bind(None, **{k: v for k, v in told.items() if k != "seed"})
     alone = settings(COMPARE)  # an ε or a profile that no method has a use for is refused there
-    assert (alone["eps"], alone["profile"]) == (None, None)
+    assert (alone["eps"], alone["profile"]) == (None, "pooled")
     weighed = settings(COMPARE, disclosure_weights="0, .2;1")
     assert weighed["disclosure_weights"] == [0, 0.2, 1]
     assert "disclosure_weights" not in settings(

@@ -328,9 +328,19 @@ def test_after_an_attack_methods_and_a_release_are_suggested(whole: Whole) -> No
     page = job_page(whole.desk.store, whole.attack)
     compare, release = page.next
     assert "compare" in compare.link.href
-    assert "k-exchange with k = 5 on the 10 most rated items" in release.why
-    assert "method=k-exchange&k=5&items=10" in release.link.href
+    assert "predictive with k = 5." in release.why
+    assert "method=predictive&k=5&items=#" in release.link.href
     assert "20.0%" in release.why
+
+
+def test_likes_are_to_be_grouped_on_few_items(whole: Whole) -> None:
+    one = [{"low": 1.0, "high": 1.0, "ratings": 100_000}, {"low": 2.0, "high": 2.0, "ratings": 0}]
+    likes = whole.desk.read("likes.csv", histogram=one)
+    job = whole.desk.store.add_job("attack", likes.id, {})
+    ended = whole.desk.end(job, result={"expected_top1": 0.3, "records": 10})
+    release = job_page(whole.desk.store, ended).next[1]
+    assert "k-exchange with k = 5 on the 10 most rated items" in release.why
+    assert "method=k-exchange&k=5&items=10&disclosure_weight=0.2" in release.link.href
 
 
 def test_who_found_nobody_is_told_to_try_harder(whole: Whole) -> None:

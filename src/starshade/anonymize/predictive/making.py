@@ -21,7 +21,9 @@ from starshade.anonymize.predictive.homogenize import (
     pooled_profiles,
     simple_profiles,
 )
+from starshade.errors import UnmetError
 from starshade.kernels.arrays import Floats, Ints
+from starshade.naming import aside, called
 from starshade.ratings.scale import Scale
 from starshade.ratings.table import Ratings
 from starshade.recommend.factors import Factors
@@ -42,6 +44,34 @@ def step_of(method: PredictiveAnonymizer, scale: Scale) -> float:
     step = default_step(scale) if method.step is None else float(method.step)
     released_levels(scale, step)
     return step
+
+
+def refuse_one_group(method: PredictiveAnonymizer, people: int) -> None:
+    """Refuse a k of which so many people form one group: its profile would be everyone's."""
+    least = method.k + method.slack
+    if people >= 2 * least:
+        return
+    slack = f", {called('slack')} = {method.slack}" if method.slack else ""
+    largest = people // 2 - method.slack
+    use = f"use k-exchange{aside('method', 'k-exchange')}, which needs no second group"
+    raise UnmetError(
+        f"{called('k')} = {method.k}{slack}, records = {people}: they form one group, so all would "
+        "be released as the same profile",
+        advice=f"Choose k up to {largest}, or {use}." if largest >= 2 else f"{use.capitalize()}.",
+        setting="k",
+    )
+
+
+def refuse_one_profile(classes: int) -> None:
+    """Refuse a release in which all profiles are equal, and so one class."""
+    if classes > 1:
+        return
+    raise UnmetError(
+        "all profiles are equal, so the release would say the same of everyone",
+        advice="Where all ratings are equal, such as likes, only who rated what differs: use "
+        f"k-exchange{aside('method', 'k-exchange')} on a choice of items{aside('items', 'top:N')}. "
+        "Else choose a smaller k.",
+    )
 
 
 def padded_by(

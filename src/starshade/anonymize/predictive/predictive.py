@@ -24,6 +24,8 @@ from starshade.anonymize.predictive.making import (
     groups_of,
     padded_by,
     profiles_of,
+    refuse_one_group,
+    refuse_one_profile,
     resolved,
     step_of,
 )
@@ -226,8 +228,9 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             the scale, more factors than users or items, b above what anybody rated, more memory
             needed than may be used, or an earlier release that these ratings cannot continue.
         UnmetError
-            No item is rated by k users, there are fewer than l different profiles, no cell of any
-            profile would be filled, or too many people left since `after`.
+            No item is rated by k users, the people form one group, all profiles are equal, there
+            are fewer than l different ones, no cell of any would be filled, or too many people
+            left since `after`.
         """
         seed = resolve_seed(rng)
         kept = None
@@ -236,6 +239,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 ratings, self.k, self.items, self.rare_items, self.slack, self.item_support
             )
             table = ready.ratings
+            refuse_one_group(self, table.n_users)
         else:
             kept = self.who_stays(ratings, after, shortfall)
             table = kept.ratings
@@ -269,7 +273,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 "rate the same item, so nothing would be shown",
                 advice=f"Choose fewer raters, or larger groups{aside('k')}.",
             )
-        return profile_release(
+        release = profile_release(
             table,
             levels,
             records.by_user(groups),
@@ -280,6 +284,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             profile=self.profile,
             chain=chain,
         )
+        refuse_one_profile(len(release.classes.sizes))
+        return release
 
     def anonymize_shards(
         self, shards: AnyShards, rng: Rng = None, engine: Engine | None = None

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade import budget
-from starshade.anonymize.predictive.making import claims_of, resolved, step_of
+from starshade.anonymize.predictive.making import (
+    claims_of,
+    refuse_one_group,
+    refuse_one_profile,
+    resolved,
+    step_of,
+)
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.sharded.groups import group
 from starshade.anonymize.sharded.merge import counted, link, merged
@@ -102,6 +108,7 @@ def anonymized_shards(
             shards, engine, method.k, method.rare_items, method.slack, method.item_support
         )
         table = ready.ratings
+        refuse_one_group(method, table.n_users)
         step = step_of(method, table.scale)
         if method.factors not in (None, PredictiveAnonymizer.factors):
             check_factors(int(method.factors), table)
@@ -123,6 +130,7 @@ def anonymized_shards(
         buckets = send(records, sample, method, asked, tables, engine, place)
         grouped = group(buckets, asked, tables, engine, place)
         classes = merged(grouped)
+        refuse_one_profile(len(classes.sizes))
         yield released(
             table,
             Profiles(table.items, classes.sizes, classes.levels, table.scale, step),

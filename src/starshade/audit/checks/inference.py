@@ -228,7 +228,7 @@ def single_valued(release: Release) -> float | None:
     single = np.zeros(release.classes.n_groups, dtype=np.bool_)
     for name in names:
         codes = np.unique(
-            [str(each) for each in table.column(name).to_pylist()], return_inverse=True
+            [repr(each) for each in table.column(name).to_pylist()], return_inverse=True
         )[1]
         low = np.full(len(single), len(codes))
         high = np.full(len(single), -1)

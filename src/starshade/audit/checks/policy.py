@@ -248,7 +248,16 @@ def read_policy(policy: str | Path) -> Policy:
             + f"Policies are {', '.join(POLICIES)}, or a TOML file: starshade list policies.",
             setting="policy",
         )
-    return parse_policy(read_side_text(Path(place), POLICY_FILE), name)
+    text = read_side_text(Path(place), POLICY_FILE)
+    found = parse_policy(text, name)
+    if name not in POLICIES and found.name in POLICIES:
+        raise ConfigError(
+            f"{called('policy')} {name}, line {Lines(text).of('', 'name')}: name = "
+            f"{shown(found.name)}: a policy of this name comes with starshade",
+            advice="Give it another name.",
+            setting="policy",
+        )
+    return found
 
 
 def parse_policy(text: str, name: str = "policy") -> Policy:
@@ -263,13 +272,15 @@ def parse_policy(text: str, name: str = "policy") -> Policy:
         content = load_toml(text)
     except tomllib.TOMLDecodeError as error:
         line, what, advice = no_toml(error, text)
-        raise ConfigError(f"{name}, line {line}: {what}", advice=advice) from None
+        raise ConfigError(
+            f"{called('policy')} {name}, line {line}: {what}", advice=advice, setting="policy"
+        ) from None
     lines = Lines(text)
     problem = next(_problems(content, lines), None)
     if problem is not None:
         line, what, advice = problem
         where = f"{name}, line {line}" if line else name
-        raise ConfigError(f"{where}: {what}", advice=advice, setting="policy")
+        raise ConfigError(f"{called('policy')} {where}: {what}", advice=advice, setting="policy")
     adversary, checks = content["adversary"], content["checks"]
     return Policy(
         name=content["name"],
@@ -309,7 +320,7 @@ def _problems(content: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:
         for key in table:
             if key not in keys:
                 yield (
-                    lines.of(section, key),
+                    lines.of(section, key) or lines.of(key),
                     f"{shown(key)}: {where} has no such setting",
                     f"It has {', '.join(keys)}.",
                 )

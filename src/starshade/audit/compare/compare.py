@@ -88,7 +88,8 @@ def compare(
     ----------
     ratings : Ratings
     methods : sequence of str, optional
-        As ``starshade list methods`` names them. None: all that form groups (`Grouping`).
+        As ``starshade list methods`` names them. None: ``predictive``, then all that form
+        groups (`Grouping`).
     k : int or sequence of int
         Each at least 2.
     items : ItemSelection, optional

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from starshade.anonymize.registry import DEFAULT
 from starshade.anonymize.settings import PredictiveAnonymizerSettings
 from starshade.ratings.proximity.settings import EPS, NULLS, SENSITIVE, SPREAD, NullRule
 from starshade.release import ProfileKind
@@ -26,7 +27,11 @@ class CompareSettings:
     """Every method makes a release at every k; all of them are measured and attacked alike."""
 
     methods: Sequence[str] | None = settable(
-        "Methods", "See `list methods`.", default=None, commas=True, unset="all that form groups"
+        "Methods",
+        "See `list methods`.",
+        default=None,
+        commas=True,
+        unset=f"{DEFAULT}, then all that form groups",
     )
     k: Sequence[int] = settable(
         "Values of k",

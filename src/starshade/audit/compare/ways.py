@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from starshade.anonymize.grouping import Grouping
-from starshade.anonymize.registry import ENTRIES
+from starshade.anonymize.registry import ENTRIES, usual_method
 from starshade.audit.attempts import made_of
 from starshade.audit.compare.settings import PROFILE, CompareSettings
 from starshade.audit.make import Anonymizer
@@ -23,9 +23,10 @@ _OF_GROUPS = ("disclosure_weights", "slacks")
 _Value = TypeVar("_Value", bound=float | str)
 
 
-def grouping_methods() -> tuple[str, ...]:
-    """Return the names of the methods that take no parameter but k and a hierarchy."""
-    return tuple(e.name for e in ENTRIES if issubclass(e.load(), Grouping))
+def methods_by_default() -> tuple[str, ...]:
+    """Return the default method, then those that take no parameter but k and a hierarchy."""
+    grouping = (e.name for e in ENTRIES if issubclass(e.load(), Grouping))
+    return (usual_method().method, *grouping)
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def ways_of(settings: CompareSettings, *, exact: bool) -> list[Way]:
     ConfigError
         An unknown method, a value outside its range, or what no method has a use for.
     """
-    names = grouping_methods() if settings.methods is None else _once(settings.methods, "methods")
+    names = methods_by_default() if settings.methods is None else _once(settings.methods, "methods")
     ks = sorted(_once(settings.k, "k"))
     if not names:
         raise ConfigError("nothing to compare: at least one method is needed")

@@ -302,6 +302,7 @@ _SENTENCES = {
         NO_RARE_VALUE,
         "A personal attribute that it tells has values that fewer than k people have.",
     ),
+    "profiles": ("", "All records have the same profile: the release says the same of everyone."),
     "settings": ("", "release.json says another k of its making than it claims."),
     "scale": ("", "release.json says another scale than the ratings have."),
 }

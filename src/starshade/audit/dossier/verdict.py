@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from starshade.anonymize.registry import FOR_ITEMS
 from starshade.audit.checks.advice import advice_on
 from starshade.audit.checks.check import MARKS, Verdict
 from starshade.audit.checks.policy import Policy
@@ -85,6 +86,8 @@ _REMEDIES = {
     "by a hierarchy.",
     "rare-values": "Make the release again with this version, which refuses such values "
     "or leaves them out.",
+    "profiles": "It is of no use. Where all ratings are equal, make a release by "
+    f"{FOR_ITEMS.method} {FOR_ITEMS.where}; else with a smaller k.",
     "scale": "Read the ratings with the scale that was declared when the release was made, "
     "or make the release again.",
     "settings": "Do not publish it: make the release again, and let nobody edit release.json.",

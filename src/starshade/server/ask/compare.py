@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from starshade.anonymize.registry import DEFAULT
+from starshade.anonymize.registry import DEFAULT, FOR_ITEMS
 from starshade.audit.compare.settings import CompareSettings
 from starshade.errors import ConfigError
 from starshade.plain import counted
@@ -24,7 +24,7 @@ from starshade.server.ask.release import (
 )
 from starshade.server.forms import Setting
 
-_USUAL = (DEFAULT, "k-likeness", "mondrian")
+_USUAL = (DEFAULT.method, FOR_ITEMS.method, "mondrian")
 
 _of = partial(field_from, CompareSettings)
 _METHODS = _of(
@@ -56,6 +56,7 @@ _REST = (
         "held_out",
         help="0: no recommender is trained. predictive needs it, as its releases are compared by "
         "what a recommender loses; 0.1 is usual.",
+        default="0.1",
         more=True,
     ),
     SEED,

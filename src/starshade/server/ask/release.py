@@ -7,7 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from starshade.anonymize.registry import DEFAULT, ENTRIES, FOR_RECOMMENDERS
+from starshade.anonymize.registry import (
+    DEFAULT,
+    ENTRIES,
+    FOR_ITEMS,
+    Usual,
+    suggested_k,
+    suggested_method,
+)
 from starshade.anonymize.settings import (
     GroupingSettings,
     IntervalAnonymizerSettings,
@@ -34,12 +41,12 @@ from starshade.server.forms import Choice, Setting
 from starshade.setting import setting_of, settings_of
 
 _PLAIN = {
+    "predictive": "k people of like tastes become one average profile; all items",
     "k-exchange": "Groups of k share sets of ratings; loses least of its kind",
     "k-likeness": "Groups of k share sets of ratings",
     "mondrian": "Groups of k or more share ranges of ratings; fast and coarse",
     "mondrian-relaxed": "Groups of k or more share ranges of ratings, always cut into halves",
     "k-member": "Groups of k share ranges of ratings; slow on large data",
-    "predictive": "k people of like tastes become one average profile; to train recommenders",
     "interval": "Ratings move a little until k people nearly agree; for surveys",
     "suppress": "People are left out until k nearly agree with each who stays; for surveys",
 }
@@ -55,7 +62,7 @@ PREDICTIVE = having(METHODS, "k", "profile")
 PREDICTIVE_ITEMS = "items_predictive"  # another field, as another number is usual
 _FEW_ITEMS = 10  # as the examples everywhere have it
 FEWEST = 2  # people among whom one can hide
-_USUAL_K = 5
+_PEOPLE = 1000  # where it is not known yet how many there are
 _MANY = 30  # items beyond which only the most rated ones are suggested
 
 _interval_field = partial(field_from, IntervalAnonymizerSettings, only_for=WITH_EPS)
@@ -65,7 +72,7 @@ K = field_from(
     help="By ratings, and by the attributes that k people share, nobody can be told apart from at "
     "least k − 1 others (by interval and suppress: hardly). 5 is "
     "usual; larger is safer and loses more. Compare methods to see how much.",
-    default=str(_USUAL_K),
+    default="5",
 )
 EPS = _interval_field(
     "eps",
@@ -194,10 +201,16 @@ _REST = (
 )
 
 
-def usual_k(facts: Facts) -> int:
-    """Return the k that is suggested: the usual one, or as many people as there are."""
-    people: int = facts.get("users", _USUAL_K)
-    return max(FEWEST, min(_USUAL_K, people))
+def suggested(facts: Facts) -> Usual:
+    """Return the method that is suggested, unless the data look like a survey's."""
+    rated = [each for each in facts.get("histogram") or () if each["ratings"]]
+    one_rating = len(rated) == 1 and rated[0]["low"] == rated[0]["high"]
+    return suggested_method(facts.get("users", _PEOPLE), one_rating=one_rating)
+
+
+def usual_k(facts: Facts, method: str) -> int:
+    """Return the k that is suggested for a method: the usual one, or what the people allow."""
+    return suggested_k(facts.get("users", _PEOPLE), method)
 
 
 def top(facts: Facts, help_text: str) -> Setting:
@@ -215,13 +228,14 @@ def top(facts: Facts, help_text: str) -> Setting:
 
 
 def _settings(facts: Facts) -> tuple[Setting, ...]:
+    usual = suggested(facts)
     chooser = Setting(
         "method",
         "Method",
-        f"{DEFAULT} for general use, {FOR_RECOMMENDERS} to train recommenders, interval for "
+        f"{DEFAULT.method} for all items, {FOR_ITEMS.method} for a few items, interval for "
         "surveys.",
         "choice",
-        DEFAULT,
+        usual.method,
         choices=METHOD_CHOICES,
         required=True,
     )
@@ -239,7 +253,7 @@ def _settings(facts: Facts) -> tuple[Setting, ...]:
         only_for=PREDICTIVE,
     )
     personal = personal_settings(tuple(facts.get("attributes") or ()), GROUPING)
-    k = replace(K, default=str(usual_k(facts)))
+    k = replace(K, default=str(usual_k(facts, usual.method)))
     return (chooser, k, EPS, PROFILE, chosen, many, *personal, _HIERARCHY, *_SPREAD, *_REST)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from starshade.anonymize.registry import DEFAULT
+from starshade.anonymize.registry import FOR_ITEMS, Usual
 from starshade.plain import counted, percent
 from starshade.server.ask.asking import Facts
 from starshade.server.ask.attack import usual_known
 from starshade.server.ask.labels import address, form_values
-from starshade.server.ask.release import FEWEST, only_people, usual_k
+from starshade.server.ask.release import FEWEST, only_people, suggested, usual_k
 from starshade.server.jobs.store import DataRow, JobRow
 from starshade.server.outcomes import top1_of
 from starshade.server.parts import Link, Next, Outcome
@@ -68,11 +68,13 @@ def after_reading(data_id: int, facts: Facts) -> tuple[Next, ...]:
 def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
     """Suggest a method and a k, or an attacker who knows more."""
     success = top1_of(job.result or {})
-    method, items = _choice(facts)
+    usual, items = _choice(facts)
+    method = usual.method
     if facts.get("users", FEWEST) < FEWEST:
         return (_nobody_can_hide(facts),)
-    k = usual_k(facts)
+    k = usual_k(facts, method)
     what = f"{method} with k = {k}" + (f" on the {items} most rated items" if items else "")
+    chosen = {"method": method, "k": k, "items": items, **usual.settings}
     make = Next(
         f"Suggested release: {what}. By it nobody can be told apart from "
         f"{counted(k - 1, 'other')}: who must point at one record is right in at most 1 of {k} "
@@ -82,7 +84,7 @@ def after_attack(job: JobRow, facts: Facts) -> tuple[Next, ...]:
         f"{counted(k - 1, 'other')} who nearly agree{'s' if k == 2 else ''} with them.",
         Link(
             "Set up this release",
-            address(job.data_id, "release", {"method": method, "k": k, "items": items}),
+            address(job.data_id, "release", chosen),
         ),
         main=False,
     )
@@ -124,10 +126,13 @@ def _judged(success: float | None) -> str:
     )
 
 
-def _choice(facts: Facts) -> tuple[str, str]:
+def _choice(facts: Facts) -> tuple[Usual, str]:
+    """Return the method to suggest, and how many items; empty: all."""
     if facts.get("sparsity", 1.0) < _SURVEY:
-        return "interval", ""
-    return DEFAULT, str(_FEW_ITEMS) if (facts.get("items") or 0) > 3 * _FEW_ITEMS else ""
+        return Usual("interval"), ""
+    usual = suggested(facts)
+    few = usual == FOR_ITEMS and (facts.get("items") or 0) > 3 * _FEW_ITEMS
+    return usual, str(_FEW_ITEMS) if few else ""
 
 
 def after_compare(job: JobRow, outcome: Outcome) -> tuple[Next, ...]:

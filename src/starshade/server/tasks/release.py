@@ -69,7 +69,7 @@ _TOLD = (
 
 def perform(order: Order) -> Done:
     """Make a release and everything that goes with it."""
-    from starshade.anonymize.registry import DEFAULT, ENTRIES
+    from starshade.anonymize.registry import ENTRIES, usual_method
     from starshade.audit.dossier.dossier import compile_dossier
     from starshade.audit.evidence import numbers_to_try
     from starshade.audit.make import make_release
@@ -82,11 +82,12 @@ def perform(order: Order) -> Done:
     from starshade.rng import resolve_seed
 
     settings = checked("a release", order.settings, _SETTINGS)
-    entry = find(ENTRIES, settings.get("method", DEFAULT), "method")
     items = None if settings.get("items") is None else parse_items(settings["items"])
-    method = built(
-        entry.load(), f"the method {entry.name}", settings.get("config", {}), items=items
-    )
+    usual, config = usual_method(items), settings.get("config", {})
+    if "method" not in settings:
+        config = {**usual.settings, **config}
+    entry = find(ENTRIES, settings.get("method", usual.method), "method")
+    method = built(entry.load(), f"the method {entry.name}", config, items=items)
     own = {"known", "targets", "shadows", "policy", "threshold"} & settings.keys()
     audit = Audit(**{name: settings[name] for name in own})
     seed = resolve_seed(settings.get("seed"))
