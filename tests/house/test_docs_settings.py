@@ -31,8 +31,12 @@ OTHERS = {
     "Audit": "audit",
     "Query": "query",
 }
-#: fields that hold an object, which the page names in a sentence
-NAMED = {"Risk": ("attack",), "inference": ("method",), "membership": ("method",)}
+#: fields that Python alone sets, which the page names in a sentence
+NAMED = {
+    "Risk": ("attack",),
+    "inference": ("method", "known"),
+    "membership": ("method", "known"),
+}
 #: functions, and the classes that declare what they take
 DECLARED = {"compare": (CompareSettings, "compare")}
 CLASSES: dict[str, tuple[type, str]] = (

@@ -13,9 +13,12 @@ import pytest
 from starshade.attack.registry import ENTRIES
 from starshade.audit.reproduction.papers import PAPERS, Paper
 from starshade.cli import LazyGroup, main
+from tests.policies import NO_LIMITS
 from tests.system.conftest import Demo, Made, told
 
 DOCS = Path(__file__).parents[2] / "docs"
+_LOOSE = [word for name in NO_LIMITS for word in ("--threshold", f"{name}=1")]
+_BY = ("--reason", "a contract", "--by", "an officer", "--until", "2099-12-31")
 #: with the tables that are made while the site is built
 PAGE = run_path(str(DOCS / "hooks.py"))["on_page_markdown"](
     (DOCS / "command-line.md").read_text(encoding="utf-8")
@@ -79,6 +82,7 @@ def test_the_keys_are_those_that_are_printed(
     calls: dict[str, tuple[object, ...]] = {
         "init": (ratings_csv, "--yes"),
         "check-config": (),
+        "accept": ("membership", "--up-to", "12%", *_BY),
         "run": ("--dry-run",),
         "data describe": (ratings_csv,),
         "data convert": (ratings_csv, "--out", tmp_path / "store"),
@@ -99,7 +103,7 @@ def test_the_keys_are_those_that_are_printed(
         "forget": (tmp_path / "ids", made.receipt, "--dry-run"),
         "measure": (ratings_csv, made.folder),
         "verify": (made.folder,),
-        "audit": (ratings_csv, made.folder, "--known", 2),
+        "audit": (ratings_csv, made.folder, "--known", 2, *_LOOSE),
         "report": (ratings_csv, made.folder, "--out", tmp_path / "report.html"),
         "query": (made.folder, "SELECT COUNT(*)"),
         "compare": (ratings_csv, "--methods", "k-likeness", "--k", 3),

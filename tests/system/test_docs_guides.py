@@ -25,7 +25,6 @@ GUIDES = {
     "sources": 4,
     "reading-the-report": 4,
     "ci-gate": 9,
-    "limits": 5,
     "policies": 7,
     "publishing-again": 8,
     "shards": 2,

@@ -43,7 +43,7 @@ def test_every_command_works_in_the_page_s_order(
             words += ["--k", "5", "--runs", "1"]
         result = call(*words)
         # an audit may find a release of few people wanting, and says so by its exit code
-        assert result.exit_code in ((0, 1) if words[0] == "audit" else (0,)), result.stderr
+        assert result.exit_code in ((0, 1, 4) if words[0] == "audit" else (0,)), result.stderr
     names: dict[str, np.ndarray] = {}
     exec(READING, names)
     release = read_release("release/")
