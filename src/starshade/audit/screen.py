@@ -38,8 +38,8 @@ def first_screen(result: AuditResult, release: Release, following: str) -> Itera
     for finding in result.findings:
         if not finding.passed:
             yield from _wrapped(f"  ✗ {finding.text}", "    ")
-    for check in result.decisive:
-        yield from _wrapped(f"  → {advice_on(check, release, result.policy)}", "    ")
+    for advice in advice_on(result.decisive, release):
+        yield from _wrapped(f"  → {advice}", "    ")
     yield from result.utility_round.lines
     if following:
         yield f"Next     {following}"
