@@ -64,7 +64,8 @@ _ENDLESS = ("starshade studio",)
 #: those that decide, and exit codes that are no error: the verdict on 120 people may be any
 _DECIDING = {
     "starshade check": {0, 1},
-    **dict.fromkeys(("starshade run", "starshade audit"), {0, 1, 4}),
+    "starshade run": {0, 1, 4},
+    "starshade audit": {0, 1, 4},
 }
 
 

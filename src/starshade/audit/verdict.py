@@ -66,7 +66,7 @@ from starshade.audit.to_know import Earlier, judge_alone, judge_earlier, to_know
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import Advice
 from starshade.progress import announced, task
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
@@ -337,7 +337,7 @@ class Audit(AuditSettings):
         needed = self.rules.shadows_at(ratings)
         shadows = needed if self.shadows is None else self.shadows
         if shadows == 0:
-            advice = f"Make shadow releases: {named('shadows', needed)}."
+            advice = Advice("Make shadow releases: {}.", "shadows", needed)
             return ByShadows.unmeasured("shadow releases were disabled", known, advice)
         return measure_by_shadows(
             original.release,
@@ -365,7 +365,7 @@ class Audit(AuditSettings):
         needed, few, advice = self.rules.shadows_at(original.ratings.n_ratings), "", shadows.advice
         if 0 < shadows.shadows < needed:
             few = f"the policy asks for {needed} shadow releases, and there are {shadows.shadows}"
-            advice = f"Make as many: {named('shadows', needed)}."
+            advice = Advice("Make as many: {}.", "shadows", needed)
         table = original.part if isinstance(original, OneTable) else None
         of, told = release.n_records, (few, advice)
         return (
