@@ -85,7 +85,7 @@ def test_an_audit_writes_it_too_and_keeps_its_exit_code(
     assert without.pop("report") is None
     text = (tmp_path / "r.html").read_text()
     assert f"{MEANINGS['FAIL']} (policy partner v1, with overrides)." in text
-    assert re.search(r"Re-identification \(4 known\): [0-9.]+% \(threshold 0.1%\)\.", text)
+    assert re.search(r"Re-identification \(5 known\): [0-9.]+% \(threshold 0.1%\)\.", text)
     same = ("verdict", "findings", "claims", "utility", "disclosure", "digest", "warnings")
     assert {name: found[name] for name in same} == {name: without[name] for name in same}
 
