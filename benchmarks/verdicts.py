@@ -2,7 +2,7 @@
 
 Two data sets (STARSHADE_DATA, default ../shared/data) and two that are drawn; the table is
 Markdown. After FAIL and INCOMPLETE stand the checks that did not pass, the upper end of the
-interval of each beside it:
+interval of each beside it (the largest where two numbers of ratings are known):
 
     python benchmarks/verdicts.py
     python benchmarks/verdicts.py --data "ml-latest-small" --methods "predictive, k = 11" --seed 2
@@ -26,6 +26,8 @@ from starshade.plain import percent
 TOP = ss.top_items(10)
 METHODS: dict[str, Any] = {
     **{f"predictive, k = {k}": ss.PredictiveAnonymizer(k=k) for k in (5, 11, 20)},
+    "predictive, k = 50": ss.PredictiveAnonymizer(k=50),
+    "predictive, k = 50, item support 10 %": ss.PredictiveAnonymizer(k=50, item_support="10%"),
     "predictive, k = 5, item support 2 %": ss.PredictiveAnonymizer(k=5, item_support="2%"),
     "predictive padded, k = 5": ss.PredictiveAnonymizer(k=5, profile="padded"),
     "predictive simple, k = 5": ss.PredictiveAnonymizer(k=5, profile="simple"),
@@ -58,13 +60,16 @@ def cell(result: ss.AuditResult, policy: Policy) -> str:
     """Return the verdict of an audit's figures by a policy, and what did not pass."""
     checks = [replace(each, threshold=policy.thresholds.get(each.name)) for each in result.checks]
     verdict = verdict_of(checks, [finding.passed for finding in result.findings])
+    worst: dict[str, float] = {}
+    for each in checks:
+        if each.fails or each.status == "not measured":
+            high = each.rate.high if each.rate else -1.0
+            worst[each.name] = max(high, worst.get(each.name, high))
     missed = [
-        f"{each.name} {percent(each.rate.high)}" if each.rate else f"{each.name}: no figure"
-        for each in checks
-        if each.fails or each.status == "not measured"
+        f"{n} {percent(high)}" if high >= 0 else f"{n}: no figure" for n, high in worst.items()
     ]
     missed += [finding.name for finding in result.findings if not finding.passed]
-    return f"**{verdict}**" + f" {', '.join(dict.fromkeys(missed))}" * bool(missed)
+    return f"**{verdict}**" + f" {', '.join(missed)}" * bool(missed)
 
 
 def verdicts(ratings: ss.Ratings, method: Any, seed: int) -> list[str]:

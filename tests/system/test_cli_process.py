@@ -22,24 +22,24 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 def test_demo_tells_the_story(shell: Shell, tmp_path: Path) -> None:
     out = shell("demo", "--seed", 1)
     assert out.returncode == 0, out.stderr
-    for text in ("identify people", "This release does not", "still tells", "starshade-demo/"):
+    for text in ("identify people", "PASS  policy partner v1", "held-out RMSE", "starshade-demo/"):
         assert text in out.stdout
     assert (tmp_path / "starshade-demo" / "release.json").is_file()
-    assert "5/5" in out.stderr
+    assert "4/4" in out.stderr
     again = shell("demo")
     assert again.returncode == 2
     assert "exists already" in again.stderr
-    assert "1/5" not in again.stderr  # told before the work
+    assert "1/4" not in again.stderr  # told before the work
     assert again.stdout == ""
 
 
 def test_demo_in_figures(demo: Demo) -> None:
     found = demo.found
     assert demo.result.stderr == ""
-    assert found["check"]["satisfied"]
     assert found["attack_before"]["expected_top1"] > 0.9
-    assert found["attack_after"]["credit"] == "linked"
-    assert found["attack_after"]["expected_top1"] <= 1 / 5
+    assert found["audit"]["verdict"] == "PASS"
+    assert found["audit"]["attack_after"]["credit"] == "linked"
+    assert found["audit"]["attack_after"]["expected_top1"] <= 1 / 5
     assert found["seconds"] < 60
 
 

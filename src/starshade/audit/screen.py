@@ -17,7 +17,7 @@ _INDENT = "      "
 
 
 def first_screen(result: AuditResult, release: Release, following: str) -> Iterator[str]:
-    """Yield the lines; `following`: the command to type next, which is never broken."""
+    """Yield the lines; `following`: the command to type next, never broken; may be empty."""
     made = f"{result.method}, k = {result.k}" if result.k else result.method
     of = f"{counted(result.records, 'person', 'people')}, {counted(result.items, 'item')}"
     yield from _wrapped(f"{result.word}  policy {result.policy.title}  {made}: {of}", _INDENT)
@@ -38,10 +38,11 @@ def first_screen(result: AuditResult, release: Release, following: str) -> Itera
     for finding in result.findings:
         if not finding.passed:
             yield from _wrapped(f"  ✗ {finding.text}", "    ")
-    for check in result.decisive:
-        yield from _wrapped(f"  → {advice_on(check, release, result.policy)}", "    ")
+    for advice in advice_on(result.decisive, release):
+        yield from _wrapped(f"  → {advice}", "    ")
     yield from result.utility_round.lines
-    yield f"Next     {following}"
+    if following:
+        yield f"Next     {following}"
 
 
 def _line(check: Check) -> str:

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from starshade.arguments import typed
+from starshade.attack.shadows.resampled import FEWEST
 from starshade.audit.checks.check import Check
 from starshade.audit.checks.inference import (
     attribute,
@@ -338,6 +339,8 @@ class Audit(AuditSettings):
         shadows = needed if self.shadows is None else self.shadows
         if shadows == 0:
             advice = f"Make shadow releases: {named('shadows', needed)}."
+            if original.release.private is None:  # they are made as its settings say
+                advice = f"{key_file()} {advice}"
             return ByShadows.unmeasured("shadow releases were disabled", known, advice)
         return measure_by_shadows(
             original.release,
@@ -368,13 +371,23 @@ class Audit(AuditSettings):
             advice = f"Make as many: {named('shadows', needed)}."
         table = original.part if isinstance(original, OneTable) else None
         of, told = release.n_records, (few, advice)
+        knowable = original.knowable(sensitive_of(release.manifest.claims))
+
+        def asked(found: Any, least: int) -> tuple[str, str]:
+            """Where too few of the targets have so many ratings: whether more targets would do."""
+            have = int(knowable.people[knowable.cells >= least].sum())
+            more = isinstance(found, str) and shadows.shadows and self.targets < of
+            if advice or not more or have < FEWEST:
+                return told
+            return few, f"Attack more targets: {named('targets', of)}."
+
         return (
             class_size(release, counted["claims"], limits),
             re_identification(release, evidence, limits, seed),
             class_linkage(release, evidence, limits, seed),
             singling_out(predicates_of(release, table, seed), shadows.singling_out, limits, *told),
             *(
-                linkability(found, known, of, limits, *told)
+                linkability(found, known, of, limits, *asked(found, known))
                 for known, found in shadows.linkability.items()
             ),
             *(
@@ -382,7 +395,7 @@ class Audit(AuditSettings):
                 for known in (*shadows.inference, None)
             ),
             *(
-                inference_gain(found, known, of, limits, *told)
+                inference_gain(found, known, of, limits, *asked(found, known + 1))
                 for known, found in shadows.inference.items()
             ),
             attribute(

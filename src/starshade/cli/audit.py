@@ -27,9 +27,9 @@ from starshade.cli.options.shards import (
 from starshade.cli.options.shared import Reading, gathered, given, reading, said
 from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
-from starshade.cli.show import columns, figures, page, useful, verdict, words
+from starshade.cli.show import columns, decided, figures, page, useful, words
 from starshade.engine.settings import EngineSettings
-from starshade.plain import percent, visible
+from starshade.plain import percent
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
@@ -174,20 +174,10 @@ def _made_again(ratings: str, release: Release, shadows: int | None) -> str:
 
 
 def _summary(result: AuditResult, release: Release, following: str, *, details: bool) -> Any:
-    from rich.console import Group
-    from rich.text import Text
-
     from starshade.audit.screen import first_screen
 
-    lines = list(first_screen(result, release, following))
-    head = verdict(result.verdict, _GOOD[result.verdict], lines[0].removeprefix(result.verdict))
-    screen = Group(
-        head, *(Text(visible(line), no_wrap=True, overflow="ignore") for line in lines[1:])
-    )
+    screen = decided(result.verdict, first_screen(result, release, following))
     return page(screen, *_details(result)) if details else screen
-
-
-_GOOD: dict[str, bool | None] = {"PASS": True, "FAIL": False, "INCOMPLETE": None}
 
 
 def _details(result: AuditResult) -> Iterator[Any]:

@@ -51,6 +51,17 @@ _HELD = "\ue000"  # a space at which no line ends
 _INTERVAL = re.compile(r"\[[-−<]?\s?\d[^\[\]\n]{0,40}\]")
 
 
+def decided(word: str, lines: Iterable[str]) -> RenderableType:
+    """Show an audit's first screen, which begins with the word of its verdict; nothing wraps."""
+    from rich.console import Group
+    from rich.text import Text
+
+    first, *rest = lines
+    good = {"PASS": True, "FAIL": False}.get(word)
+    others = (Text(visible(line), no_wrap=True, overflow="ignore") for line in rest)
+    return Group(verdict(word, good, first.removeprefix(word)), *others)
+
+
 def _text(text: str, style: str = "") -> Text:
     """Return a text in which no interval goes on in the next line; `unheld` brings it to paper."""
     from rich.text import Text

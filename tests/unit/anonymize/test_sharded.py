@@ -37,6 +37,7 @@ from tests.strategies import ratings_tables, table
 from tests.unit.attack.test_sharded import tried
 
 STARS = Scale(1, 5, 1)
+EQUAL = "all profiles are equal"
 METHODS = st.builds(
     PredictiveAnonymizer,
     k=st.sampled_from([2, 3]),
@@ -98,8 +99,14 @@ def test_seven_shards_verify_and_leave_nobody_out(
     whole = as_stored(ratings, place / "s", 7)
     expected = tried(lambda: method.anonymize(whole, rng=seed))
     found = tried(lambda: by_shard(method, place / "s", place / "f", seed))
-    if isinstance(expected, str):
+    if isinstance(expected, str) and EQUAL not in expected:
         assert found == expected
+        return
+    if EQUAL in found:  # groups of shards are others, and so their profiles may all be equal
+        assert EQUAL in expected or len(expected.classes.sizes) > 1
+        return
+    if isinstance(expected, str):
+        assert len(read_release(place / "f").classes.sizes) > 1
         return
     release = read_release(place / "f", private=place / "f.json")
     assert release.manifest.records == expected.manifest.records

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starshade.audit.checks.check import Check
-from starshade.audit.checks.policy import KS, SUPPORTS, Policy
+from starshade.audit.checks.policy import KS, SUPPORTS
 from starshade.naming import named
 from starshade.release.table import Release
 
 
-def advice_on(check: Check, release: Release, policy: Policy) -> str:
-    """Say in a sentence what would change a check; where nothing can, to accept the risk.
+def advice_on(checks: Sequence[Check], release: Release) -> list[str]:
+    """Say what would change checks, a sentence for those that the same would change.
+
+    Where nothing can, it says to accept the risk.
 
     Examples
     --------
     >>> from starshade.audit.checks.check import unmeasured
-    >>> from starshade.audit.checks.policy import read_policy
     >>> check = unmeasured("membership", "no key file", None, advice="Give the key file.")
-    >>> advice_on(check, None, read_policy("partner"))  # doctest: +SKIP
-    'Membership, TPR at 1 % FPR: Give the key file.'
+    >>> advice_on([check], None)
+    ['Membership, TPR at 1 % FPR: give the key file.']
     """
-    return f"{check.title}: {_action(check, release, policy)}"
+    titles: dict[str, list[str]] = {}
+    for check in checks:
+        action = _action(check, release)
+        titles.setdefault(action[:1].lower() + action[1:], []).append(check.title)
+    return [f"{'; '.join(named)}: {action}" for action, named in titles.items()]
 
 
-def _action(check: Check, release: Release, policy: Policy) -> str:
+def _action(check: Check, release: Release) -> str:
     if check.status == "not measured":
         return check.advice or (
             "nothing measures it on these data; accept the risk (starshade accept), or leave it "
@@ -42,11 +49,11 @@ def _action(check: Check, release: Release, policy: Policy) -> str:
 def _less(release: Release) -> str:
     """Say how to make a release that discloses less."""
     k = release.manifest.claimed_k or 1
-    larger = next((each for each in KS if each > k), None)
+    larger = next((each for each in KS if each >= 2 * k), KS[-1])  # risks fall slowly with k
     support = str(SUPPORTS[-1])
     if release.manifest.method != "predictive":
         return f"make the release with {named('method', 'predictive')}."
-    if larger is None:
+    if larger <= k:
         return f"leave out rare items: {named('item_support', support)}."
     return (
         f"make the release with {named('k', larger)}, or leave out rare items: "

@@ -104,11 +104,7 @@ def owners_advice(result: AuditResult, release: Release, publishable: str) -> li
     `publishable`: by what the release may be published, or "".
     """
     failed = [finding.name for finding in result.findings if not finding.passed]
-    actions: dict[str, list[str]] = {}
-    for each in result.decisive:
-        action = advice_on(each, release, result.policy).removeprefix(f"{each.title}: ")
-        actions.setdefault(action, []).append(each.title)
-    advice = [f"{'; '.join(titles)}: {action}" for action, titles in actions.items()]
+    advice = advice_on(result.decisive, release)
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
         advice.append(
