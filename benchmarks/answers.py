@@ -1,4 +1,4 @@
-"""What an audit answers to its three questions, for each method with the same k.
+"""What an audit measures by the policy partner, for each method with the same k.
 
 Each release is made, audited and attacked by the commands that anyone would use, one after the
 other. Two Markdown tables, in percent: the strongest of what was tried, and what being in a release
@@ -48,17 +48,16 @@ OTHERS: dict[str, tuple[str, ...]] = {
 }
 ANSWERS = (
     "method",
-    "record",
-    "conditions, excess",
-    "class (upper bound)",
-    "halves, excess (members, outsiders)",
+    "re-identification",
+    "singling out, excess",
+    "class linkage (upper bound)",
+    "linkability, excess (members, non-members)",
     "TPR at 1 %: 8 known, all",
     "AUC: 8 known, all",
-    "points gained",
-    "rating certain",
-    "singled out?",
-    "linked?",
-    "inferred?",
+    "inference gain, points",
+    "attribute disclosure",
+    "verdict",
+    "not within the threshold",
 )
 BEING_IN_IT = (
     "release",
@@ -69,9 +68,9 @@ BEING_IN_IT = (
     "TPR at 1 %, 8 known",
     "all",
     "least ε",
-    "points gained",
-    "halves, excess",
-    "conditions, excess",
+    "inference gain",
+    "linkability, excess",
+    "singling out, excess",
 )
 
 
@@ -79,7 +78,7 @@ def starshade(*words: str) -> str:
     """Run a command; an audit that fails is an answer, anything else ends this."""
     call = [sys.executable, "-m", "starshade", *words, "--quiet"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1) or not done.stdout:
+    if done.returncode not in (0, 1, 4) or not done.stdout:
         raise SystemExit(done.stderr or f"{' '.join(words)}: nothing was said")
     return done.stdout
 
@@ -100,39 +99,45 @@ def measured(
 
 
 def by_name(audit: dict[str, Any]) -> dict[str, Any]:
-    """Return what was measured for all questions, by its name."""
-    return {each["name"]: each for q in audit["questions"] for each in q["measured"]}
+    """Return the checks by name; of several the one with the most known ratings."""
+    return {each["name"]: each for each in reversed(audit["checks"])}
+
+
+def rate_of(check: dict[str, Any]) -> dict[str, float] | None:
+    """Return what a check measured."""
+    names = {"rate": "value", "low": "low", "high": "high"}
+    return None if check["value"] is None else {to: check[name] for to, name in names.items()}
 
 
 def answers(found: dict[str, Any]) -> list[str]:
     """Return a row of the first table."""
-    rates, at = by_name(found["audit"]), by_known(found["membership"])
+    audit, at = found["audit"], by_known(found["membership"])
+    checks = by_name(audit)
+    missed = [c["name"] for c in audit["checks"] if c["status"] in ("fail", "not shown")]
     return [
-        percent(rates["record"]["rate"]),
-        beside(rates["predicate"]),
-        beside(rates["class"]),
-        beside(rates["halves"]),
+        percent(rate_of(checks["re-identification"])),
+        *(beside(checks[name]) for name in ("singling-out", "class-linkage", "linkability")),
         ", ".join(tpr(at[known], percent) for known in (8, None)),
         ", ".join(percent(at[known]["auc"]) for known in (8, None)),
-        points(rates["inference"]["rate"]),
-        percent(rates["disclosed"]["rate"]),
-        *(question["answer"] for question in found["audit"]["questions"]),
+        points(rate_of(checks["inference"])),
+        percent(rate_of(checks["attribute"])),
+        audit["verdict"],
+        ", ".join(dict.fromkeys(missed)) or "–",
     ]
 
 
 def being_in_it(found: dict[str, Any]) -> list[str]:
     """Return a row of the second table."""
     audit, at = found["audit"], by_known(found["membership"])
-    rates, epsilon = by_name(audit), at[None]["epsilon"]
+    checks, epsilon = by_name(audit), at[None]["epsilon"]
     return [
         f"{audit['items']:,}",
         percent({"rate": 1 - audit["utility"]["gone_left_out"]}),
         *(ends(at[known]["auc"]) for known in (8, None)),
         *(tpr(at[known], ends) for known in (8, None)),
         "not measured" if epsilon is None else f"{epsilon:.2f}",
-        points(rates["inference"]["rate"]),
-        ends(rates["halves"]["rate"]),
-        ends(rates["predicate"]["rate"]),
+        points(rate_of(checks["inference"])),
+        *(ends(rate_of(checks[name])) for name in ("linkability", "singling-out")),
     ]
 
 
@@ -141,7 +146,7 @@ def by_known(membership: dict[str, Any]) -> dict[int | None, dict[str, Any]]:
 
 
 def tpr(at: dict[str, Any], written: Callable[[Any], str]) -> str:
-    """Return the share of members recognised at 1 % false alarms, and whether it is rough."""
+    """Return the share of members recognised at 1 % false positives, and whether it is rough."""
     for each in at["found"]:
         if each["alarms"] == 0.01:
             return f"{written(each['found'])}{' (rough)' * each['rough']}"
@@ -167,10 +172,10 @@ def _hundredfold(rate: dict[str, float]) -> dict[str, float]:
     return {name: 100 * value for name, value in rate.items()}
 
 
-def beside(found: dict[str, Any]) -> str:
+def beside(check: dict[str, Any]) -> str:
     """Return a rate, and in parentheses what it must be seen beside."""
-    others = ", ".join(map(percent, found["beside"].values()))
-    return percent(found["rate"]) + (f" ({others})" if found["rate"] and others else "")
+    others, rate = ", ".join(map(percent, check["beside"].values())), rate_of(check)
+    return percent(rate) + (f" ({others})" if rate and others else "")
 
 
 def main() -> None:

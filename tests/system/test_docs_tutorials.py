@@ -64,17 +64,17 @@ def test_it_runs_and_holds_what_it_says(tutorial: tuple[str, Any], tmp_path: Pat
 
 
 def _publish(printed: str, pages: str) -> None:
-    assert "and it holds; 6 are not set" in printed
-    assert "and it holds; 6 are not set" in pages
-    assert "should not be published" not in pages
+    assert "PASS: policy partner v1" in printed
+    assert "PASS" in pages
+    assert "FAIL" not in pages
     assert len(re.findall(r"^item \d+ → ", printed, re.M)) >= 5  # one group, as published
 
 
 def _survey(printed: str, pages: str) -> None:
     exact, rough = (float(share) for share in _must_answer(pages)[:2])
     assert exact > 75 > 10 > rough  # in most cases; many others fit
-    verdicts = re.findall(r"This release should not be published|limits? (?:is|are) set", pages)
-    assert (verdicts[0][:4], verdicts[-1][:5]) == ("This", "limit")
+    verdicts = re.findall(r"(PASS|FAIL)[^<]*\(policy partner v1\)", pages)
+    assert (verdicts[0], verdicts[-1]) == ("FAIL", "PASS")
 
 
 def _red_team(printed: str, pages: str) -> None:
