@@ -177,7 +177,7 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
     result = call(*mine, "--earlier", first)
     assert result.exit_code == 1
     assert result.stdout.startswith("FAIL (7 checks without effective threshold)  policy partner")
-    assert re.search(r"^  Composition +not measured .*✗$", result.stdout, re.MULTILINE)
+    assert re.search(r"^  Composition +– .*✗ not measured$", result.stdout, re.MULTILINE)
     file = tmp_path / "third"
     told(
         "anonymize",

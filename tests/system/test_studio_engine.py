@@ -20,6 +20,7 @@ import pytest
 from starshade.release.folder.read import read_release
 from starshade.server.jobs.engine import Engine
 from starshade.server.jobs.store import DataRow, JobKind, JobRow, Store
+from tests.policies import NO_LIMITS
 
 _PATIENCE = 120.0
 #: takes minutes, if it is let
@@ -157,7 +158,7 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
         ("compare", {"items": "top:99"}, "15 items", "items"),
         ("release", {"config": {}}, "k is missing", "k"),
         ("release", {"config": {"k": 5000}}, "5,?000", "k"),
-        ("release", {"config": {"k": 5000}, "known": [99]}, "known facts” 99", "known"),  # at once
+        ("release", {"config": {"k": 5000}, "known": [99]}, "per target” 99", "known"),  # at once
     ],
 )
 def test_what_cannot_be_done_is_kept_in_words(
@@ -210,7 +211,8 @@ def test_a_comparison_has_rows_and_a_chart(studio: Studio, data: DataRow) -> Non
 def released(studio: Studio, data: DataRow) -> JobRow:
     pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
     asked = {"method": "k-likeness", "config": {"k": 4}, "items": "top:8", "targets": 50, "seed": 1}
-    job = studio.do("release", data, {**asked, "known": [2]})
+    thresholds = [f"{name}={value}" for name, value in NO_LIMITS.items()]
+    job = studio.do("release", data, {**asked, "known": [2], "threshold": thresholds})
     assert job.result is not None, job
     return job
 
@@ -219,8 +221,22 @@ def test_a_release_comes_with_its_verdict(released: JobRow) -> None:
     assert released.result is not None
     assert (released.result["k"], released.result["seed"]) == (4, 1)
     assert released.result["method"]["name"] == "k-likeness"
-    assert released.result["passed"] == all(f["passed"] for f in released.result["findings"])
-    assert released.result["verdict"]["headline"]
+    assert released.result["passed"]
+    assert all(f["passed"] for f in released.result["findings"])
+    headline = released.result["verdict"]["headline"]
+    assert headline.startswith("PASS (7 checks without effective threshold): policy partner v1")
+
+
+def test_a_release_that_does_not_pass_has_no_public_report(studio: Studio, data: DataRow) -> None:
+    pytest.importorskip("vl_convert", reason="pip install 'starshade[report]'")
+    asked = {"method": "k-likeness", "config": {"k": 4}, "items": "top:8", "targets": 20}
+    job = studio.do("release", data, {**asked, "shadows": 0, "seed": 1})
+    assert job.result is not None, job
+    assert not job.result["passed"]
+    assert job.result["verdict"]["headline"] == "FAIL: policy partner v1"
+    names = {path.name for path in studio.store.places.release(job.id).iterdir()}
+    assert "report.html" in names
+    assert "report-public.html" not in names
 
 
 def test_a_release_is_whole_with_receipt_reports_and_zip(

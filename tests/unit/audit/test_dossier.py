@@ -275,7 +275,7 @@ def test_what_was_not_measured_comes_with_what_measures_it(folder: Path) -> None
     own = found.internal()
     assert own["verdict"]["verdict"] == "INCOMPLETE"
     (advice,) = own["verdict"]["advice"]
-    assert "Make shadow releases: shadows = 16." in advice
+    assert "make shadow releases: shadows = 16." in advice
 
 
 def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:
