@@ -136,6 +136,7 @@ NO_CUTS = {
     "anonymize.k_exchange:_PAIRS": "what is tried on so large a table",
     "anonymize.points:_ITEMS": "from which on raters are walked",
     "anonymize.suppress_core:_PART": "of those who fail, how many go in a round",
+    "audit.checks.inference:_PAIRS": "how many a rate needs, which is advised",
     "release.readable.examples:_ITEMS": "of a table to be looked at",
     "audit.reproduction.pa.padding:_CELLS": "more users are sampled",
     "kernels.padded.als:_AT_ONCE": "written out in the code: another number does not fit it",

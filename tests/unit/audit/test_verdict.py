@@ -134,7 +134,7 @@ def test_beside_an_earlier_release_of_the_same_data_it_fails(out: Path, tmp_path
     assert not result.passed
     assert result.passed_alone
     (reason,) = result.reasons
-    assert reason.startswith(f"{earlier} is a release of the same data.")
+    assert reason.startswith(f"Composition: {earlier} is a release of the same data.")
     assert reason in str(result)
     assert "is in a class (records that are equal) of at least 3, counted again" in str(result)
     assert "guaranteed in this release alone" in str(result)
