@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 #: a list is of texts; ``top:N`` stands for the N most rated items, ``KEY=VALUE`` for an entry of a
 #: mapping, and a placeholder for whatever fits there
@@ -67,6 +68,27 @@ def together(*settings: tuple[str, Value]) -> str:
     'user_col=1, item_col=2'
     """
     return _between.join(named(setting, value) for setting, value in settings)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A sentence that names a setting in the way of the door where it is shown, not before.
+
+    `text`: with ``{}`` where the setting is named. `bracketed`: in brackets, with a space before,
+    or not at all (`aside`).
+
+    >>> str(Advice("Make shadow releases: {}.", "shadows", 16))
+    'Make shadow releases: shadows=16.'
+    """
+
+    text: str
+    setting: str
+    value: Value = None
+    bracketed: bool = False
+
+    def __str__(self) -> str:
+        name = (aside if self.bracketed else named)(self.setting, self.value)
+        return self.text.format(name)
 
 
 @contextmanager

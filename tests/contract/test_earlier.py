@@ -57,7 +57,7 @@ def test_it_may_not_leave_beside_one_of_the_same_people(
     found = audited(tmp_path, stored(RATINGS, own), make(entry), tmp_path / "old")
     assert found["pass"] is False
     (reason,) = (text for text in found["reasons"] if TOGETHER in text)
-    assert reason.startswith(str(tmp_path / "old"))
+    assert reason.startswith(f"Composition: {tmp_path / 'old'}")
     assert says in reason
     assert ("made from one store" in reason) is (own is None or own != its)
 

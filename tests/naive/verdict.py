@@ -1,4 +1,4 @@
-"""How a check stands to its threshold, and the verdict of all, as SPEC §8 says it."""
+"""How a check stands to its threshold, and the verdict of all."""
 
 from __future__ import annotations
 

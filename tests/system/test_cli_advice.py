@@ -31,9 +31,9 @@ def test_the_next_command_can_be_typed(ratings_csv: Path, tmp_path: Path) -> Non
         *("audit", str(data), str(tmp_path / "a release"), "--user-col", "who", "--no-dates"),
         *("--private", str(tmp_path / "its receipt")),
     ]
-    audited = call(*words)
-    assert audited.exit_code == 0
-    assert "Discernibility (DM)" in audited.stdout
+    audited = call(*words, "--targets", 20, "--shadows", 0)
+    assert audited.exit_code == 1  # k = 3 is below the smallest class that the policy allows
+    assert audited.stdout.startswith("FAIL  policy partner v1  ")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_no_audit_is_advised_that_cannot_pass(
     assert why is None or f"{why}, and nobody can tell" in alone
     if why is not None:
         found = told("audit", ratings_csv, tmp_path / "alone", "--known", 1, code=1)
-        assert "without the receipt" in " ".join(found["reasons"])
+        assert f"{why}, and without the key file" in " ".join(found["reasons"]).lower()
     kept = call(*asked, "--out", tmp_path / "kept", "--private", tmp_path / "receipt").stdout
     assert "starshade audit" in kept
     assert "make it again" not in kept

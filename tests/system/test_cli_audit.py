@@ -76,7 +76,7 @@ def test_thresholds_decide(made: Made, ratings_csv: Path) -> None:
         assert (found["verdict"], found["pass"]) == ("FAIL", False)
         check = checks_of(found)[name]
         assert check["status"] in ("fail", "not shown")
-        assert check["text"] in found["reasons"]
+        assert f"{check['title']}: {check['text']}" in found["reasons"]
         assert check["source"] == "set by the owner"
         assert f"{name}={said}" in " ".join(call(*words).stdout.split())
 
@@ -171,7 +171,7 @@ def test_a_second_release_of_the_same_data_may_not_leave(ratings_csv: Path, tmp_
     found = told(*mine, "--earlier", first, code=1)
     assert found["pass"] is False
     (reason,) = found["reasons"]
-    assert reason.startswith(f"{first} is a release of the same data.")
+    assert reason.startswith(f"Composition: {first} is a release of the same data.")
     assert reason in found["text"]
     assert told(*mine, "--earlier", second)["pass"] is True
     result = call(*mine, "--earlier", first)

@@ -72,7 +72,7 @@ def test_a_person_reads_rows_as_they_are_done(ratings_csv: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "k-likeness (k = 3): gen_iloss" in result.stderr
     assert "k-likeness (k = 121): refused" in result.stderr
-    assert "What remains of all the ratings" in result.stdout
+    assert "Utility: ratings recoverable from the release" in result.stdout
     assert re.search(r"^ *k-likeness +3 ", result.stdout, re.M)
     assert "query error" not in result.stdout  # no attribute, no such column
     assert "Refused" in result.stdout
@@ -131,7 +131,11 @@ def test_no_name_in_the_table_is_cut(ratings_csv: Path) -> None:
     lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown).splitlines()
     assert max(map(len, lines)) <= 80
     table = "\n".join(
-        lines[next(i for i, line in enumerate(lines) if line.startswith("What remains")) :]
+        lines[
+            next(
+                i for i, line in enumerate(lines) if line.startswith("Utility: ratings recoverable")
+            ) :
+        ]
     )
     assert "…" not in table
     for name in ("mondrian-relaxed", "predictive,", "class", "original's"):

@@ -80,11 +80,11 @@ def test_what_it_cannot_do_is_said(two: Two, more: object, says: str) -> None:
 
 def test_the_audit_counts_them_too(two: Two) -> None:
     found = told(*two.audited("--earlier-private", two.earlier.receipt), code=1)
-    (text,) = (each["text"] for each in found["findings"] if each["name"] == "earlier")
+    (text,) = (each["text"] for each in found["checks"] if each["name"] == "composition")
     counted = told(
         *two.attacked("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt)
     )
     assert f"they leave {counted['people_below_k']:,} of the {counted['people']:,} people" in text
     found = told(*two.audited(), code=1)
-    (text,) = (each["text"] for each in found["findings"] if each["name"] == "earlier")
+    (text,) = (each["text"] for each in found["checks"] if each["name"] == "composition")
     assert "is not measured: it takes the receipts" in text

@@ -61,6 +61,12 @@ def examples(words: str) -> list[list[str]]:
 #: those that take long on any data; each has tests of its own, and its example is parsed here
 _LONG = ("starshade reproduce",)
 _ENDLESS = ("starshade studio",)
+#: those that decide, and exit codes that are no error: the verdict on 120 people may be any
+_DECIDING = {
+    "starshade check": {0, 1},
+    "starshade run": {0, 1, 4},
+    "starshade audit": {0, 1, 4},
+}
 
 
 @pytest.mark.slow
@@ -81,8 +87,7 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             if ">" in example:
                 example = example[: example.index(">")]
             said = call(*example[1:])
-            assert said.exit_code == 0 or words == "starshade check", (example, said.stderr)
-            assert said.exit_code <= 1, (example, said.stderr)
+            assert said.exit_code in _DECIDING.get(words, {0}), (example, said.stderr)
             assert said.stdout.strip(), example
     assert len(done) > 20
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from starshade.ratings.read import read_ratings
+from tests.policies import as_options
 from tests.system.conftest import call, refused, told
 from tests.unit.release.samples import covering, generalized
 
@@ -126,7 +127,8 @@ def test_values_of_few_are_refused_or_blanked(
     alone = found["records_alone_with_sensitive"]
     assert 0 < alone < 1
     assert b"clown" not in b"".join(f.read_bytes() for f in out.iterdir())
-    audited = told("audit", ratings_csv, out, "--users", people, "--private", receipt)
+    audit = ("audit", ratings_csv, out, "--users", people, "--private", receipt)
+    audited = told(*audit, *as_options())
     assert audited["pass"], audited["reasons"]
     assert audited["disclosure"]["records_alone_with_sensitive"] == alone
     assert audited["utility"]["records_alone_with_sensitive"] == alone

@@ -385,7 +385,7 @@ def test_a_place_that_is_taken(project: Path) -> None:
 def test_a_place_that_would_give_the_receipts_away(to: str, project: Path) -> None:
     text = f'{PROJECT}[publish]\nto = "{to}"\n'
     (project / "starshade.toml").write_text(text)
-    assert "line 17: to = " in refused("run")
+    assert "line 18: to = " in refused("run")
     assert "receipts" in call("check-config").stdout
 
 

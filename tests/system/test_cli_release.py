@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.policies import as_options
 from tests.system.conftest import Made, call, refused, small_csv, told
 
 FIGURES = {
@@ -48,7 +49,8 @@ def test_anonymize_ml100k(ml100k_dir: Path, tmp_path: Path) -> None:
     )
     assert attacked["credit"] == "linked"
     assert attacked["expected_top1"] <= 1 / 5
-    assert told("audit", ml100k_dir / "u.data", out, "--targets", 200)["pass"]
+    audit = ("audit", ml100k_dir / "u.data", out, "--targets", 200)
+    assert told(*audit, *as_options())["pass"]
 
 
 def test_the_keys_of_anonymize(ratings_csv: Path, tmp_path: Path) -> None:
@@ -221,7 +223,8 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     text = " ".join(made.stdout.split())
     assert f"{len(few)} items that fewer than 3 users or 30% of all users rated" in text
     assert f"of people left out {gone:.1%}" in text
-    audited = call("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--shadows", 0)
+    audit = ("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--shadows", 0)
+    audited = call(*audit, "--details")
     text = " ".join(audited.stdout.split())
     assert f"Items left out because too few rated them {len(few)}" in text
     assert f"of people left out {gone:.1%}" in text

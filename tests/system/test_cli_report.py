@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from starshade.audit.dossier.dossier import Dossier
+from starshade.audit.dossier.verdict import MEANINGS
 from starshade.cli.options.shared import Reading
 from starshade.cli.report import made_by
 from starshade.release.folder.read import read_release
+from tests.policies import as_options
 from tests.system.conftest import Demo, Made, call, refused, told
 
 pytest.importorskip("jinja2", reason="pip install 'starshade[report]'")
@@ -23,11 +25,15 @@ READING = Reading()
 
 
 def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
-    asked = ("report", ratings_csv, made.folder, "--private", made.receipt, *QUICK)
+    asked = ("report", ratings_csv, made.folder, "--private", made.receipt, *QUICK, *as_options())
     own, public = tmp_path / "own.html", tmp_path / "public.html"
     found = told(*asked, "--out", own)
     assert found["pass"] is True
-    assert found["headline"].startswith("Not decided: ")
+    assert found["verdict"] == "PASS"
+    assert re.fullmatch(
+        r"PASS \(\d checks without effective threshold\): policy partner v1, with overrides",
+        found["headline"],
+    )
     assert found["edition"] == "internal"
     assert found["bytes"] == own.stat().st_size <= 1_000_000
     assert told(*asked, "--out", public, "--public")["edition"] == "public"
@@ -40,9 +46,7 @@ def test_both_editions(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
 def test_the_summary_says_where_it_is(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
     result = call("report", ratings_csv, made.folder, "--out", tmp_path / "r.html", *QUICK)
     assert result.exit_code == 0
-    assert " ".join(result.stdout.split()).startswith(
-        "Not decided: 1 of 7 limits is set (by the model), and it holds; 6 are not set. The report"
-    )
+    assert " ".join(result.stdout.split()).startswith("FAIL: policy partner v1. The report is in ")
 
 
 def test_what_is_refused(ratings_csv: Path, made: Made, tmp_path: Path) -> None:
@@ -74,11 +78,14 @@ def test_an_audit_writes_it_too_and_keeps_its_exit_code(
     ratings_csv: Path, made: Made, tmp_path: Path
 ) -> None:
     asked = ("audit", ratings_csv, made.folder, "--private", made.receipt, *QUICK, "--known", 4)
-    without = told(*asked, "--limit", "record=0.001", code=1)
-    found = told(*asked, "--limit", "record=0.001", "--report", tmp_path / "r.html", code=1)
+    asked = (*asked, "--threshold", "re-identification=0.001")
+    without = told(*asked, code=1)
+    found = told(*asked, "--report", tmp_path / "r.html", code=1)
     assert found.pop("report") == str(tmp_path / "r.html")
     assert without.pop("report") is None
-    assert "should not be published" in (tmp_path / "r.html").read_text()
+    text = (tmp_path / "r.html").read_text()
+    assert f"{MEANINGS['FAIL']} (policy partner v1, with overrides)." in text
+    assert re.search(r"Re-identification \(5 known\): [0-9.]+% \(threshold 0.1%\)\.", text)
     same = ("verdict", "findings", "claims", "utility", "disclosure", "digest", "warnings")
     assert {name: found[name] for name in same} == {name: without[name] for name in same}
 
@@ -164,15 +171,20 @@ def test_the_demo_does_without_the_extra(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
 
 
+@pytest.mark.parametrize("shadows", [(), ("--shadows", 1)])
 @pytest.mark.parametrize("edition", [(), ("--public",)])
 def test_pages_name_no_option(
-    ratings_csv: Path, made: Made, tmp_path: Path, edition: tuple[str, ...]
+    ratings_csv: Path,
+    made: Made,
+    tmp_path: Path,
+    edition: tuple[str, ...],
+    shadows: tuple[object, ...],
 ) -> None:
-    """Without the receipt, and with a limit that does not hold, there is most to advise."""
+    """Without the receipt, and with a threshold that is exceeded, there is most to advise."""
     page = tmp_path / "page.html"
-    asked = ("report", ratings_csv, made.folder, *QUICK, "--limit", "disclosed=0", *edition)
-    assert call(*asked, "--out", page).exit_code == 0
+    asked = ("report", ratings_csv, made.folder, *QUICK, "--threshold", "attribute=0", *edition)
+    assert call(*asked, *shadows, "--out", page).exit_code == 0
     text = re.sub(r"<(pre|style)\b.*?</\1>", "", page.read_text("utf-8"), flags=re.S)
     text = re.sub(r"<[^>]+>", "", text)
     assert "receipt" in text or edition
-    assert re.findall(r"--[a-z][a-z-]+", text) == []
+    assert re.findall(r"--[a-z][a-z-]*", text) == []

@@ -14,6 +14,7 @@ from starshade.release.table import Release
 _WIDTH = 80
 _TITLE, _MEASURED, _BASELINE, _THRESHOLD = 36, 8, 9, 10
 _INDENT = "      "
+_NOT_MEASURED = "not measured"
 
 
 def first_screen(result: AuditResult, release: Release, following: str) -> Iterator[str]:
@@ -46,11 +47,11 @@ def first_screen(result: AuditResult, release: Release, following: str) -> Itera
 
 
 def _line(check: Check) -> str:
-    value = "–" if check.status == "not measured" else check.value_text
+    value = "–" if _tail(check) == _NOT_MEASURED else check.value_text
     baseline = "" if check.baseline is None else percent(check.baseline)
     return (
         f"  {check.title:<{_TITLE}}{value:>{_MEASURED}}{baseline:>{_BASELINE}}"
-        f"{check.threshold_text:>{_THRESHOLD}}{MARKS[check.status]:>3}  {_tail(check)}"
+        f"{check.threshold_text:>{_THRESHOLD}}{MARKS[check.status]:>2} {_tail(check)}"
     ).rstrip()
 
 
@@ -59,7 +60,9 @@ def _tail(check: Check) -> str:
     if check.status == "not shown":
         assert check.rate is not None
         return f"to {percent(check.rate.high)}"
-    if check.status in ("not measured", "printed"):
+    if check.status == _NOT_MEASURED or check.rate is None:
+        return _NOT_MEASURED
+    if check.status == "printed":
         return check.status
     return "" if check.before is None else f"was {percent(check.before.rate)}"
 

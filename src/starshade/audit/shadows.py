@@ -24,11 +24,12 @@ from starshade.attack.shadows.predicates import PredicatesAttack, SingledOut
 from starshade.attack.sharded.shadows import play_shards
 from starshade.attack.targets import Request
 from starshade.audit.attempts import made_of
+from starshade.audit.checks.singling_out import key_file
 from starshade.audit.make import Anonymizer
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, UserError
-from starshade.naming import aside, named
+from starshade.naming import Advice, aside, named
 from starshade.progress import note
 from starshade.ratings.select import ItemSelection, listed_items, top_items
 from starshade.ratings.shards.shards import Shards
@@ -54,10 +55,10 @@ class ByShadows:
     shadows: int = 0
     #: rated cells at an end of the scale, of profiles: those that are right, and all
     ends: tuple[int, int] | None = None
-    advice: str = ""
+    advice: str | Advice = ""
 
     @classmethod
-    def unmeasured(cls, why: str, known: Sequence[int], advice: str = "") -> ByShadows:
+    def unmeasured(cls, why: str, known: Sequence[int], advice: str | Advice = "") -> ByShadows:
         """Return that nothing was measured."""
         none = dict.fromkeys(known, why)
         return cls(why, none, none, why, advice=advice)
@@ -152,7 +153,8 @@ def measure_by_shadows(
         else:
             found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
-        return ByShadows.unmeasured(error.message, known, error.advice)
+        advice = error.advice if release.private is not None else key_file()
+        return ByShadows.unmeasured(error.message, known, advice)
     by_name: dict[tuple[str, int], Any] = {
         name: each.message if isinstance(each, ConfigError) else each
         for name, each in zip(asked, found, strict=True)

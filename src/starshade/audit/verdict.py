@@ -67,7 +67,7 @@ from starshade.audit.to_know import Earlier, judge_alone, judge_earlier, to_know
 from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError
-from starshade.naming import named
+from starshade.naming import Advice
 from starshade.progress import announced, task
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
@@ -338,9 +338,9 @@ class Audit(AuditSettings):
         needed = self.rules.shadows_at(ratings)
         shadows = needed if self.shadows is None else self.shadows
         if shadows == 0:
-            advice = f"Make shadow releases: {named('shadows', needed)}."
-            if original.release.private is None:  # they are made as its settings say
-                advice = f"{key_file()} {advice}"
+            advice = key_file()
+            if original.release.private is not None:
+                advice = Advice("Make shadow releases: {}.", "shadows", needed)
             return ByShadows.unmeasured("shadow releases were disabled", known, advice)
         return measure_by_shadows(
             original.release,
@@ -368,18 +368,18 @@ class Audit(AuditSettings):
         needed, few, advice = self.rules.shadows_at(original.ratings.n_ratings), "", shadows.advice
         if 0 < shadows.shadows < needed:
             few = f"the policy asks for {needed} shadow releases, and there are {shadows.shadows}"
-            advice = f"Make as many: {named('shadows', needed)}."
+            advice = Advice("Make as many: {}.", "shadows", needed)
         table = original.part if isinstance(original, OneTable) else None
         of, told = release.n_records, (few, advice)
         knowable = original.knowable(sensitive_of(release.manifest.claims))
 
-        def asked(found: Any, least: int) -> tuple[str, str]:
+        def asked(found: Any, least: int) -> tuple[str, str | Advice]:
             """Where too few of the targets have so many ratings: whether more targets would do."""
             have = int(knowable.people[knowable.cells >= least].sum())
             more = isinstance(found, str) and shadows.shadows and self.targets < of
             if advice or not more or have < FEWEST:
                 return told
-            return few, f"Attack more targets: {named('targets', of)}."
+            return few, Advice("Attack more targets: {}.", "targets", of)
 
         return (
             class_size(release, counted["claims"], limits),

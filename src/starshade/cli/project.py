@@ -198,7 +198,7 @@ def _as_policy(text: str) -> str:
 @running(seed=True)
 @click.pass_context
 def run_project(context: click.Context, dry_run: bool, run: Run) -> None:
-    """Run the pipeline of `starshade.toml`; publish if the audit passes.
+    """Run the pipeline of a project; publish if the audit passes.
 
     Read, anonymize, audit, report. The release continues those that are out, is audited with them,
     and is published if the verdict is PASS or every other check is covered by an accepted risk
@@ -308,7 +308,7 @@ def check_config(context: click.Context, run: Run) -> None:
 @click.option("--until", required=True, metavar="DATE", help="Last day, such as 2027-06-30.")
 @running()
 def accept(risk: str, up_to: str, reason: str, by: str, until: str, run: Run) -> None:
-    """Accept a risk: record a decision on one check in `starshade.toml`.
+    """Accept a risk: record the decision on one check.
 
     `starshade run` then publishes a release that does not pass, if every check that is no pass is
     accepted. No figure, verdict or exit code of `audit` changes, and both reports print it. Names

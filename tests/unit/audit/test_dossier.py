@@ -262,7 +262,7 @@ def test_a_failed_release_comes_with_what_to_do(folder: Path, tmp_path: Path) ->
     assert not found.passed
     assert own["headline"].startswith("FAIL (5 checks without effective threshold): policy partner")
     assert "(threshold 0.1%)" in own["paragraph"]
-    assert any("make the release with method=" in text for text in own["advice"])
+    assert any("make the release with method = predictive." in text for text in own["advice"])
     assert public["advice"][0].startswith("Do not use it, and inform its owner")
 
 
@@ -275,7 +275,7 @@ def test_what_was_not_measured_comes_with_what_measures_it(folder: Path) -> None
     own = found.internal()
     assert own["verdict"]["verdict"] == "INCOMPLETE"
     (advice,) = own["verdict"]["advice"]
-    assert "Make shadow releases: shadows=16." in advice
+    assert "Make shadow releases: shadows = 16." in advice
 
 
 def test_an_earlier_release_is_told_without_its_path(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from starshade.audit.checks.check import Check
 from starshade.audit.checks.policy import KS, SUPPORTS
-from starshade.naming import named
+from starshade.naming import aside, named
 from starshade.release.table import Release
 
 
@@ -31,18 +31,18 @@ def advice_on(checks: Sequence[Check], release: Release) -> list[str]:
 
 def _action(check: Check, release: Release) -> str:
     if check.status == "not measured":
-        return check.advice or (
+        return str(check.advice) or (
             "nothing measures it on these data; accept the risk (starshade accept), or leave it "
             "out of the policy."
         )
     if check.name == "composition":
         return "the text says how releases stand together."
     if check.advice:
-        return check.advice
+        return str(check.advice)
     if check.status == "not shown" and check.targets is not None and check.targets == check.of:
         return f"more shadow releases narrow the interval; or {_less(release)}"
     if check.status == "not shown":
-        return f"more targets ({named('targets')}) narrow the interval; or {_less(release)}"
+        return f"more targets{aside('targets')} narrow the interval; or {_less(release)}"
     return _less(release)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from starshade.audit.checks.policy import CHECKED, Threshold
 from starshade.figure import Rate
+from starshade.naming import Advice
 from starshade.plain import counted, percent
 
 Status = Literal[
@@ -77,7 +78,7 @@ class Check:
         Why it does not apply; empty: it does.
     failed : bool
         Whether it fails whatever the figure is.
-    advice : str
+    advice : str or Advice
         What would measure it, where it was not measured; empty: nothing can.
     """
 
@@ -99,7 +100,7 @@ class Check:
     undecided: str = ""
     inapplicable: str = ""
     failed: bool = False
-    advice: str = ""
+    advice: str | Advice = ""
 
     @property
     def title(self) -> str:
@@ -161,7 +162,7 @@ class Check:
             "before": None if self.before is None else self.before.to_dict(),
             "beside": {title: each.to_dict() for title, each in self.beside},
             "text": self.text,
-            "advice": self.advice or None,
+            "advice": str(self.advice) or None,
         }
 
     @property
@@ -212,7 +213,7 @@ def unmeasured(
     threshold: Threshold | None,
     *,
     known: int | None = None,
-    advice: str = "",
+    advice: str | Advice = "",
 ) -> Check:
     """Return that something was not measured, why, and what would measure it."""
     why = why[:1].upper() + why[1:].rstrip(".")

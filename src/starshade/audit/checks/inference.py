@@ -20,7 +20,7 @@ from starshade.audit.checks.policy import Threshold
 from starshade.audit.checks.singling_out import Thresholds
 from starshade.audit.original.original import Knowable
 from starshade.figure import Rate
-from starshade.naming import named
+from starshade.naming import Advice
 from starshade.plain import counted, percent
 from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
 from starshade.release.table import Release
@@ -62,7 +62,7 @@ def membership(
     of: int,
     thresholds: Thresholds,
     undecided: str = "",
-    advice: str = "",
+    advice: str | Advice = "",
 ) -> Check:
     """Return how many members are identified at 1 % false positives.
 
@@ -105,12 +105,12 @@ def membership(
     )
 
 
-def _more_shadows(at: MembershipAt, shadows: int) -> str:
+def _more_shadows(at: MembershipAt, shadows: int) -> str | Advice:
     """Say how many shadow releases give ten false positives at 1 %; empty: too many to make."""
     needed = -(-_PAIRS // max(1, at.members))
-    return f"Make more shadow releases: {named('shadows', needed)}." * (
-        shadows < needed <= _MOST_SHADOWS
-    )
+    if not shadows < needed <= _MOST_SHADOWS:
+        return ""
+    return Advice("Make more shadow releases: {}.", "shadows", needed)
 
 
 def _worst(at: MembershipAt) -> str:
@@ -127,7 +127,7 @@ def inference_gain(
     of: int,
     thresholds: Thresholds,
     undecided: str = "",
-    advice: str = "",
+    advice: str | Advice = "",
 ) -> Check:
     """Return how much more is inferred about a person because they are in the release."""
     threshold = thresholds.get("inference")
@@ -187,7 +187,7 @@ def attribute(
     alone: float | None = None,
     fine: bool = False,
     certain: AttributeDisclosure | None = None,
-    advice: str = "",
+    advice: str | Advice = "",
 ) -> Check:
     """Return of how many people a rating is disclosed with certainty.
 

@@ -18,6 +18,7 @@ from starshade.audit.checks.singling_out import Thresholds, key_file
 from starshade.audit.evidence import Evidence
 from starshade.audit.to_know import Earlier
 from starshade.figure import Rate
+from starshade.naming import Advice
 from starshade.plain import counted, percent
 from starshade.release.table import Release
 from starshade.stats import bootstrap
@@ -76,7 +77,7 @@ def linkability(
     of: int,
     thresholds: Thresholds,
     undecided: str = "",
-    advice: str = "",
+    advice: str | Advice = "",
 ) -> Check:
     """Return how much more often two partial profiles of a member lead to one class.
 

@@ -16,7 +16,7 @@ from starshade.audit.evidence import Evidence
 from starshade.audit.findings import records_differ, understated
 from starshade.errors import ConfigError
 from starshade.figure import Rate
-from starshade.naming import named
+from starshade.naming import Advice
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.release.table import Release
@@ -50,7 +50,7 @@ def class_size(
     what = "records within ε of a record" if near else "equal records"
     text = f"The smallest set of {what} has {size:,}, counted again on the files."
     least = None if threshold is None else threshold.least
-    advice = "" if least is None or size >= least else f"Make it with {named('k', least)}."
+    advice = "" if least is None or size >= least else Advice("Make it with {}.", "k", least)
     return Check(
         "class-size",
         text,
@@ -138,9 +138,9 @@ def re_identification(
     )
 
 
-def key_file() -> str:
+def key_file() -> Advice:
     """Say to give the key file."""
-    return f"Give the private key file: {named('private')}."
+    return Advice("Give the private key file{}.", "private", bracketed=True)
 
 
 def singling_out(
@@ -148,7 +148,7 @@ def singling_out(
     halves: SingledOut | str,
     thresholds: Thresholds,
     undecided: str = "",
-    advice: str = "",
+    advice: str | Advice = "",
 ) -> Check:
     """Return how much more often a predicate isolates one person than by chance.
 

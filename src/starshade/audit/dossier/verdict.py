@@ -16,6 +16,7 @@ from starshade.audit.findings import records_differ, understated
 from starshade.audit.profile_disclosure import ProfileDisclosure
 from starshade.audit.result import AuditResult
 from starshade.audit.shares import rated_in_words, read_from_records
+from starshade.naming import Value, speak
 from starshade.plain import counted, percent
 from starshade.release.promise import crowd
 from starshade.release.table import Release
@@ -101,10 +102,12 @@ _OF_A_MODEL = (
 def owners_advice(result: AuditResult, release: Release, publishable: str) -> list[str]:
     """Say what the owner does now: an action for each check and condition that is not met.
 
-    `publishable`: by what the release may be published, or "".
+    `publishable`: by what the release may be published, or "". Settings are named without the
+    syntax of a command line or of Python.
     """
     failed = [finding.name for finding in result.findings if not finding.passed]
-    advice = advice_on(result.decisive, release)
+    with speak(_on_a_page):
+        advice = advice_on(result.decisive, release)
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
         advice.append(
@@ -114,6 +117,10 @@ def owners_advice(result: AuditResult, release: Release, publishable: str) -> li
     if publishable:
         advice.append(_PUBLISH)
     return list(dict.fromkeys(advice))
+
+
+def _on_a_page(setting: str, value: Value) -> str:
+    return "" if value is None else f"{setting.replace('_', ' ')} = {value}"
 
 
 def readers_advice(publishable: str) -> list[str]:
