@@ -99,7 +99,10 @@ def test_the_keys_are_those_that_are_printed(
         ),
         "attack": (ratings_csv, "--known", 2),
         "check": (made.folder,),
-        "anonymize": (ratings_csv, "--k", 3, "--out", tmp_path / "out"),
+        "anonymize": (
+            *(ratings_csv, "--k", 3),
+            *("--out", tmp_path / "out", "--private", tmp_path / "key.json"),
+        ),
         "forget": (tmp_path / "ids", made.receipt, "--dry-run"),
         "measure": (ratings_csv, made.folder),
         "verify": (made.folder,),
