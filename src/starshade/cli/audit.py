@@ -25,10 +25,12 @@ from starshade.cli.options.shards import (
     works_by_shard,
 )
 from starshade.cli.options.shared import Reading, gathered, given, reading, said
+from starshade.cli.options.spelling import as_option
 from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, decided, figures, page, useful, words
 from starshade.engine.settings import EngineSettings
+from starshade.naming import Advice
 from starshade.plain import percent
 from starshade.setting import settings_of
 
@@ -205,12 +207,20 @@ def _following(result: AuditResult, inputs: tuple[str, str], private: str | None
     ratings, release = inputs
     key = ["--private", private or "KEY-FILE"]
     command = ["starshade", "report", ratings, release, *key, "--out", "report.html"]
-    if not result.passed:
-        policy, out = str(result.config["policy"]), f"{release.rstrip('/')}-{result.policy.name}"
-        command = ["starshade", "anonymize", ratings, "--policy", policy]
-        command += [word for each in result.config["threshold"] for word in ("--threshold", each)]
-        command += ["--out", out, "--private", f"{out}.json"]
-    return shlex.join(command)
+    if result.passed:
+        return shlex.join(command)
+    own, policy = result.policy.thresholds, str(result.config["policy"])
+    judged = ["--policy", policy]
+    for name in result.policy.overridden:
+        judged += ["--threshold", f"{name}={own[name].share}"]
+    measuring = [each.advice for each in result.decisive if isinstance(each.advice, Advice)]
+    if result.verdict == "INCOMPLETE" and measuring:
+        setting, value = measuring[0].setting, measuring[0].value
+        more = [] if value is None else as_option(setting, value).split()
+        return shlex.join(["starshade", "audit", ratings, release, *key, *judged, *more])
+    out = f"{release.rstrip('/')}-{result.policy.name}"
+    made = ["--out", out, "--private", f"{out}.json"]
+    return shlex.join(["starshade", "anonymize", ratings, *judged, *made])
 
 
 def _attacks(result: AuditResult) -> Any:

@@ -95,7 +95,7 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
         words(_read_on(out, reports)),
         words(
             "With data of your own:\n"
-            "  starshade anonymize RATINGS --out DIR --private KEY-FILE\n"
+            "  starshade anonymize RATINGS --k 5 --out DIR --private KEY-FILE\n"
             "  starshade audit RATINGS DIR --private KEY-FILE"
         ),
     )

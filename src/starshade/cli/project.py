@@ -245,7 +245,8 @@ def _as_key(method: str, setting: str, value: Value = None) -> str:
 
 
 def _summary(ran: Ran) -> Any:
-    return page(words(str(ran)), *(words(f"· {reason}") for reason in ran.reasons))
+    reasons = (words(f"· {reason}") for reason in ran.reasons)
+    return page(words(str(ran)), *reasons, *(words(f"→ {each}") for each in ran.advice))
 
 
 @click.command("check-config", cls=Explained, example="starshade check-config")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # loading it takes longer than a run without changes
     from starshade.audit.checks.check import Check
     from starshade.audit.result import AuditResult
     from starshade.project.file import Project
+    from starshade.release.table import Release
 
 NOT_MEASURED = "not measured"
 SECTION = "accept"
@@ -100,13 +102,14 @@ class Decision:
 
     `published_by`: "policy" where the verdict is PASS, "acceptance" where every check that is no
     pass is covered by an accepted risk; empty: it may not be. `accepted`: those that count.
-    `gaps`: why others do not.
+    `gaps`: why others do not. `advice`: what would lead to publication.
     """
 
     audit: AuditResult
     published_by: str
     accepted: tuple[Acceptance, ...] = ()
     gaps: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     @property
     def rows(self) -> list[dict[str, str]]:
@@ -131,6 +134,30 @@ class Decision:
         if open_:
             return cls(audit, "", (), tuple(gaps))
         return cls(audit, "acceptance", tuple(used), tuple(gaps))
+
+
+def ways_out(judged: Decision, release: Release) -> tuple[str, ...]:
+    """Say what would lead to publication: what changes each check, and how to accept its risk."""
+    from starshade.audit.checks.advice import advice_on
+
+    if judged.published_by:
+        return ()
+    audit = judged.audit
+    accept = "`starshade accept {} --up-to {} --reason TEXT --by NAME --until DATE`"
+    out = advice_on(audit.decisive, release)
+    if all(finding.passed for finding in audit.findings):
+        commands = [accept.format(each.name, _bound(each)) for each in audit.decisive]
+        out.append(f"Or accept each risk: {'; '.join(dict.fromkeys(commands))}.")
+    return tuple(out)
+
+
+def _bound(check: Check) -> str:
+    """Write the smallest bound, in tenths of a percent, that would cover a check."""
+    if check.rate is None or check.status == NOT_MEASURED:
+        return f'"{NOT_MEASURED}"'
+    if check.size is not None:
+        return str(check.size)
+    return f"{math.ceil(1000 * check.rate.high - 1e-6) / 10:g}%"
 
 
 Problem = tuple[str, str, str]

@@ -21,7 +21,7 @@ class Ran(Shown):
     `again`: nothing was new since the run before, so nothing was done. `to`: where the release
     lies; of a dry run, where it would go. `facts`: what became of the people and of their ratings.
     `published`: it is out, also where it no longer passes. `published_by`: "policy" or
-    "acceptance"; empty: it may not be published. `checks`: as of the audit.
+    "acceptance"; empty: it may not be published. `checks`: as of the audit. `advice`: what would lead to publication.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Ran(Shown):
     dry: bool = False
     plan: str = ""
     reasons: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     facts: str = ""
     audit: AuditResult | None = None
     published: bool = False
@@ -54,6 +55,7 @@ class Ran(Shown):
             "again": self.again,
             "dry_run": self.dry,
             "reasons": list(self.reasons),
+            "advice": list(self.advice),
             "facts": self.facts,
         }
 
@@ -95,6 +97,7 @@ def ran_of(last: Done) -> Ran:
         last.headline,
         last.folder,
         reasons=last.reasons,
+        advice=last.advice,
         published=last.out,
         checks=last.checks,
         verdict=last.verdict,

@@ -61,6 +61,7 @@ class Done:
     name: str
     folder: str  # where its release lies
     reasons: tuple[str, ...] = ()  # why it must not be published
+    advice: tuple[str, ...] = ()  # what would lead to publication
     made: str = ""
     out: bool = False
     inputs: str = ""
@@ -81,7 +82,7 @@ class State:
 
 
 def _done(facts: dict[str, Any]) -> Done:
-    lists = {name: tuple(facts.get(name, ())) for name in ("reasons", "checks")}
+    lists = {name: tuple(facts.get(name, ())) for name in ("reasons", "advice", "checks")}
     return Done(**{**facts, **lists})
 
 

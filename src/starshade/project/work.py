@@ -23,7 +23,7 @@ from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, StarshadeError
 from starshade.plain import counted
 from starshade.progress import note, silence
-from starshade.project.accept import SECTION, Decision
+from starshade.project.accept import SECTION, Decision, ways_out
 from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.inputs import content_of, inputs_of
@@ -294,6 +294,7 @@ def _audited(
         )
         said(dossier.audit.headline)
     judged = Decision.of(dossier.audit, job.project)
+    judged = replace(judged, advice=ways_out(judged, release))
     for gap in judged.gaps:
         note(gap)
     for file in (REPORT, PUBLIC):
@@ -316,6 +317,7 @@ def _done(job: Job, judged: Decision, name: str, place: str, *, out: bool) -> Do
         name,
         place,
         audit.reasons,
+        judged.advice,
         made=job.made if out else "",
         out=out,
         inputs=job.inputs,

@@ -333,8 +333,11 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
         raise ConfigError(
             f"{called('until')} {acceptance.until.isoformat()}: is over", advice="Name a later day."
         )
-    same = (acceptance.risk, acceptance.policy)
-    if any((each.risk, each.policy) == same for each in project.accepted):
+
+    def what(each: Acceptance) -> tuple[str, str, bool]:
+        return each.risk, each.policy, each.up_to is None
+
+    if any(what(each) == what(acceptance) for each in project.accepted):
         raise ConfigError(
             f"{NAME}: [[{SECTION}]] has {acceptance.risk} for {acceptance.policy} already",
             advice="Change that entry, or delete it first.",
