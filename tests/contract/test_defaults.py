@@ -31,7 +31,7 @@ from starshade.setting import setting_of
 
 PAGES = Path(__file__).parents[2]
 #: pages that tell one what to type, not what a paper did
-TOLD = ("README.md", "docs/index.md", "docs/guides/ci-gate.md", "docs/guides/limits.md")
+TOLD = ("README.md", "docs/index.md", "docs/guides/ci-gate.md", "docs/guides/policies.md")
 FACTS = {"users": 943, "items": 1682, "ratings": 100_000, "sparsity": 0.94, "attributes": []}
 
 
