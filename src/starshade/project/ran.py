@@ -21,7 +21,8 @@ class Ran(Shown):
     `again`: nothing was new since the run before, so nothing was done. `to`: where the release
     lies; of a dry run, where it would go. `facts`: what became of the people and of their ratings.
     `published`: it is out, also where it no longer passes. `published_by`: "policy" or
-    "acceptance"; empty: it may not be published. `checks`: as of the audit. `advice`: what would lead to publication.
+    "acceptance"; empty: it may not be published. `checks`: as of the audit. `advice`: what would
+    lead to publication.
     """
 
     name: str

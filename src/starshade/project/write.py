@@ -334,10 +334,10 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
             f"{called('until')} {acceptance.until.isoformat()}: is over", advice="Name a later day."
         )
 
-    def what(each: Acceptance) -> tuple[str, str, bool]:
+    def kind(each: Acceptance) -> tuple[str, str, bool]:
         return each.risk, each.policy, each.up_to is None
 
-    if any(what(each) == what(acceptance) for each in project.accepted):
+    if any(kind(each) == kind(acceptance) for each in project.accepted):
         raise ConfigError(
             f"{NAME}: [[{SECTION}]] has {acceptance.risk} for {acceptance.policy} already",
             advice="Change that entry, or delete it first.",
