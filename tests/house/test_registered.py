@@ -34,7 +34,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def answer(said: str) -> dict[str, Any]:
     """What a command printed with --json."""
     code, _, rest = said.partition("\n")
-    assert code in "01", said
+    assert code in "014", said  # INCOMPLETE, of so few people
     told: dict[str, Any] = json.JSONDecoder().raw_decode(rest[rest.index("{") :])[0]
     return told
 

@@ -55,7 +55,7 @@ def commands(ratings: str, out: str, receipt: str) -> dict[str, str]:
         ),
         "attack shown": called("attack", ratings, "--attack", "toy-attack", "--known", "2"),
         "measure shown": called("measure", ratings, out, "--private", receipt),
-        "audit shown": called("audit", ratings, out, *requested),
+        "audit shown": called("audit", ratings, out, "--details", *requested),
         "compare shown": called("compare", ratings, "--k", "3", "--seed", "1"),
         "measure run": called("measure", ratings, out, "--private", receipt, "--json"),
         "audit run": called("audit", ratings, out, *requested, "--json"),

@@ -9,7 +9,7 @@ from starshade.errors import ConfigError
 from starshade.recommend.regularized_svd import RegularizedSVD
 from starshade.utility.held_out.recommender_error import chosen, refit
 
-SETTINGS = {"factors": 2, "regularization": 0.2, "sweeps": 3, "biases": False}
+SETTINGS = {"factors": 2, "regularization": 0.02, "sweeps": 3, "biases": False}
 
 
 @pytest.fixture(scope="module")
