@@ -90,11 +90,32 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
             for title, wanted in in_columns().items()
             if made
         ),
+        _by_policy(result, made),
         figures([(row.name, str(row.refused)) for row in result.refused], "Refused")
         if result.refused
         else None,
         words(f"{out}: {len(files)} files; begin with README.md") if out else None,
     )
+
+
+def _by_policy(result: Comparison, made: list[Row]) -> Any:
+    """Show each release's verdict and checks."""
+    decided = [(row, row.decision) for row in made if row.decision is not None]
+    if not decided:
+        return None
+    from starshade.audit.checks.check import MARKS
+    from starshade.audit.checks.policy import CHECKED
+
+    every = [check for _, decision in decided for check in decision.checks]
+    limited = (c for c in every if c["threshold"] is not None)
+    names = dict.fromkeys(c["name"] for c in limited if c["status"] != "not applicable")
+    rows = []
+    for row, decision in decided:
+        worst = {c["name"]: c for c in sorted(decision.checks, key=lambda c: c["high"] or -1.0)}
+        values = [f"{worst[n]['value_text']} {MARKS[worst[n]['status']]}" for n in names]
+        rows.append((row.way, str(row.k), decision.verdict, *values))
+    head = ("method", "k", "verdict", *(CHECKED[name].title for name in names))
+    return columns(head, rows, title=f"Decided by policy {result.policy}")
 
 
 def _table(

@@ -32,6 +32,7 @@ from starshade.audit.compare.result import Comparison, Row, on_frontier
 from starshade.audit.compare.ways import methods_by_default
 from starshade.audit.original.table import knowable_of
 from starshade.audit.shadows import method_of
+from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, InternalError
 from starshade.progress import note, watch
 from starshade.ratings.holdout import hold_out
@@ -398,6 +399,27 @@ def test_shadows_tell_what_an_audit_finds(tmp_path: Path) -> None:
     assert [found.original[name] for name in names] == [None] * 3
     (without,) = compare(part, ["k-likeness"], [5], rng=7).rows
     assert [without.figures[name] for name in names] == [None] * 3
+
+
+def test_a_policy_decides_on_each_release(ratings: Ratings, tmp_path: Path) -> None:
+    part = top_items(6).apply(ratings).drop_empty_users()
+    found = compare(part, ["k-likeness", "mondrian"], [3, 5], policy="partner", rng=7)
+    assert found.policy == "partner v1"
+    assert "By policy partner v1 pass: none." in str(found)
+    for row in found.table():
+        (size,) = (each for each in row["checks"] if each["name"] == "class-size")
+        assert size["status"] == ("fail" if row["k"] == 3 else "pass")
+        assert row["verdict"] == "FAIL"
+        assert row["decisive"]
+    KLikeness(k=5).anonymize(part, rng=7).save(tmp_path / "out", private=tmp_path / "key")
+    result = Audit().run(part, tmp_path / "out", private=tmp_path / "key", rng=7)
+    row = next(each for each in found.rows if (each.method, each.k) == ("k-likeness", 5))
+    assert row.decision is not None
+    values = [each.to_dict()["value"] for each in result.checks]
+    assert [each["value"] for each in row.decision.checks] == values
+        c.to_dict()["value"] for c in result.checks
+    ]
+    assert compare(part, ["mondrian"], [5], rng=7).rows[0].decision is None
 
 
 def test_profiles_are_pooled_unless_another_is_asked_for(ratings: Ratings) -> None:

@@ -30,6 +30,7 @@ from starshade.audit.checks.inference import most_gained, numbers_known
 from starshade.audit.checks.singling_out import predicates_of
 from starshade.audit.compare.frontier import ON_HELD_OUT, compared
 from starshade.audit.compare.result import Comparison, Row, Value
+from starshade.audit.compare.search import Decision
 from starshade.audit.compare.settings import CompareSettings
 from starshade.audit.compare.ways import Way, ways_of
 from starshade.audit.evidence import numbers_to_try
@@ -37,6 +38,7 @@ from starshade.audit.make import Anonymizer
 from starshade.audit.measure import figures_of
 from starshade.audit.original.table import knowable_of
 from starshade.audit.shadows import measure_by_shadows
+from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, UnmetError, UserError
 from starshade.plain import percent
 from starshade.progress import announced, note, silence, task
@@ -46,8 +48,10 @@ from starshade.ratings.select import ItemSelection
 from starshade.ratings.table import Ratings
 from starshade.release import ProfileKind
 from starshade.release.folder.digest import digest_of
+from starshade.release.folder.read import read_release
 from starshade.release.table import Release
 from starshade.rng import Rng, resolve_seed
+from starshade.scratch import scratch_folder
 from starshade.utility.held_out.recommender_error import RecommenderError
 from starshade.utility.query_error import QueryError
 from starshade.utility.query_error_result import KINDS
@@ -79,6 +83,7 @@ def compare(
     known: int = CompareSettings.known,
     targets: int = CompareSettings.targets,
     shadows: int = CompareSettings.shadows,
+    policy: str | None = CompareSettings.policy,
     held_out: float = CompareSettings.held_out,
     rng: Rng = None,
 ) -> Comparison:
@@ -116,6 +121,9 @@ def compare(
     shadows : int
         Shadow releases, of random halves of the people, that each release is compared with: for
         linkability, membership and inference. 0: these are not measured.
+    policy : str, optional
+        Each release is audited by it, too, with as many shadow releases as it asks for: "public",
+        "partner", "controlled", or the path of a TOML file. None: nothing is decided.
     held_out : float
         Share of the ratings that are held out first, below 1: releases are made of the others,
         and recommenders are tested on these. 0: nothing is held out, nothing is trained.
@@ -161,12 +169,13 @@ def compare(
     ways = (profile, disclosure_weights, slacks)
     ks = [k] if isinstance(k, int) else k
     settings = CompareSettings(
-        methods, ks, *near, *ways, attribute, known, targets, shadows, held_out
+        methods, ks, *near, *ways, attribute, known, targets, shadows, policy, held_out
     )
     if items is not None and not isinstance(items, ItemSelection):
         raise ConfigError(
             f"items {items!r}: says no items", advice="E.g. top_items(10); None takes all."
         )
+    audit = None if policy is None else Audit(policy=policy, targets=settings.targets)
     table = (ratings if items is None else items.apply(ratings)).drop_empty_users()
     if not table.n_ratings:
         raise ConfigError("without ratings there is nothing to compare")
@@ -181,7 +190,7 @@ def compare(
     (number,) = numbers_to_try((settings.known,), most, usual)
     knowledge = Knowledge(known=number, dates=False)
     judge = _Judge(
-        table, ratings, knowledge, settings.targets, numeric, settings.shadows, seed, probe
+        table, ratings, knowledge, settings.targets, numeric, settings.shadows, seed, probe, audit
     )
     kinds = {(way.name, bool(way.weight)): way.method for way in tried}  # a weight has own kernels
     compile_first(kinds.values(), table, seed)
@@ -208,6 +217,7 @@ def compare(
         attack=before,
         seconds=perf_counter() - started,
         held_out=settings.held_out,
+        policy=None if audit is None else audit.rules.title,
         shadows=settings.shadows,
         seed=seed,
         digest=digest_of(table),
@@ -226,6 +236,18 @@ class _Judge:
     shadows: int
     seed: int
     probe: Ratings | None
+    audit: Audit | None  # by a policy
+
+    def decide(self, release: Release) -> Decision | None:
+        """Decide on a release by the policy, on its files, which nobody else can read."""
+        if self.audit is None:
+            return None
+        with silence(), scratch_folder() as place:
+            folder, key_file = place / "release", place / "key.json"
+            release.save(folder, private=key_file)
+            linked = read_release(folder, private=key_file)
+            result = self.audit.judge_release(self.ratings, linked, folder, seed=self.seed)
+            return Decision.of(result)
 
     def figures(
         self, release: Release, k: int, made: Attempt | None = None
@@ -341,6 +363,7 @@ def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
         made = attempt(way.method, judge.ratings, judge.seed)
         figures, attack = judge.figures(made.release, way.k, made)
         figures |= judge.held_out(made.release, way.method)
+        decision = judge.decide(made.release)
     except UserError as error:
         reason = error.message
         if not isinstance(error, UnmetError):
@@ -348,7 +371,7 @@ def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
     except MemoryError:
         reason = "the machine has no memory left for this"
     else:
-        return Row(*told, figures, attack=attack, **cells)
+        return Row(*told, figures, attack=attack, decision=decision, **cells)
     nothing: dict[str, Value] = dict.fromkeys(figure.key for figure in compared())
     return Row(*told, nothing, reason, **cells)
 

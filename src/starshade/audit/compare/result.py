@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from starshade._version import __version__
 from starshade.audit.attempts import ORIGINAL
 from starshade.audit.compare.frontier import LOSSES, frontier_chart, in_columns
+from starshade.audit.compare.search import Decision
 from starshade.chart import Chart
 from starshade.figure import Figure
 from starshade.markup import block, paragraph, table
@@ -19,7 +20,7 @@ Value: TypeAlias = float | int | None
 #: fields that JSON has as they are, in its order: of a row, of all
 _OF_ROW = ("method", "k", "eps", "profile", "disclosure_weight", "slack", "attack")
 _AS_THEY_ARE = (
-    *("known", "targets", "shadows", "attribute", "held_out"),
+    *("known", "targets", "shadows", "attribute", "held_out", "policy"),
     *("seconds", "seed", "digest", "version"),
 )
 
@@ -38,6 +39,7 @@ class Row:
     profile: str | None = None  # what cells are, where the method has a choice
     disclosure_weight: float | None = None  # where the method has one
     slack: int | None = None  # likewise
+    decision: Decision | None = None  # by the policy, where there is one
 
     @property
     def label(self) -> str:
@@ -92,6 +94,9 @@ def _flat(row: Row, best: bool | None) -> dict[str, Any]:
         **{name: getattr(row, name) for name in _OF_ROW},
         **row.figures,
         "frontier": best,
+        "verdict": row.decision and row.decision.verdict,
+        "decisive": row.decision and list(row.decision.decisive),
+        "checks": row.decision and list(row.decision.checks),
         "refused": row.refused,
     }
 
@@ -125,6 +130,8 @@ class Comparison:
     attack : str
         The one that found most records in the original.
     seconds : float
+    policy : str or None
+        Name and version of the policy that decided on each release; None: none did.
     held_out : float
         Share of the ratings that recommenders were tested on.
     shadows : int
@@ -145,6 +152,7 @@ class Comparison:
     seed: int
     digest: str
     held_out: float = 0.0
+    policy: str | None = None
     shadows: int = 0
     version: str = field(default=__version__)
 
@@ -248,6 +256,11 @@ class Comparison:
                 "Beaten by no other release with the same kind of loss, when loss, users left out "
                 f"and the attack all count: {best}."
             )
+        if self.policy is not None:
+            passed = [
+                row.name for row in self.rows if row.decision and row.decision.verdict == "PASS"
+            ]
+            yield f"By policy {self.policy} pass: {', '.join(passed) or 'none'}."
         if self.refused:
             yield f"Refused: {', '.join(row.name for row in self.refused)}."
 

@@ -87,7 +87,10 @@ class Decision:
             verdict=result.verdict,
             word=result.word,
             decisive=[*(each.short for each in deciding), *(each.name for each in wrong)],
-            checks=[{**each.to_dict(), "short": each.short} for each in result.checks],
+            checks=[
+                {**each.to_dict(), "short": each.short, "value_text": each.value_text}
+                for each in result.checks
+            ],
             conditions=[each.to_dict() for each in wrong],
         )
 

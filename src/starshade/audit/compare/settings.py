@@ -99,6 +99,13 @@ class CompareSettings:
         most=1000,
         formerly="rounds",
     )
+    policy: str | None = settable(
+        "Policy",
+        "Also audit each release by this policy: public, partner, controlled, or a TOML file.",
+        default=None,
+        usual="NAME|FILE",
+        unset="none: nothing is decided",
+    )
     held_out: float = settable(
         "Share of the ratings kept apart to test recommenders",
         "Share of the ratings held out, to test recommenders on.",
