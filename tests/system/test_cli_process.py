@@ -79,7 +79,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, number: signal.Signals) 
     )
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("2/5"):
+        if line.startswith("2/4"):
             break
     process.send_signal(number)
     out, errors = process.communicate(timeout=240)
