@@ -113,7 +113,8 @@ def test_a_full_disk_is_told(shell: Shell, ratings_csv: Path, tmp_path: Path) ->
 def test_a_killed_save_leaves_nothing_that_looks_like_a_release(
     ratings_csv: Path, tmp_path: Path, shell: Shell
 ) -> None:
-    command = ["anonymize", str(ratings_csv), "--k", "3", "--out", str(tmp_path / "out")]
+    made = ["--k", "3", "--items", "top:10", "--out", str(tmp_path / "out")]
+    command = ["anonymize", str(ratings_csv), *made]
     process = subprocess.Popen([sys.executable, "-m", "starshade", *command, "--quiet"])
     while process.poll() is None and not os.listdir(tmp_path):
         time.sleep(0.001)  # until the save has begun

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Explained,
-    example="""starshade query release/ 'SELECT COUNT(*) WHERE "1" >= 4'""",
+    example="starshade anonymize ratings.csv --k 5 --method k-exchange --items top:10 --out ten/ "
+    "--private ten.json\n"
+    """starshade query ten/ 'SELECT COUNT(*) WHERE "1" >= 4'""",
 )
 @click.argument("release", metavar="RELEASE")
 @click.argument("sql", metavar="SQL")
