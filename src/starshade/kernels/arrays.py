@@ -200,11 +200,17 @@ def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
             step(so_far - told)
             told = int(so_far)
 
-        others = [
-            _threads(os.getpid(), numba.get_num_threads()).submit(some) for _ in range(threads - 1)
-        ]
+        pool, others = _threads(os.getpid(), numba.get_num_threads()), []
         try:
+            for _ in range(threads - 1):
+                others.append(pool.submit(some))  # noqa: PERF401 - Ctrl-C may come between two
             some(tell)
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                # a thread that Ctrl-C met while it was started is told of the end by this alone
+                pool.shutdown(wait=False)
+                _threads.cache_clear()
+            raise
         finally:
             wait([each for each in others if not each.cancel()])
         for each in others:

@@ -1,5 +1,7 @@
 import itertools
+import os
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -184,3 +186,22 @@ def test_what_a_lane_raises_is_raised():
 
     with pytest.raises(ZeroDivisionError):
         arrays.run(work, 4)
+
+
+def test_threads_that_are_interrupted_are_told_of_the_end(monkeypatch):
+    """The interruption may come while a thread is started: the pool does not know of it then."""
+    monkeypatch.setattr(numba, "get_num_threads", lambda: 3)
+    pool = arrays._threads(os.getpid(), 3)
+    done = []
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pool, "submit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            arrays.run(done.append, 4)
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        pool.submit(done.append, 0)
+    arrays.run(done.append, 4)
+    assert sorted(done) == [0, 1, 2, 3]
