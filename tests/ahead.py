@@ -71,13 +71,13 @@ def record(program: str, folder: Path, **environment: str) -> list[list[Any]]:
     """Run a program and return kernel, types and seconds of what it compiled."""
     out = folder / "compiled.json"
     code = LISTENER.replace("{program}", program).replace("{out!r}", repr(str(out)))
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
-        check=True,
     )
+    assert done.returncode in (0, 1), done  # an audit may say no
     found: list[list[Any]] = json.loads(out.read_text())
     return found
 

@@ -91,7 +91,8 @@ def uses() -> tuple[Use, ...]:
 
 def _of_options() -> Iterator[Use]:
     verbs = ("data describe", "data convert --out o", "data split --out o --probe p", "init --yes")
-    for name in (*verbs, "check --k 2", "anonymize --k 2 --out o", "attack", "compare --k 2"):
+    make = "anonymize --k 2 --method k-exchange --out o"
+    for name in (*verbs, "check --k 2", make, "attack", "compare --k 2"):
         yield Use(f"{name} FILE")
         yield Use(f"{name} r.csv --users FILE")
         yield Use(f"{name} r.csv --item-names FILE")
