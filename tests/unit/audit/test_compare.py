@@ -406,7 +406,7 @@ def test_a_policy_decides_on_each_release(ratings: Ratings, tmp_path: Path) -> N
     found = compare(part, ["k-likeness", "mondrian"], [3, 5], policy="partner", rng=7)
     assert found.policy == "partner v1"
     assert "By policy partner v1 pass: none." in str(found)
-    for row in found.table():
+    for row in found.to_dict()["rows"]:
         (size,) = (each for each in row["checks"] if each["name"] == "class-size")
         assert size["status"] == ("fail" if row["k"] == 3 else "pass")
         assert row["verdict"] == "FAIL"

@@ -62,6 +62,8 @@ def test_the_table_has_a_line_per_row(folder: Path, found: Comparison) -> None:
         "attack",
         *FIGURES,
         "frontier",
+        "verdict",
+        "decisive",
         "refused",
     ]
     for row, told in zip(rows, found.whole_table(), strict=True):

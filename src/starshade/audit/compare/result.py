@@ -95,8 +95,7 @@ def _flat(row: Row, best: bool | None) -> dict[str, Any]:
         **row.figures,
         "frontier": best,
         "verdict": row.decision and row.decision.verdict,
-        "decisive": row.decision and list(row.decision.decisive),
-        "checks": row.decision and list(row.decision.checks),
+        "decisive": row.decision and "; ".join(row.decision.decisive),
         "refused": row.refused,
     }
 
@@ -217,7 +216,10 @@ class Comparison:
         return {
             "data": dict(self.data),
             "original": {"attack": self.attack, **self.original},
-            "rows": self.table(),
+            "rows": [
+                {**flat, "checks": row.decision and list(row.decision.checks)}
+                for row, flat in zip(self.rows, self.table(), strict=True)
+            ],
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
         }
 
