@@ -28,7 +28,7 @@ class Usual:
 #: why these: docs/guides/choosing-a-method.md
 DEFAULT = Usual("predictive", "for all items")
 FOR_ITEMS = Usual("k-exchange", "for a choice of items", {"disclosure_weight": 0.2})
-_FEWEST = 4  # people of whom two groups can be formed
+_FEWEST = 4  # people: two groups of two
 
 
 def usual_method(items: object = None) -> Usual:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from starshade.setting import declared, settable
 
+MANY_RATINGS = 20_000_000  # above so many fewer shadow releases are enough
 _THETA = declared(
     "How alike the record found must be",
     "Record similarity from which on what was found agrees with the truth; 1: in every cell.",

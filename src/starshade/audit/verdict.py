@@ -370,32 +370,32 @@ class Audit(AuditSettings):
             few = f"the policy asks for {needed} shadow releases, and there are {shadows.shadows}"
             advice = Advice("Make as many: {}.", "shadows", needed)
         table = original.part if isinstance(original, OneTable) else None
-        of, told = release.n_records, (few, advice)
+        of, why = release.n_records, (few, advice)
         knowable = original.knowable(sensitive_of(release.manifest.claims))
 
-        def asked(found: Any, least: int) -> tuple[str, str | Advice]:
-            """Where too few of the targets have so many ratings: whether more targets would do."""
+        def open_for(found: Any, least: int) -> tuple[str, str | Advice]:
+            """Say what is open; where too few targets have so many ratings, to attack more."""
             have = int(knowable.people[knowable.cells >= least].sum())
             more = isinstance(found, str) and shadows.shadows and self.targets < of
             if advice or not more or have < FEWEST:
-                return told
+                return why
             return few, Advice("Attack more targets: {}.", "targets", of)
 
         return (
             class_size(release, counted["claims"], limits),
             re_identification(release, evidence, limits, seed),
             class_linkage(release, evidence, limits, seed),
-            singling_out(predicates_of(release, table, seed), shadows.singling_out, limits, *told),
+            singling_out(predicates_of(release, table, seed), shadows.singling_out, limits, *why),
             *(
-                linkability(found, known, of, limits, *asked(found, known))
+                linkability(found, known, of, limits, *open_for(found, known))
                 for known, found in shadows.linkability.items()
             ),
             *(
-                membership(shadows.membership, known, of, limits, *told)
+                membership(shadows.membership, known, of, limits, *why)
                 for known in (*shadows.inference, None)
             ),
             *(
-                inference_gain(found, known, of, limits, *asked(found, known + 1))
+                inference_gain(found, known, of, limits, *open_for(found, known + 1))
                 for known, found in shadows.inference.items()
             ),
             attribute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,12 @@ def _summary(result: Comparison, out: str | None, files: tuple[str, ...]) -> Any
     )
 
 
+def _badness(check: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    """Order checks of one name: one that fails last, one that was not measured before it."""
+    fails = check["status"] in ("fail", "not shown")
+    return fails, check["status"] == "not measured", check["high"] or 0.0
+
+
 def _by_policy(result: Comparison, made: list[Row]) -> Any:
     """Show each release's verdict and checks."""
     decided = [(row, row.decision) for row in made if row.decision is not None]
@@ -111,7 +117,7 @@ def _by_policy(result: Comparison, made: list[Row]) -> Any:
     names = dict.fromkeys(c["name"] for c in limited if c["status"] != "not applicable")
     rows = []
     for row, decision in decided:
-        worst = {c["name"]: c for c in sorted(decision.checks, key=lambda c: c["high"] or -1.0)}
+        worst = {each["name"]: each for each in sorted(decision.checks, key=_badness)}
         values = [f"{worst[n]['value_text']} {MARKS[worst[n]['status']]}" for n in names]
         rows.append((row.way, str(row.k), decision.verdict, *values))
     head = ("method", "k", "verdict", *(CHECKED[name].title for name in names))

@@ -74,14 +74,13 @@ class Acceptance:
             return f"it is for {self.policy}, and the policy is {stated(policy)}"
         if today > self.until:
             return f"it ended on {self.until.isoformat()}"
-        if check.status == NOT_MEASURED:
+        if _unmeasured(check):
             return (
                 "" if self.up_to is None else f"it is up to {self.up_to_text}, not for unmeasured"
             )
         if self.up_to is None:
             return f"it is for {NOT_MEASURED}, and the check was measured"
-        assert check.rate is not None
-        if check.rate.high > float(self.up_to) + 1e-9:
+        if check.rate is not None and check.rate.high > float(self.up_to) + 1e-9:
             return f"it is up to {self.up_to_text}, and the figure reaches {check.rate.high:.1%}"
         return ""
 
@@ -151,9 +150,14 @@ def ways_out(judged: Decision, release: Release) -> tuple[str, ...]:
     return tuple(out)
 
 
+def _unmeasured(check: Check) -> bool:
+    """Return whether there is no figure that a bound could cover, as of joint classes at times."""
+    return check.rate is None or check.status == NOT_MEASURED
+
+
 def _bound(check: Check) -> str:
     """Write the smallest bound, in tenths of a percent, that would cover a check."""
-    if check.rate is None or check.status == NOT_MEASURED:
+    if check.rate is None or _unmeasured(check):
         return f'"{NOT_MEASURED}"'
     if check.size is not None:
         return str(check.size)

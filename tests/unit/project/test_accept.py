@@ -133,6 +133,14 @@ def test_what_was_not_measured_is_accepted_as_such_alone() -> None:
     assert decided([missing], accepting(up_to=Fraction(1))).published_by == ""
 
 
+def test_a_check_that_fails_without_a_figure_is_accepted_as_unmeasured_alone() -> None:
+    """As joint classes are with an earlier release whose key file is not there."""
+    joint = check(rate=None, failed=True)
+    assert joint.status == "fail"
+    assert decided([joint], accepting(up_to=None)).published_by == "acceptance"
+    assert decided([joint], accepting(up_to=Fraction(1))).published_by == ""
+
+
 def test_every_check_that_is_no_pass_needs_one() -> None:
     both = [check(), replace(check(), name="inference")]
     assert decided(both, accepting()).published_by == ""

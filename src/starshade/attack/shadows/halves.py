@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from starshade.attack.settings import MANY_RATINGS
 from starshade.attack.shadows.seen import Seen
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.fingerprint import keyed_numbers
@@ -22,7 +23,6 @@ from starshade.scratch import put_down
 from starshade.setting import count_of
 
 SHADOWS = 16
-MANY_RATINGS = 20_000_000  # above so many there are
 FEW_SHADOWS = 4
 OF_SPREAD = 3  # halves whose ratings say how far they lie from profiles
 

@@ -189,11 +189,11 @@ def attribute(
     certain: AttributeDisclosure | None = None,
     advice: str | Advice = "",
 ) -> Check:
-    """Return of how many people a rating is disclosed with certainty.
+    """Return the share of people with a rating that is disclosed with certainty.
 
-    `shown`: people of whom a class discloses a rating; `exists`: of whom it discloses that they
-    rated an item; `listed`: people whose class lists exact ratings, which counts on a `fine` scale.
-    `alone`: people in a class in which a sensitive attribute has a single value. `certain`: of
+    `shown`: share of people whose class discloses one of their ratings; `exists`: whose class
+    discloses that they rated an item; `listed`: whose class lists exact ratings, which counts on a
+    `fine` scale; `alone`: in whose class a sensitive attribute has a single value. `certain`: of
     averaged profiles, which show no rating plainly.
     """
     threshold = thresholds.get("attribute")

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from starshade.attack.settings import MANY_RATINGS
 from starshade.errors import ConfigError
 from starshade.files.side import POLICY_FILE, read_side_text
 from starshade.files.toml import Lines, load_toml, no_toml
@@ -28,7 +29,6 @@ DEFAULT = "partner"
 #: values of k and of the item support that a search for a policy tries, in this order
 KS = (5, 7, 11, 15, 20, 30, 50)
 SUPPORTS = (None, "2%", "10%")
-_MANY_RATINGS = 20_000_000  # above so many fewer shadow releases are enough
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Policy:
 
     def shadows_at(self, ratings: int) -> int:
         """Return the shadow releases that figures on so many ratings must rest on."""
-        return self.shadows_large if ratings > _MANY_RATINGS else self.shadows
+        return self.shadows_large if ratings > MANY_RATINGS else self.shadows
 
     def overriding(self, thresholds: Mapping[str, Fraction]) -> Policy:
         """Return it with other thresholds."""

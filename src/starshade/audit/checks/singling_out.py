@@ -163,13 +163,13 @@ def singling_out(
         f"for {percent(halves.isolates)} of the classes; of as many people who are not in it, for "
         f"{percent(halves.outsiders)} (baseline). Excess {halves.excess}, over "
         f"{counted(halves.releases, 'shadow release')}. {halves.how}"
-    )
+    ).strip()
     if not isinstance(found, str):
         tried = counted(found.classes_tried, "class", "classes")
         text += f" Of this release itself: {found.isolates} of {tried}."
     return Check(
         "singling-out",
-        text.strip(),
+        text,
         attack="predicate",
         knew="nothing",
         rate=halves.excess,

@@ -30,7 +30,7 @@ from starshade.audit.checks.inference import most_gained, numbers_known
 from starshade.audit.checks.singling_out import predicates_of
 from starshade.audit.compare.frontier import ON_HELD_OUT, compared
 from starshade.audit.compare.result import Comparison, Row, Value
-from starshade.audit.compare.search import Decision
+from starshade.audit.compare.search import AuditSummary
 from starshade.audit.compare.settings import CompareSettings
 from starshade.audit.compare.ways import Way, ways_of
 from starshade.audit.evidence import numbers_to_try
@@ -238,7 +238,7 @@ class _Judge:
     probe: Ratings | None
     audit: Audit | None  # by a policy
 
-    def decide(self, release: Release) -> Decision | None:
+    def decide(self, release: Release) -> AuditSummary | None:
         """Decide on a release by the policy, on its files, which nobody else can read."""
         if self.audit is None:
             return None
@@ -247,7 +247,7 @@ class _Judge:
             release.save(folder, private=key_file)
             linked = read_release(folder, private=key_file)
             result = self.audit.judge_release(self.ratings, linked, folder, seed=self.seed)
-            return Decision.of(result)
+            return AuditSummary.of(result)
 
     def figures(
         self, release: Release, k: int, made: Attempt | None = None

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from starshade._version import __version__
 from starshade.audit.attempts import ORIGINAL
 from starshade.audit.compare.frontier import LOSSES, frontier_chart, in_columns
-from starshade.audit.compare.search import Decision
+from starshade.audit.compare.search import AuditSummary
 from starshade.chart import Chart
 from starshade.figure import Figure
 from starshade.markup import block, paragraph, table
@@ -39,7 +39,7 @@ class Row:
     profile: str | None = None  # what cells are, where the method has a choice
     disclosure_weight: float | None = None  # where the method has one
     slack: int | None = None  # likewise
-    decision: Decision | None = None  # by the policy, where there is one
+    decision: AuditSummary | None = None  # by the policy, where there is one
 
     @property
     def label(self) -> str:

@@ -52,7 +52,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Decision:
+class AuditSummary:
     """An audit of a release in plain values, so that a resumed search reads it again.
 
     Attributes
@@ -78,7 +78,7 @@ class Decision:
     conditions: Sequence[Mapping[str, Any]]
 
     @classmethod
-    def of(cls, result: AuditResult) -> Decision:
+    def of(cls, result: AuditResult) -> AuditSummary:
         """Return what an audit decided."""
         wrong = [each for each in result.findings if not each.passed]
         deciding = [each for each in result.decisive if each.fails or result.verdict != "FAIL"]
@@ -115,7 +115,7 @@ class Try:
     records, items : int
     within_step : float or None
         Share of the ratings that can be recovered from it within one step of the scale.
-    audits : sequence of Decision
+    audits : sequence of AuditSummary
         One; of a release that passes it a second one, with a fresh seed.
     """
 
@@ -124,7 +124,7 @@ class Try:
     records: int
     items: int
     within_step: float | None
-    audits: Sequence[Decision]
+    audits: Sequence[AuditSummary]
 
     @property
     def step(self) -> Step:
@@ -132,7 +132,7 @@ class Try:
         return Step(self.k, self.item_support)
 
     @property
-    def last(self) -> Decision:
+    def last(self) -> AuditSummary:
         """The audit that counts."""
         return self.audits[-1]
 
@@ -163,7 +163,7 @@ class Try:
     def of(cls, content: bytes) -> Try:
         """Read what was written as JSON."""
         values = json.loads(content)
-        audits = [Decision(**each) for each in values.pop("audits")]
+        audits = [AuditSummary(**each) for each in values.pop("audits")]
         return cls(**values, audits=audits)
 
     def __str__(self) -> str:
@@ -443,7 +443,7 @@ class _Search:
                 result = self.audit.judge_release(
                     self.ratings, release, folder, engine=engine, seed=seed
                 )
-                decisions.append(Decision.of(result))
+                decisions.append(AuditSummary.of(result))
                 if not result.passed:
                     break
         return Try(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.arguments import typed
-from starshade.attack.shadows.halves import MANY_RATINGS
+from starshade.attack.settings import MANY_RATINGS
 from starshade.audit.shadows import method_of
 from starshade.engine.job import Engine, Job, Tables
 from starshade.engine.local import Local
