@@ -63,13 +63,22 @@ def numbers_known(ratings_of: Sequence[int], known: int) -> tuple[int, ...]:
     return (known, half) if have(known) >= 30 else (half,)
 
 
-def single_valued(classes: Sequence[int], columns: Sequence[Sequence[object]]) -> Fraction:
-    """Return the share of records in whose class one of the sensitive columns has one value.
+def single_valued(
+    classes: Sequence[int],
+    columns: Sequence[Sequence[object]],
+    ratings: Sequence[Sequence[object]],
+) -> tuple[Fraction, Fraction]:
+    """Return for how many records a sensitive column has one value in the class, or it or a rating.
 
     `classes`: of each record. `columns`: of each sensitive attribute the value of each record.
+    `ratings`: of each item the rating of each record, None where there is none; a cell is the set
+    of what its class gave.
     """
-    alone = 0
+    alone = either = 0
     for record in classes:
         mates = [place for place, other in enumerate(classes) if other == record]
-        alone += any(len({column[place] for place in mates}) == 1 for column in columns)
-    return Fraction(alone, len(classes))
+        one = any(len({column[place] for place in mates}) == 1 for column in columns)
+        cells = [{item[place] for place in mates} for item in ratings]
+        alone += one
+        either += one or any(len(cell) == 1 and None not in cell for cell in cells)
+    return Fraction(alone, len(classes)), Fraction(either, len(classes))

@@ -172,13 +172,25 @@ def disclosure_shares(release: Release) -> dict[str, float | None]:
 
 def users_rating_disclosed(classes: Cells) -> float:
     """Return the share of users whose class has a cell with one single member, a rating."""
-    return _share_with_a_cell(classes, classes.symbols.is_single)
+    return _share(classes, rating_disclosed(classes))
+
+
+def rating_disclosed(classes: Cells) -> NDArray[np.bool_]:
+    """Mark the rows that have a cell with one single member, a rating."""
+    return _has_cell(classes, classes.symbols.is_single[classes.codes])
 
 
 def users_exact_values_listed(
     rows: Cells, hierarchy: object = None, sizes: NDArray[np.int64] | None = None
 ) -> float:
-    """Return the share of users whose class has a cell that lists exact ratings of its members.
+    """Return the share of users whose class has a cell that lists exact ratings of its members."""
+    return _share(rows, exact_values_listed(rows, hierarchy, sizes))
+
+
+def exact_values_listed(
+    rows: Cells, hierarchy: object = None, sizes: NDArray[np.int64] | None = None
+) -> NDArray[np.bool_]:
+    """Mark the rows that have a cell which lists exact ratings of its members.
 
     On a real scale, or one of more than 20 levels, such a cell names ratings that members gave: a
     list, the ends of a range, a single rating. On any scale it lists as many values, null counted,
@@ -189,7 +201,7 @@ def users_exact_values_listed(
     """
     symbols = rows.symbols
     if hierarchy == FIXED_INTERVALS:
-        return 0.0
+        return np.zeros(rows.n_groups, dtype=np.bool_)
     values = np.where(symbols.is_range, 0, symbols.n_members + symbols.null)
     # of a set that is no list only two values are known to be held: it would say one otherwise
     values[(values > 2) & (hierarchy not in (None, "ndgh"))] = 0
@@ -197,7 +209,7 @@ def users_exact_values_listed(
     marked = values[rows.codes] == each
     if symbols.scale.fine:
         marked |= symbols.names_ratings(hierarchy)[rows.codes]
-    return _share_of_marked(rows, marked)
+    return _has_cell(rows, marked)
 
 
 def users_rating_exists(classes: Cells) -> float:
@@ -205,7 +217,7 @@ def users_rating_exists(classes: Cells) -> float:
 
     Such a cell says of every user of the class that they rated the item, if not how.
     """
-    return _share_with_a_cell(classes, ~classes.symbols.null)
+    return _share(classes, _has_cell(classes, ~classes.symbols.null[classes.codes]))
 
 
 def records_alone_with_sensitive(
@@ -225,13 +237,13 @@ def records_alone_with_sensitive(
     return int((counts == 1).sum()) / max(len(keys), 1)
 
 
-def _share_with_a_cell(classes: Cells, telling: NDArray[np.bool_]) -> float:
-    """Share of records in rows with a cell whose symbol is marked; 0 without records."""
-    return _share_of_marked(classes, telling[classes.codes])
-
-
-def _share_of_marked(classes: Cells, marked: NDArray[np.bool_]) -> float:
+def _has_cell(classes: Cells, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark the rows with a marked cell."""
     before = np.zeros(len(marked) + 1, dtype=np.int64)
     np.cumsum(marked, out=before[1:])
-    hit = before[classes.indptr[1:]] > before[classes.indptr[:-1]]
-    return int(classes.sizes[hit].sum()) / max(classes.n_records, 1)
+    return np.asarray(before[classes.indptr[1:]] > before[classes.indptr[:-1]])
+
+
+def _share(classes: Cells, rows: NDArray[np.bool_]) -> float:
+    """Return the share of records in marked rows; 0 without records."""
+    return int(classes.sizes[rows].sum()) / max(classes.n_records, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from starshade.audit.checks.policy import (
 from starshade.audit.original.original import Knowable
 from starshade.errors import ConfigError
 from starshade.figure import Rate
+from starshade.ratings.scale import Scale
 from tests.naive import verdict as naive
-from tests.unit.release.test_quasi import made
+from tests.strategies import table
+from tests.unit.release.samples import covering, generalized
 
 #: name → public, partner, controlled; None: printed, never limited
 SPECIFIED: dict[str, tuple[Fraction | None, Fraction | None, Fraction | None]] = {
@@ -204,12 +207,25 @@ def test_what_is_known_is_what_half_of_the_people_have(ratings_of: list[int], kn
     assert found == naive.numbers_known(ratings_of, known)
 
 
-@given(st.lists(st.sampled_from(["a", "b", None]), min_size=8, max_size=8))
-def test_classes_of_one_value(values: list[str | None]) -> None:
-    release = made()
-    record = np.repeat(np.arange(release.classes.n_groups), release.classes.sizes).tolist()
-    assert release.attributes is not None
-    place = release.attributes.column_names.index("ill")
-    column = pa.array(values, pa.string())
-    release.__dict__["attributes"] = release.attributes.set_column(place, "ill", column)
-    assert single_valued(release) == float(naive.single_valued(record, [values]))
+EIGHT = st.lists(st.sampled_from(["a", "b", None]), min_size=8, max_size=8)
+RATED = st.lists(st.sampled_from([1, 2, None]), min_size=8, max_size=8)
+
+
+@given(EIGHT, st.tuples(RATED, RATED))
+@example(list("aababbaa"), ([1, 1, 1, 2, 1, 2, 2, None], [None] * 8))  # 4 by the one, 6 by either
+def test_classes_of_one_value(
+    values: list[str | None], ratings: tuple[list[int | None], list[int | None]]
+) -> None:
+    rows = [
+        {item: float(rated) for item, rated in enumerate(each) if rated is not None}
+        for each in zip(*ratings, strict=True)
+    ]
+    people = pa.table({"ill": pa.array(values, pa.string())})
+    original = replace(table(rows, Scale(1, 5, 1)), attributes=people)
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    release = generalized(covering(original, groups, ranges=False), (), ("ill",))
+    assert release.private is not None
+    place = release.private.link.record  # of each user
+    record = release.class_of_record[place].tolist()
+    expected = naive.single_valued(record, [values], ratings)
+    assert single_valued(release) == tuple(float(share) for share in expected)

@@ -22,6 +22,8 @@ from starshade.audit.original.original import Knowable
 from starshade.figure import Rate
 from starshade.naming import Advice
 from starshade.plain import counted, percent
+from starshade.release.attributes import exact_values_listed, rating_disclosed
+from starshade.release.cells import Cells
 from starshade.release.figures import EXACT_LISTED, EXACT_NAMED
 from starshade.release.table import Release
 
@@ -184,7 +186,7 @@ def attribute(
     *,
     exists: float | None = None,
     listed: float | None = None,
-    alone: float | None = None,
+    alone: tuple[float, float] | None = None,
     fine: bool = False,
     certain: AttributeDisclosure | None = None,
     advice: str | Advice = "",
@@ -193,12 +195,13 @@ def attribute(
 
     `shown`: share of people whose class discloses one of their ratings; `exists`: whose class
     discloses that they rated an item; `listed`: whose class lists exact ratings, which counts on a
-    `fine` scale; `alone`: in whose class a sensitive attribute has a single value. `certain`: of
-    averaged profiles, which show no rating plainly.
+    `fine` scale; `alone`: as `single_valued` returns it. `certain`: of averaged profiles, which
+    show no rating plainly.
     """
     threshold = thresholds.get("attribute")
     if shown is not None:
-        return _with_listed(_shown(shown, exists, alone, threshold), listed, fine=fine)
+        check = _shown(shown, exists, alone, threshold)
+        return check if listed is None else _with_listed(check, shown, listed, fine=fine)
     if certain is None:
         why = "its cells are averaged, and which are somebody's rating is not counted"
         return unmeasured("attribute", why, threshold)
@@ -216,16 +219,21 @@ def attribute(
     )
 
 
-def single_valued(release: Release) -> float | None:
-    """Return the share of records in whose class a sensitive attribute has a single value.
+def single_valued(release: Release) -> tuple[float, float] | None:
+    """Return for how many records a sensitive attribute, or it or a rating, is disclosed.
 
-    None without sensitive attributes.
+    The first share is of records in whose class a sensitive attribute has a single value, the
+    second of these and those in whose class a rating is disclosed. None without sensitive
+    attributes.
     """
-    names, table = release.manifest.sensitive_attributes, release.attributes
-    if not names or table is None or not release.n_records:
+    names, table, cells = (
+        release.manifest.sensitive_attributes,
+        release.attributes,
+        release.classes,
+    )
+    if not names or table is None or not isinstance(cells, Cells) or not release.n_records:
         return None
-    row = np.repeat(np.arange(release.classes.n_groups), release.classes.sizes)
-    single = np.zeros(release.classes.n_groups, dtype=np.bool_)
+    row, single = release.class_of_record, np.zeros(cells.n_groups, dtype=np.bool_)
     for name in names:
         codes = np.unique(
             [repr(each) for each in table.column(name).to_pylist()], return_inverse=True
@@ -235,16 +243,25 @@ def single_valued(release: Release) -> float | None:
         np.minimum.at(low, row, codes)
         np.maximum.at(high, row, codes)
         single |= low == high
-    return float(single[row].mean())
+    disclosed = rating_disclosed(cells)
+    if release.scale.fine:
+        disclosed |= exact_values_listed(cells, release.manifest.config.get("hierarchy"))
+    return float(single[row].mean()), float((single | disclosed)[row].mean())
 
 
 def _shown(
-    shown: float, exists: float | None, alone: float | None, threshold: Threshold | None
+    shown: float,
+    exists: float | None,
+    alone: tuple[float, float] | None,
+    threshold: Threshold | None,
 ) -> Check:
-    rate = max(shown, alone or 0.0)
+    rate = shown if alone is None else alone[1]
     text = f"For {percent(shown)} of people a rating can be read once their class is found."
     if alone is not None:
-        text += f" In the class of {percent(alone)} a sensitive attribute has a single value."
+        text += (
+            f" In the class of {percent(alone[0])} a sensitive attribute has a single value; the "
+            f"one or the other holds for {percent(rate)}."
+        )
     return Check(
         "attribute",
         text,
@@ -258,10 +275,8 @@ def _shown(
     )
 
 
-def _with_listed(check: Check, listed: float | None, *, fine: bool) -> Check:
+def _with_listed(check: Check, shown: float, listed: float, *, fine: bool) -> Check:
     """Add exact values listed; on a fine scale they lead, and hold every rating that is shown."""
-    if listed is None:
-        return check
     assert check.rate is not None
     rate = Rate(listed, listed, listed)
     text = f"{percent(listed)} of the people are {EXACT_NAMED}"
@@ -271,6 +286,6 @@ def _with_listed(check: Check, listed: float | None, *, fine: bool) -> Check:
         check,
         text=f"{text}; {check.text[0].lower()}{check.text[1:]}",
         rate=max(rate, check.rate, key=lambda each: each.rate),
-        beside=(("People of whom a rating is disclosed", check.rate),),
+        beside=(("People of whom a rating is disclosed", Rate(shown, shown, shown)),),
         title_of=EXACT_LISTED.title,
     )
