@@ -696,8 +696,13 @@ def test_a_failed_verdict_suggests_no_publication(whole: Whole) -> None:
     assert page.publish[0].startswith("May not be published: the verdict is FAIL")
     assert [answer.label for answer in page.answers] == [checks[0]["title"]]
     assert "Do not publish" in mains(page)[0].why
-    assert "k=6" in mains(page)[0].link.href
+    assert "k=7" in mains(page)[0].link.href  # the next that a search would try
     assert "not for publication" in page.download.text  # type: ignore[union-attr]
+    settings = {**whole.release.settings, "method": "k-likeness"}
+    other = dataclasses.replace(whole.release, result=result, settings=settings)
+    link = mains(release_page(whole.desk.store, other))[0].link
+    assert link.text == "Try the method predictive"
+    assert "method=predictive" in link.href
 
 
 def test_what_was_not_measured_is_not_published(whole: Whole) -> None:

@@ -46,14 +46,27 @@ def _action(check: Check, release: Release) -> str:
     return _less(release)
 
 
+def larger_k(k: int) -> int | None:
+    """Return the k to try next, at least twice as large, for risks fall slowly with k.
+
+    None: there is none that a search would try.
+
+    Examples
+    --------
+    >>> larger_k(5), larger_k(50)
+    (11, None)
+    """
+    larger = next((each for each in KS if each >= 2 * k), KS[-1])
+    return larger if larger > k else None
+
+
 def _less(release: Release) -> str:
     """Say how to make a release that discloses less."""
-    k = release.manifest.claimed_k or 1
-    larger = next((each for each in KS if each >= 2 * k), KS[-1])  # risks fall slowly with k
+    larger = larger_k(release.manifest.claimed_k or 1)
     support = str(SUPPORTS[-1])
     if release.manifest.method != "predictive":
         return f"make the release with {named('method', 'predictive')}."
-    if larger <= k:
+    if larger is None:
         return f"leave out rare items: {named('item_support', support)}."
     return (
         f"make the release with {named('k', larger)}, or leave out rare items: "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from starshade.audit.checks.policy import CHECKED
+from starshade.audit.checks.advice import larger_k
 from starshade.figure import Table
 from starshade.plain import counted, percent
 from starshade.report.page import figure, size
@@ -194,8 +194,11 @@ def _next(
     advice = " ".join(map(str, verdict.get("advice") or ()))
     stop = f"Do not publish this. {advice} The findings say what is not met".replace("  ", " ")
     more = Next("The report says more about each finding.", report, main=False)
-    k = 2 * int(settings.get("k") or 5)
-    if not larger_k_may_help(result, k):
+    if settings.get("method", "predictive") != "predictive" and _fails_a_check(result):
+        other = address(data.id, "release", {"method": "predictive", "k": settings.get("k") or 5})
+        return (Next(f"{stop}.", Link("Try the method predictive", other)), more)
+    k = larger_k(int(settings.get("k") or 5))
+    if k is None or not larger_k_may_help(result, k):
         return (Next(f"{stop}.", report),)
     larger = address(data.id, "release", {**settings, "k": k})
     text = f"{stop}; a larger k, fewer items or another method may meet it."
@@ -206,9 +209,13 @@ def larger_k_may_help(result: Result, k: int) -> bool:
     """Tell whether a release with this k can be made, and whether it can change what failed."""
     if k > int(result.get("records") or 0):
         return False
-    failed = {one["name"] for one in result.get("checks") or () if one["status"] in _ABOVE}
-    failed |= {one["name"] for one in result.get("findings") or () if not one["passed"]}
-    return bool(failed & {*CHECKED, "tracker"})
+    others = {one["name"] for one in result.get("findings") or () if not one["passed"]}
+    return _fails_a_check(result) or "tracker" in others
+
+
+def _fails_a_check(result: Result) -> bool:
+    """Tell whether a figure is above its threshold, or not shown to be below."""
+    return any(one["status"] in _ABOVE for one in result.get("checks") or ())
 
 
 _ABOVE = ("fail", "not shown")
