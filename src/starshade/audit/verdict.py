@@ -288,9 +288,10 @@ class Audit(AuditSettings):
         tries = knowledge_to_try(released.scale, knowable.most, known, manifest.claims)
         with task("verifying"):
             counted = original.verified(folder)
-        evidence = with_intervals(
-            attack_both(original, tries, targets=self.targets, seed=seed), released, seed
-        )
+        evidence = attack_both(original, tries, targets=self.targets, seed=seed)
+        judged = [each for each in evidence if knowable.judged(each.knowledge.known, numbers)]
+        with_joint = dict(zip(map(id, judged), with_intervals(judged, released, seed), strict=True))
+        evidence = [with_joint.get(id(each), each) for each in evidence]
         table = original.part if isinstance(original, OneTable) else None
         tracked = None if table is None else track_both(table, released)
         shadows = self._by_shadows(original, numbers, seed)
@@ -300,7 +301,9 @@ class Audit(AuditSettings):
         )
         return AuditResult(
             policy=self.rules,
-            checks=self._checks(original, evidence, shadows, counted, given, beside, seed),
+            checks=self._checks(
+                original, list(with_joint.values()), shadows, counted, given, beside, seed
+            ),
             findings=tuple(self._findings(original, counted, tracked)),
             warnings=to_know(original, evidence, best_of(evidence), self.known),
             claims=tuple(counted["claims"]),
@@ -375,7 +378,7 @@ class Audit(AuditSettings):
 
         def open_for(found: Any, least: int) -> tuple[str, str | Advice]:
             """Say what is open; where too few targets have so many ratings, to attack more."""
-            have = int(knowable.people[knowable.cells >= least].sum())
+            have = knowable.have(least)
             more = isinstance(found, str) and shadows.shadows and self.targets < of
             if advice or not more or have < FEWEST:
                 return why

@@ -66,6 +66,34 @@ def test_of_a_part_of_the_items_they_name_the_same(method: Any, tmp_path: Path) 
     assert (on_items.user_support[place] >= 2).all()
 
 
+@pytest.mark.parametrize(("active", "decides"), [(6, 2), (31, 8)])
+def test_what_few_people_have_so_many_ratings_for_does_not_decide(
+    active: int, decides: int, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(0)
+    counts = [8] * active + [2] * 90
+    people = np.repeat(np.arange(len(counts)), counts)
+    items = np.concatenate([draw.choice(8, n, replace=False) for n in counts])
+    ratings = Ratings.from_arrays(people, items, draw.integers(1, 6, len(items)), scale="1:5:1")
+    release, private = tmp_path / "release", tmp_path / "private.json"
+    KExchange(k=2).anonymize(ratings, rng=0).save(release, private=private)
+    result = Audit(known=(2, 8), targets=130, shadows=0).run(
+        ratings, release, private=private, rng=3
+    )
+    rates = {
+        known: max(
+            each.after.expected_top1.rate
+            for each in result.evidence
+            if each.knowledge.known == known
+        )
+        for known in (2, 8)
+    }
+    assert rates[8] > rates[2]
+    check = result.check("re-identification")
+    assert check.rate is not None
+    assert (check.known, check.rate.rate) == (decides, rates[decides])
+
+
 @pytest.mark.slow
 def test_on_movielens_they_name_the_same(ml100k_dir: Path, tmp_path: Path) -> None:
     ratings = read_ratings(ml100k_dir / "u.data")

@@ -38,15 +38,11 @@ def numbers_known(knowable: Knowable, known: int) -> tuple[int, ...]:
     comes beside, and `known` only where at least 30 people have it.
     """
     people = int(knowable.people.sum())
-    enough = int(knowable.people[knowable.cells >= known].sum())
+    enough = knowable.have(known)
     if 2 * enough >= people:
         return (known,)
     half = max(
-        (
-            int(cells)
-            for cells in knowable.cells
-            if 2 * int(knowable.people[knowable.cells >= cells].sum()) >= people
-        ),
+        (int(cells) for cells in knowable.cells if 2 * knowable.have(int(cells)) >= people),
         default=1,
     )
     return (*[known] * (enough >= FEWEST), max(half, 1))
