@@ -33,7 +33,7 @@ def first_screen(result: AuditResult, release: Release, following: str) -> Itera
         f"{'':{_TITLE + 2}}{'measured':>{_MEASURED}}{'baseline':>{_BASELINE}}"
         f"{'threshold':>{_THRESHOLD}}"
     )
-    for check in result.checks:
+    for check in sorted(result.checks, key=lambda each: each.status == "printed"):  # last
         if not check.inapplicable and (check is not all_known or check.threshold is not None):
             yield _line(check)
     for finding in result.findings:
