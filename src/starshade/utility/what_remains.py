@@ -152,7 +152,7 @@ class WhatRemains(Measure[UtilityResult]):
         ),
         Figure(
             "empty_filled",
-            "Empty cells filled falsely, of all there were",
+            "Empty cells imputed, of all there were",
             "share",
             True,
             "Of all pairs of a person and an item without a rating: the release says that there "

@@ -80,7 +80,7 @@ def _in_words(
     if skill is not None:
         told += f" Skill over that list: {skill:.2f} (1 reads every rating exactly, 0 no better)."
     if filled is not None:
-        told += f" Of the cells that were empty {percent(filled)} are filled falsely."
+        told += f" Of the cells that were empty {percent(filled)} are imputed."
     return told
 
 
