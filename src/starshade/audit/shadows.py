@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from starshade.anonymize.hierarchy.attribute import parse_attribute_hierarchy
 from starshade.anonymize.hierarchy.file import parse_hierarchy
 from starshade.anonymize.registry import ENTRIES
@@ -13,7 +15,7 @@ from starshade.anonymize.sharded.anonymize import takes_one_table
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.predicate.predicate import promise_of
 from starshade.attack.shadows.ends import EndsAttack
-from starshade.attack.shadows.halves import shadows_for
+from starshade.attack.shadows.halves import Continued, shadows_for
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.linkability import LinkabilityAttack, Linked
@@ -34,10 +36,11 @@ from starshade.progress import note
 from starshade.ratings.select import ItemSelection, listed_items, top_items
 from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
+from starshade.ratings.vocabulary import Vocabulary, union
 from starshade.registry import find
 from starshade.release.match.match import LinkedShards, people_of, refuse_another_making
 from starshade.release.profiles import Profiles
-from starshade.release.table import Release
+from starshade.release.table import Private, Release
 
 
 @dataclass(frozen=True)
@@ -68,24 +71,21 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
     """Return the method that made a release, with its settings, from the owner's private facts.
 
     The most rated items, where these were chosen, are those of `original`, the ratings that the
-    release was made of: they stay the same when it is made again of fewer people.
+    release was made of: they stay the same when it is made again of fewer people. A release that
+    continues an earlier one is made by `Continued`.
 
     Raises
     ------
     ConfigError
-        There is no receipt, or no such method here.
+        There is no receipt, or no such method here; or the receipt of a release that continues an
+        earlier one does not say who was in that.
     """
     if release.private is None:
         raise ConfigError(
             "how the release was made is in its private receipt, and there is none",
             advice=f"Give the file that {named('private')} wrote when the release was made.",
         )
-    chain = release.private.chain
-    if chain is not None and chain.after is not None:
-        raise ConfigError(
-            "the release keeps the groups of an earlier one, and shadow releases would be made "
-            "without it"
-        )
+    earlier = _in_earlier(release.private)
     settings: dict[str, Any] = dict(release.private.config)
     entry = find(ENTRIES, str(settings.pop("method", release.manifest.method)), "method")
     levels, keys = settings.pop("levels", None), settings.pop("item_keys", None)
@@ -98,18 +98,35 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
             for name, told in files.items()
         }
     try:
-        return made_of(entry, settings)
+        method = made_of(entry, settings)
     except TypeError:  # a setting without a default is not there
         raise ConfigError(
             f"the private receipt does not say all that the method {entry.name} needs",
             advice="Make the release anew from the ratings (starshade anonymize).",
         ) from None
+    return method if earlier is None else Continued(method, earlier)
+
+
+def _in_earlier(private: Private) -> Vocabulary | None:
+    """Return who was in the releases that this one continues; None: it continues none."""
+    chain = private.chain
+    if chain is None or chain.after is None:
+        return None
+    if chain.earlier is None:
+        raise ConfigError(
+            "the release continues an earlier one, and its key file does not say who was in that: "
+            "an earlier version wrote it",
+            advice="The key file of the next release that continues this one says it.",
+        )
+    stayed = private.link.users.take(np.flatnonzero(chain.group < chain.earlier))
+    return union([stayed, chain.gone])
 
 
 def made_again_whole(release: Release, original: Shards) -> str:
     """Return the setting for which a release is made again of one table alone; empty: by shard."""
     try:
-        return takes_one_table(method_of(release, original))
+        method = method_of(release, original)
+        return "after" if isinstance(method, Continued) else takes_one_table(method)
     except UserError:  # that nobody says how is told where it is made
         return ""
 

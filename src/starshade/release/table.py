@@ -52,7 +52,9 @@ class Chain:
     releases. `gone`, `gone_group`: people of earlier releases who are in this one no more, by
     original id, and their groups. `invented` (records that are nobody's,): the group of each.
     `forgotten`: the groups of people who were forgotten since, first of those who have a record
-    here (`Private.forgotten`, in that order).
+    here (`Private.forgotten`, in that order). `earlier`: how many numbers of groups the releases
+    before had: those of newcomers follow; None: an earlier version wrote the key file, which does
+    not say it.
     """
 
     after: str | None
@@ -61,6 +63,7 @@ class Chain:
     gone_group: NDArray[np.int64]
     invented: NDArray[np.int64]
     forgotten: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    earlier: int | None = None
 
     @property
     def n_groups(self) -> int:
@@ -344,4 +347,4 @@ def chain_of(release: Release) -> Chain:
         return release.private.chain
     none, row = np.empty(0, dtype=np.int64), release.class_of_record.astype(np.int64)
     group, forgotten = row[release.private.link.record], row[release.private.forgotten]
-    return Chain(None, group, Vocabulary(none), none, none, forgotten)
+    return Chain(None, group, Vocabulary(none), none, none, forgotten, earlier=0)

@@ -76,6 +76,7 @@ class Kept:
             gone_group=were[away],
             invented=np.repeat(np.arange(len(self.invented)), self.invented),
             forgotten=self.chain.forgotten,
+            earlier=self.chain.n_groups,
         )
 
     def provenance(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -18,7 +19,7 @@ from starshade.progress import silence
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
 from starshade.release.table import Release
-from starshade.rng import Rng, stream_key
+from starshade.rng import Rng, resolve_seed, stream_key
 from starshade.scratch import put_down
 from starshade.setting import count_of
 
@@ -32,6 +33,44 @@ class Method(Protocol):
 
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make a release."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Continued:
+    """A method by which a release continues an earlier one (`starshade.anonymize.again`).
+
+    A half is released in two steps. The method first releases those of its people who were in an
+    earlier release, of their present ratings, and then continues that release with all of them. So
+    groups are kept, and newcomers form groups of their own; in a half with fewer than k newcomers
+    these wait, as in any release, and are neither members nor outsiders of it. Several earlier
+    releases count as one. People of theirs whom the ratings no longer have are ignored, and with
+    the same people in both steps no group falls short.
+
+    `earlier`: original ids of those who were in an earlier release.
+    """
+
+    method: Any
+    earlier: Vocabulary
+
+    @property
+    def k(self) -> int:
+        """Least size of a group."""
+        return int(self.method.k)
+
+    def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
+        """Make both releases; returns the second."""
+        seed = resolve_seed(rng)
+        before = ratings.keep_users(np.flatnonzero(self.earlier.indices(ratings.users) >= 0))
+        if not before.n_users:
+            raise ConfigError("none of these people was in the earlier release")
+        first = self.method.anonymize(before, rng=stream_key(seed, "earlier release") >> 1)
+        method = replace(self.method, items=None)  # those of the first
+        release: Release = method.anonymize(ratings, rng=seed, after=first)
+        return release
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(self.earlier.fingerprints.tobytes()).hexdigest()
+        return f"Continued({self.method}, earlier={digest})"  # no id
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +118,17 @@ def catalogue_of(
     """Return which released items are in the one public catalogue of all halves.
 
     Those that twice as many people rated as the release needs of an item; of a named list, and of
-    sensitive items, all. `support` (n_items,): who rated each of the released `items`, of `people`
-    with a rating.
+    sensitive items, all. The items of an earlier release that is continued are no such list.
+    `support` (n_items,): who rated each of the released `items`, of `people` with a rating.
 
     Raises
     ------
     ConfigError
         There is no such item.
     """
-    if method is None or getattr(method, "items", None) is not None:
+    continued = isinstance(method, Continued)
+    method = method.method if continued else method
+    if method is None or (getattr(method, "items", None) is not None and not continued):
         return np.arange(len(items))
     drops = getattr(method, "rare_items", "keep") == "drop"
     needed = method.k + getattr(method, "slack", 0) if drops else 1
@@ -102,6 +143,8 @@ def catalogue_of(
 
 def on_catalogue(method: Any) -> Any:
     """Return a method that keeps every item which it is given."""
+    if isinstance(method, Continued):
+        return replace(method, method=on_catalogue(method.method))
     if not is_dataclass(method) or isinstance(method, type):
         return method
     every = {"items": None, "rare_items": "keep", "item_support": None}

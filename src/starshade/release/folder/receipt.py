@@ -60,9 +60,10 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "forgotten": (list, NoneType),
     "partitions": (list, NoneType),
 }
-_CHAIN = {
-    "after": str,
-    **dict.fromkeys(("groups", "gone", "gone_groups", "invented", "forgotten"), list),
+_CHAIN: dict[str, tuple[type, ...]] = {
+    "after": (str,),
+    **dict.fromkeys(("groups", "gone", "gone_groups", "invented", "forgotten"), (list,)),
+    "earlier": (int, NoneType),
 }
 _EXACT = tuple(field.name for field in fields(Exact))
 _LATER = {
@@ -147,6 +148,7 @@ def _told(chain: Chain) -> dict[str, Any]:
         "gone_groups": chain.gone_group.tolist(),
         "invented": chain.invented.tolist(),
         "forgotten": chain.forgotten.tolist(),
+        "earlier": chain.earlier,
     }
 
 
@@ -195,12 +197,15 @@ def _chain(path: Path, facts: dict[str, Any]) -> Chain | None:
     if facts.get("chain") is None:
         return None
     told = {"forgotten": [], **facts["chain"]}
-    if any(type(told.get(name)) is not kind for name, kind in _CHAIN.items()):
+    if any(type(told.get(name)) not in kinds for name, kinds in _CHAIN.items()):
         raise _damaged(path, "what it says of earlier releases is not complete")
     lists = [told[name] for name in ("groups", "gone_groups", "invented", "forgotten")]
     most = sum(map(len, lists))
     if any(type(group) is not int or not -1 < group < most for each in lists for group in each):
         raise _damaged(path, "a group of earlier releases is no number of one")
+    earlier = told.get("earlier")
+    if earlier is not None and not -1 < earlier <= most:
+        raise _damaged(path, "it counts more groups of earlier releases than there can be")
     if any(type(user) is not str for user in told["gone"]):
         raise _damaged(path, "an id of earlier releases is no str")
     gone = Vocabulary.of(told["gone"])
@@ -213,7 +218,7 @@ def _chain(path: Path, facts: dict[str, Any]) -> Chain | None:
         raise _damaged(path, "what it says of earlier releases does not belong to its users")
     if len(invented) != facts.get("invented_records"):
         raise _damaged(path, "it counts other invented records than it lists")
-    return Chain(told["after"], group, gone, gone_group, invented, forgotten)
+    return Chain(told["after"], group, gone, gone_group, invented, forgotten, earlier)
 
 
 def named_release(path: Path) -> str:
