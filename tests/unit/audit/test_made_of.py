@@ -9,17 +9,19 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.attack.knowledge import Knowledge
+from starshade.attack.shadows.halves import Continued
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.sharded.attack import attack_shards
-from starshade.audit.shadows import measure_by_shadows
+from starshade.audit.shadows import made_again_whole, measure_by_shadows, method_of
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
 from starshade.ratings.read import read_ratings
@@ -30,6 +32,7 @@ from starshade.release.folder.forget import forget
 from starshade.release.folder.read import read_release
 from starshade.release.match.match import LinkedShards
 from starshade.release.table import Release
+from tests.policies import NO_LIMITS
 from tests.unit.release.damage import signed
 
 RATINGS = synthesize(n_users=60, n_items=12, n_ratings=500, rng=3)
@@ -184,11 +187,65 @@ def test_a_method_that_takes_one_table_is_measured_on_any_store(tmp_path: Path, 
     assert isinstance(found.membership, MembershipResult)
 
 
-def test_a_release_that_keeps_groups_of_an_earlier_one_is_not_made_again() -> None:
-    method = KLikeness(k=3)
-    first = method.anonymize(RATINGS, rng=1)
-    second = method.anonymize(RATINGS, rng=2, after=first)
-    found = measure_by_shadows(second, RATINGS, shadows=1, known=(2,), seed=1)
+def nights(folder: Path, method: Any, *people: range) -> Release:
+    """Release people, continue with others and so on; returns the last release as it was saved."""
+    release = None
+    for night, there in enumerate(people):
+        part = RATINGS.keep_users(np.array(there))
+        place = folder / f"night-{night}", folder / f"night-{night}.json"
+        method.anonymize(part, rng=night, after=release).save(place[0], private=place[1])
+        release = read_release(place[0], private=place[1])
+    assert release is not None
+    return release
+
+
+@pytest.mark.parametrize("method", [KLikeness(k=3), METHOD], ids=lambda each: each.name)
+@pytest.mark.parametrize("newcomers", [0, 1, 15])
+def test_a_release_that_continues_an_earlier_one_is_measured(
+    method: Any, newcomers: int, tmp_path: Path
+) -> None:
+    """Also with newcomers so few that they wait, and with the same people as before."""
+    nights(tmp_path, method, range(60 - newcomers), range(60))
+    place = tmp_path / "night-1"
+    found = Audit(targets=20, shadows=3, known=(2,), threshold=NO_LIMITS).run(
+        RATINGS, place, private=tmp_path / "night-1.json", rng=1
+    )
+    texts = {each.name: each.text for each in found.checks}
+    for name in ("singling-out", "linkability", "membership", "inference"):
+        assert "releases" in texts[name]
+        print(name, texts[name])
+    assert found.utility.held_out_read is not None
+
+
+def test_who_was_in_an_earlier_release(tmp_path: Path) -> None:
+    """Of three nights: those of the first two, also who has left or waits in vain."""
+    users = RATINGS.users
+    release = nights(tmp_path, KLikeness(k=3), range(40), range(2, 50), range(4, 60))
+    method = method_of(release, RATINGS)
+    assert isinstance(method, Continued)
+    assert method.earlier == users.take(np.arange(50))
+    forget([users[45], users[0]], [tmp_path / "night-2.json"])
+    again = method_of(read_release(tmp_path / "night-2", private=tmp_path / "night-2.json"), RATINGS)
+    assert isinstance(again, Continued)
+    assert set(again.earlier) == set(method.earlier) - {users[45], users[0]}
+
+
+def test_a_key_file_that_does_not_say_who_was_in_the_earlier_release(tmp_path: Path) -> None:
+    nights(tmp_path, KLikeness(k=3), range(50), range(60))
+    key = tmp_path / "night-1.json"
+    facts = json.loads(key.read_text())
+    assert facts["chain"].pop("earlier") > 0
+    key.write_text(signed(facts))
+    release = read_release(tmp_path / "night-1", private=key)
+    found = measure_by_shadows(release, RATINGS, shadows=1, known=(2,), seed=1)
     assert isinstance(found.membership, str)
-    assert "keeps the groups of an earlier one" in found.membership
+    assert "does not say who was in that: an earlier version wrote it" in found.membership
     assert isinstance(found.singling_out, str)
+    assert "next release" in str(found.advice)
+
+
+def test_a_store_of_a_release_that_continues_another_is_read_as_one_table(
+    tmp_path: Path, store: Any
+) -> None:
+    release = nights(tmp_path, METHOD, range(50), range(60))
+    assert made_again_whole(release, store(3)) == "after"

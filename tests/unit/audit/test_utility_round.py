@@ -12,11 +12,12 @@ from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.audit.original import utility_round as module
 from starshade.audit.original.utility_round import utility_round
 from starshade.ratings.holdout import hold_out
-from starshade.ratings.select import top_items
+from starshade.ratings.select import listed_items, top_items
 from starshade.ratings.shards.shards import open_shards
 from starshade.ratings.shards.write import write_shards
 from starshade.ratings.synth.synth import synthesize
 from starshade.release.folder.read import read_release
+from starshade.rng import stream_key
 from starshade.utility.round import predict_held_out
 from starshade.utility.what_remains import WhatRemains
 
@@ -80,13 +81,18 @@ def test_without_the_key_file_nothing_is_measured(ratings, release):
     assert measured.useful is None
 
 
-def test_a_release_that_keeps_earlier_groups_is_not_measured(ratings):
+def test_the_rest_of_a_release_that_continues_another_is_continued_too(ratings):
     method = KLikeness(k=3, items=top_items(5))
     first = method.anonymize(ratings, rng=7)
     second = method.anonymize(ratings, rng=7, after=first)
     measured = utility_round(ratings, second, rng=0)
-    assert "keeps the groups of an earlier one" in measured.not_measured
-    assert measured.remains_within_step is not None
+    assert measured.held_out_read is not None
+    rest, held = hold_out(ratings, 0.1, rng=0)
+    items = listed_items(list(second.classes.items))
+    seed = stream_key(7, "earlier release") >> 1
+    again = replace(method, items=items).anonymize(rest, rng=seed)
+    remade = method.anonymize(rest, rng=7, after=again)
+    assert measured.held_out_read == predict_held_out(remade, rest, held, 0)["held_out_read"]
 
 
 def test_ten_people_of_whom_one_has_no_other_rating_are_too_few_for_k_5():
