@@ -8,12 +8,18 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from starshade.project.file import FOLDER
+from starshade.ratings.holdout import hold_out
+from starshade.ratings.synth.synth import synthesize
+from starshade.ratings.table import Ratings
+from starshade.ratings.write import write_ratings
 from tests.system.conftest import call, refused, told
 from tests.system.test_cli_project import PROJECT, judged_by, snapshot
 
@@ -119,6 +125,51 @@ def test_the_link_leads_to_the_newest_release(project: Path) -> None:
     ]
     seen, newest = (told("data", "describe", latest.parent / each) for each in ("latest", name))
     assert {**seen, "seconds": 0} == {**newest, "seconds": 0}
+
+
+def nightly(project: Path, ratings: Ratings, night: int) -> None:
+    """Write what nine of ten rated by the first night, and each night twenty people more."""
+    part = ratings.keep_users(np.arange(ratings.n_users - 20 * (3 - night)))
+    rest, _ = hold_out(part, 0.05 * (3 - night), rng=0) if night < 3 else (part, None)
+    (project / "ratings.csv").unlink(missing_ok=True)
+    write_ratings(replace(rest, attributes=None, item_names=None), project / "ratings.csv")
+
+
+def test_a_release_after_a_release_after_a_release_is_measured(project: Path) -> None:
+    ratings = synthesize(n_users=160, n_items=25, n_ratings=3200, rng=4)
+    text = PROJECT[PROJECT.index("[release]") :].replace("k-exchange", "predictive")
+    head = 'version = 2\n[data]\nratings = "ratings.csv"\nscale = "1:5:1"\n'
+    (project / "starshade.toml").write_text(head + text)
+    for night in (1, 2):
+        nightly(project, ratings, night)
+        assert told("run", "--seed", night)["published_by"] == "policy"
+    decided = '[audit]\npolicy = "partner"\n'
+    (project / "starshade.toml").write_text(head + text[: text.index("[audit]")] + decided)
+    nightly(project, ratings, 3)
+    third = told("run", "--seed", 3)
+    assert (third["release"], third["verdict"], third["published_by"]) == (
+        "release-3",
+        "PASS",
+        "policy",
+    )
+    assert {each["status"] for each in third["checks"]} == {"pass", "printed"}
+
+
+@pytest.mark.slow
+def test_every_night_of_the_default_method_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ratings = synthesize(n_users=300, n_items=60, n_ratings=6000, rng=1)
+    for night in (1, 2, 3):
+        nightly(tmp_path, ratings, night)
+        if night == 1:
+            assert call("init", "ratings.csv", "--yes").exit_code == 0
+        done = told("run", "--seed", night)
+        assert (done["release"], done["verdict"]) == (f"release-{night}", "PASS")
+        rates = {each["name"]: each["value"] for each in done["checks"]}
+        for name in ("singling-out", "linkability", "membership", "inference"):
+            assert rates[name] is not None
 
 
 def test_what_lies_in_the_place_of_the_link_stays(project: Path) -> None:

@@ -18,8 +18,10 @@ from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows.halves import Continued
 from starshade.attack.shadows.inference_result import InferenceResult
+from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
+from starshade.attack.shadows.predicates import SingledOut
 from starshade.attack.sharded.attack import attack_shards
 from starshade.audit.shadows import made_again_whole, measure_by_shadows, method_of
 from starshade.audit.verdict import Audit
@@ -32,7 +34,6 @@ from starshade.release.folder.forget import forget
 from starshade.release.folder.read import read_release
 from starshade.release.match.match import LinkedShards
 from starshade.release.table import Release
-from tests.policies import NO_LIMITS
 from tests.unit.release.damage import signed
 
 RATINGS = synthesize(n_users=60, n_items=12, n_ratings=500, rng=3)
@@ -205,16 +206,29 @@ def test_a_release_that_continues_an_earlier_one_is_measured(
     method: Any, newcomers: int, tmp_path: Path
 ) -> None:
     """Also with newcomers so few that they wait, and with the same people as before."""
-    nights(tmp_path, method, range(60 - newcomers), range(60))
-    place = tmp_path / "night-1"
-    found = Audit(targets=20, shadows=3, known=(2,), threshold=NO_LIMITS).run(
-        RATINGS, place, private=tmp_path / "night-1.json", rng=1
-    )
-    texts = {each.name: each.text for each in found.checks}
+    release = nights(tmp_path, method, range(60 - newcomers), range(60))
+    found = measure_by_shadows(release, RATINGS, shadows=4, known=(2,), seed=1)
+    assert isinstance(found.membership, MembershipResult)
+    assert isinstance(found.inference[2], InferenceResult)
+    assert isinstance(found.linkability[2], Linked)
+    assert isinstance(found.singling_out, SingledOut)
+
+
+def test_all_checks_of_a_release_that_continues_another_are_measured(tmp_path: Path) -> None:
+    ratings = synthesize(n_users=150, n_items=25, n_ratings=3000, rng=4)
+    method = replace(METHOD, k=5)
+    before, folder, key = tmp_path / "before", tmp_path / "release", tmp_path / "key"
+    first = method.anonymize(ratings.keep_users(np.arange(140)), rng=1)
+    first.save(before, private=tmp_path / "first")
+    last = read_release(before, private=tmp_path / "first")
+    method.anonymize(ratings, rng=2, after=last).save(folder, private=key)
+    earlier = {"earlier": [before], "earlier_private": [tmp_path / "first"]}
+    found = Audit(targets=150).run(ratings, folder, private=key, rng=1, **earlier)
+    rates = {each.name: each.rate for each in found.checks}
     for name in ("singling-out", "linkability", "membership", "inference"):
-        assert "releases" in texts[name]
-        print(name, texts[name])
-    assert found.utility.held_out_read is not None
+        assert rates[name] is not None
+    assert {each.status for each in found.checks} == {"pass", "printed"}
+    assert found.verdict == "PASS"
 
 
 def test_who_was_in_an_earlier_release(tmp_path: Path) -> None:
