@@ -239,7 +239,9 @@ def test_who_was_in_an_earlier_release(tmp_path: Path) -> None:
     assert isinstance(method, Continued)
     assert method.earlier == users.take(np.arange(50))
     forget([users[45], users[0]], [tmp_path / "night-2.json"])
-    again = method_of(read_release(tmp_path / "night-2", private=tmp_path / "night-2.json"), RATINGS)
+    again = method_of(
+        read_release(tmp_path / "night-2", private=tmp_path / "night-2.json"), RATINGS
+    )
     assert isinstance(again, Continued)
     assert set(again.earlier) == set(method.earlier) - {users[45], users[0]}
 

@@ -48,12 +48,22 @@ def test_what_was_written_is_read_back(saved: tuple[Path, Release]) -> None:
     assert list(read.gone) == list(made.gone)
     for name in ("group", "gone_group", "invented"):
         assert np.array_equal(getattr(made, name), getattr(read, name))
+    assert made.earlier == read.earlier == 3  # all groups are of the first release
     assert back.manifest.invented_records == "more"
     assert (back.n_records, back.n_people) == (12, 9)
     assert read_release(folder / "out").n_people is None  # the owner's to know
     again = KExchange(4).anonymize(EVERYBODY, rng=0, after=back)
     assert again.private.chain.after == back.private.release
     assert again.exact.invented_records == 0
+
+
+def test_an_older_receipt_does_not_say_who_was_in_the_earlier_release(
+    saved: tuple[Path, Release],
+) -> None:
+    folder, _ = saved
+    facts = json.loads((folder / "receipt").read_text())
+    (folder / "receipt").write_text(signed(without("earlier")(facts)))
+    assert read_receipt(folder / "receipt").chain.earlier is None
 
 
 def chained(**change: Any) -> Any:
@@ -84,6 +94,10 @@ def without(name: str) -> Any:
         (chained(gone=[1, 2, 3]), "no str"),
         (chained(more=1), "fields that a receipt does not have"),
         (chained(after=5), "not complete"),
+        (chained(earlier="3"), "not complete"),
+        (chained(earlier=True), "not complete"),
+        (chained(earlier=-1), "more groups of earlier releases than there can be"),
+        (chained(earlier=2**70), "more groups of earlier releases than there can be"),
         *((without(name), "not complete") for name in ("after", "groups", "gone", "invented")),
         (lambda facts: facts | {"records": [0] * 9}, "one to one"),
         (lambda facts: facts | {"records": [*facts["records"][:-1], 12]}, "one to one"),
