@@ -108,7 +108,10 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
 
 
 def _in_earlier(private: Private) -> Vocabulary | None:
-    """Return who was in the releases that this one continues; None: it continues none."""
+    """Return who was in the releases that this one continues, also whom it withholds.
+
+    None: it continues none.
+    """
     chain = private.chain
     if chain is None or chain.after is None:
         return None
