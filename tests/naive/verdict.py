@@ -11,7 +11,8 @@ from fractions import Fraction
 class Measured:
     """One check: `of` one smallest class, or of a rate and the upper end of its interval.
 
-    `threshold` None: printed, never limited. `rate` None: there is no figure.
+    `threshold` None: printed, never limited. `rate` None: there is no figure. `few`: it rests on
+    fewer shadow releases than the policy asks for; `rough`: on too few false positives.
     """
 
     threshold: Fraction | None
@@ -19,6 +20,9 @@ class Measured:
     rate: Fraction | None = None
     high: Fraction | None = None
     applies: bool = True
+    low: Fraction = Fraction(0)
+    few: bool = False
+    rough: bool = False
 
 
 def status(check: Measured) -> str:
@@ -31,8 +35,10 @@ def status(check: Measured) -> str:
         return "accepted without limit"
     if check.of is not None:
         return "pass" if Fraction(1, check.of) <= check.threshold else "fail"
-    if check.rate is None or check.high is None:
+    if check.rate is None or check.high is None or check.rough:
         return "not measured"
+    if check.few:
+        return "fail" if check.low > check.threshold else "not measured"
     if check.rate > check.threshold:
         return "fail"
     return "not shown" if check.high > check.threshold else "pass"

@@ -297,7 +297,7 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
         return " ".join(found.stdout.split())
 
     said = judged("targets = 30", 0)
-    assert "A report on it is .starshade/reports/release-1.html" in said
+    assert "The report for the owner is .starshade/reports/release-1.html" in said
     assert "release-1 is published as published/release-1" in said
     assert told("run")["again"]
     said = judged("targets = 30", 1, judged_by("class-linkage=0"))

@@ -167,6 +167,12 @@ class AuditResult:
         return tuple(each for each in self.checks if each.fails or each.status == "not measured")
 
     @property
+    def everyone_tried(self) -> bool:
+        """Whether attacks could have no more targets."""
+        targets = self.config.get("targets")
+        return targets is None or int(targets) >= self.records
+
+    @property
     def headline(self) -> str:
         """The verdict, and the checks and conditions because of which it is not PASS."""
         failed = [each.short for each in self.checks if each.fails]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from starshade.audit.checks.advice import advice_on
 from starshade.audit.checks.check import MARKS, Check
 from starshade.audit.result import AuditResult
 from starshade.plain import counted, percent
-from starshade.release.table import Release
 
 _WIDTH = 80
 _TITLE, _MEASURED, _BASELINE, _THRESHOLD = 36, 8, 9, 10
@@ -17,8 +15,12 @@ _INDENT = "      "
 _NOT_MEASURED = "not measured"
 
 
-def first_screen(result: AuditResult, release: Release, following: str) -> Iterator[str]:
-    """Yield the lines; `following`: the command to type next, never broken; may be empty."""
+def first_screen(result: AuditResult, advice: Sequence[str], following: str = "") -> Iterator[str]:
+    """Yield the lines.
+
+    `advice`: what would change the verdict. `following`: the command to type next; may be empty.
+    Commands are never broken.
+    """
     made = f"{result.method}, k = {result.k}" if result.k else result.method
     of = f"{counted(result.records, 'person', 'people')}, {counted(result.items, 'item')}"
     yield from _wrapped(f"{result.word}  policy {result.policy.title}  {made}: {of}", _INDENT)
@@ -39,15 +41,18 @@ def first_screen(result: AuditResult, release: Release, following: str) -> Itera
     for finding in result.findings:
         if not finding.passed:
             yield from _wrapped(f"  ✗ {finding.text}", "    ")
-    for advice in advice_on(result.decisive, release):
-        yield from _wrapped(f"  → {advice}", "    ")
+    for each in advice:
+        yield from [f"  → {each}"] if "`starshade " in each else _wrapped(f"  → {each}", "    ")
     yield from result.utility_round.lines
-    if following:
+    if following and result.verdict == "FAIL":
+        yield "Next     tries larger k, then fewer rare items, until a release passes:"
+        yield f"         {following}"
+    elif following:
         yield f"Next     {following}"
 
 
 def _line(check: Check) -> str:
-    value = "–" if _tail(check) == _NOT_MEASURED else check.value_text
+    value = "–" if check.rate is None else check.value_text
     baseline = "" if check.baseline is None else percent(check.baseline)
     return (
         f"  {check.title:<{_TITLE}}{value:>{_MEASURED}}{baseline:>{_BASELINE}}"

@@ -200,8 +200,10 @@ def anonymize(
     audit += [] if private is None else ["--private", private]
     if after is not None:
         audit += ["--earlier", after, "--earlier-private", str(after_private)]
-    if search is not None:
+    if search is not None:  # which audited it twice
+        audit[1] = "report"
         audit += [*words_of("--policy", policy), *words_of("--threshold", deciding["threshold"])]
+        audit += ["--out", "report.html"]
     figures = {**made.to_dict(), **(search.to_dict() if search else {}), "seconds": run.seconds}
     summary = partial(_summary, made, private, audit)
     run.emit(figures, lambda: page(*_stated(why), *_searched(search), summary()))
@@ -332,6 +334,8 @@ def _summary(made: Made, private: str | None, audit: list[str]) -> Any:
         else "No receipt was written (--private FILE): nobody can tell who is which record."
     )
     following, shown = "Next, to hear whether it may be published:", command(*audit)
+    if audit[1] == "report":
+        following = "Next, the report for the owner:"
     needed = None if private else needs_receipt(made.release)
     if made.release.manifest.audience == "query":
         following, shown = "Next, to ask it something:", _query(made)

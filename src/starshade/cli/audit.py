@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.audit.checks.policy import thresholds_of
+from starshade.audit.checks.policy import DEFAULT, Threshold, share_of, thresholds_of
 from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
@@ -32,6 +32,7 @@ from starshade.cli.show import columns, decided, figures, page, useful, words
 from starshade.engine.settings import EngineSettings
 from starshade.naming import Advice
 from starshade.plain import percent
+from starshade.ratings.readers.addresses.address import hidden
 from starshade.setting import settings_of
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def audit(
         result = dossier.audit
     payload = {**result.to_dict(), "report": report, "seconds": run.seconds}
     run.conclude(result.headline)
-    following = _following(result, (ratings, release), private)
+    following = _following(result, context.params, reading)
     run.emit(payload, lambda: _summary(result, released, following, details=details))
     context.exit(result.exit_code)
 
@@ -176,9 +177,11 @@ def _made_again(ratings: str, release: Release, shadows: int | None) -> str:
 
 
 def _summary(result: AuditResult, release: Release, following: str, *, details: bool) -> Any:
+    from starshade.audit.checks.advice import advice_on
     from starshade.audit.screen import first_screen
 
-    screen = decided(result.verdict, first_screen(result, release, following))
+    advice = advice_on(result.decisive, release, everyone=result.everyone_tried)
+    screen = decided(result.verdict, first_screen(result, advice, following))
     return page(screen, *_details(result)) if details else screen
 
 
@@ -202,25 +205,34 @@ def _details(result: AuditResult) -> Iterator[Any]:
     yield _given(result)
 
 
-def _following(result: AuditResult, inputs: tuple[str, str], private: str | None) -> str:
-    """Return the command to type next, for a shell."""
-    ratings, release = inputs
-    key = ["--private", private or "KEY-FILE"]
-    command = ["starshade", "report", ratings, release, *key, "--out", "report.html"]
-    if result.passed:
-        return shlex.join(command)
-    own, policy = result.policy.thresholds, str(result.config["policy"])
-    judged = ["--policy", policy]
+def _following(result: AuditResult, typed: Mapping[str, Any], reading: Reading) -> str:
+    """Return the command to type next, for a shell; `typed`: the arguments of this one."""
+    ratings, release = hidden(typed["ratings"]), typed["release"]
+    made = [release, "--private", typed["private"] or "KEY-FILE"]
+    source, policy = [ratings, *reading.arguments()], str(result.config["policy"])
+    judged = ["--policy", policy] * (policy != DEFAULT or not result.passed)
     for name in result.policy.overridden:
-        judged += ["--threshold", f"{name}={own[name].share}"]
+        judged += ["--threshold", f"{name}={_stated(name, result.policy.thresholds[name])}"]
     measuring = [each.advice for each in result.decisive if isinstance(each.advice, Advice)]
     if result.verdict == "INCOMPLETE" and measuring:
         setting, value = measuring[0].setting, measuring[0].value
         more = [] if value is None else as_option(setting, value).split()
-        return shlex.join(["starshade", "audit", ratings, release, *key, *judged, *more])
-    out = f"{release.rstrip('/')}-{result.policy.name}"
-    made = ["--out", out, "--private", f"{out}.json"]
-    return shlex.join(["starshade", "anonymize", ratings, *judged, *made])
+        return _command("audit", ratings, *made, *source[1:], *judged, *more)
+    if result.verdict != "FAIL":  # of another release the same could not be measured
+        return _command("report", ratings, *made, *source[1:], *judged, "--out", "report.html")
+    # beside the project, never in the folder of a release, which may be published as a whole
+    out = f"{Path(release).absolute().name}-{result.policy.name}"
+    return _command("anonymize", *source, *judged, "--out", out, "--private", f"{out}.json")
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["starshade", *words])
+
+
+def _stated(name: str, threshold: Threshold) -> str:
+    """Write a threshold as people state it, where that is exact."""
+    text = threshold.text(name)
+    return text if share_of(name, text) == threshold.share else str(threshold.share)
 
 
 def _attacks(result: AuditResult) -> Any:

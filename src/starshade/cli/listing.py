@@ -35,9 +35,9 @@ _WITHOUT_OPTIONS = {"measures"}
 @click.argument("kind", type=click.Choice([*_ROOMS, "policies", "settings"]), required=False)
 @running()
 def listing(kind: str | None, run: Run) -> None:
-    """List attacks, models, methods and measures.
+    """List attacks, models, methods, measures; also policies or settings.
 
-    Or one kind of them, the policies with their thresholds, or all settings. With --json the
+    Policies are listed with their thresholds. Name one kind for that alone. With --json the
     settings of each are a JSON Schema.
     """
     if kind in _OTHERS:

@@ -18,7 +18,7 @@ from starshade.cli.options.spelling import Whole, as_option
 from starshade.cli.report import made_by
 from starshade.cli.running.errors import wrote
 from starshade.cli.running.run import Run, running, tell_project
-from starshade.cli.show import command, page, words
+from starshade.cli.show import command, decided, page, words
 from starshade.errors import ConfigError, InputError
 from starshade.naming import Value, speak
 from starshade.plain import counted, visible
@@ -146,8 +146,8 @@ def _read(ratings: str, reading: Reading, run: Run, *, asks: bool) -> tuple[Rati
     else:
         others = ", ".join(f'"{each}"' for each in choices if each != chosen)
         note(f"the latest date counts, then the last row; on-duplicate may also be {others}")
-    decided = replace(reading, on_duplicate=chosen)
-    return decided.read(ratings), decided
+    resolved = replace(reading, on_duplicate=chosen)
+    return resolved.read(ratings), resolved
 
 
 def _asked(table: Ratings, usual: dict[str, Any], run: Run) -> dict[str, Any]:
@@ -245,6 +245,11 @@ def _as_key(method: str, setting: str, value: Value = None) -> str:
 
 
 def _summary(ran: Ran) -> Any:
+    if ran.audit is not None:
+        from starshade.audit.screen import first_screen
+
+        screen = decided(ran.verdict, first_screen(ran.audit, ran.advice))
+        return page(screen, words(ran.whereabouts))
     reasons = (words(f"· {reason}") for reason in ran.reasons)
     return page(words(str(ran)), *reasons, *(words(f"→ {each}") for each in ran.advice))
 

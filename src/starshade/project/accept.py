@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from starshade.audit.checks.policy import CHECKED, Policy, share_of
+from starshade.audit.checks.policy import CHECKED, Policy, check_named, share_of
 from starshade.errors import ConfigError
 from starshade.setting import shown
 
@@ -80,9 +81,16 @@ class Acceptance:
             )
         if self.up_to is None:
             return f"it is for {NOT_MEASURED}, and the check was measured"
-        if check.rate is not None and check.rate.high > float(self.up_to) + 1e-9:
+        assert check.rate is not None
+        if check.rate.high > float(self.up_to) + 1e-9:
             return f"it is up to {self.up_to_text}, and the figure reaches {check.rate.high:.1%}"
         return ""
+
+
+def in_force(accepted: Sequence[Acceptance]) -> list[dict[str, str]]:
+    """Return the decisions that have not ended, as plain values: what a run depends on."""
+    today = datetime.date.today()
+    return [each.to_dict() for each in accepted if today <= each.until]
 
 
 def stated(policy: Policy) -> str:
@@ -142,22 +150,24 @@ def ways_out(judged: Decision, release: Release) -> tuple[str, ...]:
     if judged.published_by:
         return ()
     audit = judged.audit
-    accept = "`starshade accept {} --up-to {} --reason TEXT --by NAME --until DATE`"
-    out = advice_on(audit.decisive, release)
+    accept = "Or accept it: `starshade accept {} --up-to {} --reason TEXT --by NAME --until DATE`"
+    out = advice_on(audit.decisive, release, everyone=audit.everyone_tried)
     if all(finding.passed for finding in audit.findings):
-        commands = [accept.format(each.name, _bound(each)) for each in audit.decisive]
-        out.append(f"Or accept each risk: {'; '.join(dict.fromkeys(commands))}.")
+        out += dict.fromkeys(accept.format(each.name, _bound(each)) for each in audit.decisive)
     return tuple(out)
 
 
 def _unmeasured(check: Check) -> bool:
-    """Return whether there is no figure that a bound could cover, as of joint classes at times."""
-    return check.rate is None or check.status == NOT_MEASURED
+    """Return whether there is no figure that a bound could cover, as of joint classes at times.
+
+    A figure that rests on too few shadow releases or false positives is one, and needs a bound.
+    """
+    return check.rate is None
 
 
 def _bound(check: Check) -> str:
     """Write the smallest bound, in tenths of a percent, that would cover a check."""
-    if check.rate is None or _unmeasured(check):
+    if check.rate is None:
         return f'"{NOT_MEASURED}"'
     if check.size is not None:
         return str(check.size)
@@ -219,13 +229,13 @@ def _wrong(key: str, value: Any, entry: Mapping[str, Any]) -> str:
         if value == NOT_MEASURED:
             return ""
         try:
-            share_of(str(entry.get("risk")), value)
+            share_of(check_named(str(entry.get("risk"))), value)
         except ConfigError:
             return f'must be a share such as 0.12 or "12%", or "{NOT_MEASURED}"'
         return ""
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         return "must be a text"
-    if key == "risk" and value not in CHECKED:
+    if key == "risk" and check_named(value) not in CHECKED:
         return f"there is no such check; checks are {', '.join(CHECKED)}"
     return ""
 
@@ -233,18 +243,20 @@ def _wrong(key: str, value: Any, entry: Mapping[str, Any]) -> str:
 def _date(value: Any) -> datetime.date | None:
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return value
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        return None
     try:
-        return datetime.date.fromisoformat(value) if isinstance(value, str) else None
+        return datetime.date.fromisoformat(value)
     except ValueError:
         return None
 
 
 def _acceptance(entry: Mapping[str, Any]) -> Acceptance:
-    up_to, until = entry["up-to"], _date(entry["until"])
+    risk, up_to, until = check_named(entry["risk"]), entry["up-to"], _date(entry["until"])
     assert until is not None
     return Acceptance(
-        risk=entry["risk"],
-        up_to=None if up_to == NOT_MEASURED else share_of(entry["risk"], up_to),
+        risk=risk,
+        up_to=None if up_to == NOT_MEASURED else share_of(risk, up_to),
         policy=entry["policy"],
         reason=entry["reason"],
         by=entry["by"],

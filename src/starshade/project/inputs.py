@@ -11,7 +11,7 @@ from typing import Any
 from starshade._version import __version__
 from starshade.errors import StarshadeError
 from starshade.files.side import SIDE_TABLE, check_side
-from starshade.project.accept import SECTION
+from starshade.project.accept import SECTION, in_force
 from starshade.project.check import texts_in
 from starshade.project.file import Project
 from starshade.ratings.readers.addresses.address import is_address, path_of
@@ -31,7 +31,7 @@ def inputs_of(project: Project) -> str:
     settings: dict[str, Any] = {
         name: dict(getattr(project, name)) for name in ("data", "release", "audit", "publish")
     }
-    settings[SECTION] = [each.to_dict() for each in project.accepted]
+    settings[SECTION] = in_force(project.accepted)
     try:
         with scratch_folder() as scratch:
             found = find(source, scratch)

@@ -69,10 +69,16 @@ class Ran(Shown):
 
     def __str__(self) -> str:
         """Say it in a paragraph, the reasons left out."""
-        return f"{self.plan} Nothing was made." if self.dry else " ".join(self._told())
+        if self.dry:
+            return f"{self.plan} Nothing was made."
+        return f"{self.headline} (policy {self.policy}). {self.whereabouts}"
 
-    def _told(self) -> Iterator[str]:
-        yield f"{self.headline} (policy {self.policy})."
+    @property
+    def whereabouts(self) -> str:
+        """Say where the release and its reports are, and what became of the people."""
+        return " ".join(self._whereabouts())
+
+    def _whereabouts(self) -> Iterator[str]:
         if self.again:
             yield "Nothing is new since the last run:"
         lies = "is published as" if self.published else "is not published, and stays at"
@@ -82,9 +88,14 @@ class Ran(Shown):
             yield "It is out, and would not be published as [audit] is now."
         if self.audit is None:
             return
-        receipt = f", its key file {FOLDER}/receipts/{self.name}.json" if self.published else ""
-        yield f"A report on it is {FOLDER}/reports/{self.name}.html{receipt}."
-        yield self.facts
+        files = [f"The report for the owner is {FOLDER}/reports/{self.name}.html"]
+        if self.published_by:
+            files.append(f"the one to publish {FOLDER}/reports/{self.name}-public.html")
+        if self.published:
+            files.append(f"the key file {FOLDER}/receipts/{self.name}.json")
+        yield f"{', '.join(files)}."
+        if self.facts:
+            yield self.facts
 
 
 _BY = {"policy": "the policy", "acceptance": f"accepted risks ([[accept]] in {NAME})"}

@@ -16,14 +16,12 @@ from typing import Any
 from starshade._version import __version__
 from starshade.anonymize.registry import ENTRIES
 from starshade.audit.dossier.dossier import gather
-from starshade.audit.dossier.remains import remains_section
 from starshade.audit.make import KeepsGroups, make_release
-from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, OutputError, StarshadeError
 from starshade.plain import counted
 from starshade.progress import note, silence
-from starshade.project.accept import SECTION, Decision, ways_out
+from starshade.project.accept import SECTION, Decision, in_force, ways_out
 from starshade.project.check import texts_in
 from starshade.project.file import FOLDER, NAME, Project
 from starshade.project.inputs import content_of, inputs_of
@@ -131,7 +129,7 @@ def work(
     out = Published(name, str(place), identity(folder / "release"))
     lies = folder / "release", folder / "receipt.json"
     judged = _audited(job, release, lies, folder, state, drawn, out, remake(release, name, last))
-    facts = facts_of(ratings, release, judged.audit)
+    facts = facts_of(ratings, release)
     return replace(_ended(job, state, out, judged), facts=facts)
 
 
@@ -172,7 +170,7 @@ def job_of(project: Project, ratings: Ratings) -> str:
         "audit": dict(project.audit),
     }
     settings["publish"] = dict(project.publish)
-    settings[SECTION] = [each.to_dict() for each in project.accepted]
+    settings[SECTION] = in_force(project.accepted)
     facts = [__version__, digest_of(ratings), ratings.item_names, settings]
     files = [*map(content_of, texts_in(settings))]
     said = json.dumps([*facts, files], sort_keys=True, default=str, allow_nan=True)
@@ -349,7 +347,7 @@ def _judged_again(job: Job, state: State, *, dry: bool) -> Ran:
     last = _done(job, judged, out.name, out.folder, out=True)
     keep.write(replace(state, last=last))
     keep.clear()
-    facts = facts_of(job.ratings, release, judged.audit)
+    facts = facts_of(job.ratings, release)
     return replace(ran_of(last), audit=judged.audit, facts=facts)
 
 
@@ -375,12 +373,12 @@ def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
     return replace(ran_of(last), audit=audit)
 
 
-def facts_of(ratings: Ratings, release: Release, audit: AuditResult) -> str:
-    """Say who is left out, which records are nobody's, and what remains of the ratings."""
-    return " ".join(_facts(ratings, release, audit))
+def facts_of(ratings: Ratings, release: Release) -> str:
+    """Say who is left out, and which records are nobody's."""
+    return " ".join(_facts(ratings, release))
 
 
-def _facts(ratings: Ratings, release: Release, audit: AuditResult) -> Iterator[str]:
+def _facts(ratings: Ratings, release: Release) -> Iterator[str]:
     exact = release.exact
     assert exact is not None
     if exact.users_without_rating:
@@ -393,6 +391,3 @@ def _facts(ratings: Ratings, release: Release, audit: AuditResult) -> Iterator[s
             f"{exact.invented_records:,} of its {counted(release.n_records, 'record')} are "
             "nobody's: they fill up groups in which too few people are left."
         )
-    remains = remains_section(audit.utility)
-    if remains is not None:
-        yield remains["text"]

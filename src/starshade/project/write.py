@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import stat
+import tomllib
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -22,6 +23,7 @@ from starshade.anonymize.registry import (
 from starshade.audit.checks.policy import DEFAULT, read_policy
 from starshade.errors import ConfigError, InputError
 from starshade.files.side import PROJECT_FILE, read_side_text
+from starshade.files.toml import load_toml
 from starshade.naming import called, named, speak
 from starshade.plain import counted, percent
 from starshade.progress import silence
@@ -317,6 +319,11 @@ def add_acceptance(folder: Path, values: Mapping[str, Any]) -> Acceptance:
         return _added(folder, values)
 
 
+def _named_here(key: str) -> str:
+    """Name a key of a decision as it was typed; the check stands without an option."""
+    return "check" if key == "risk" else called(key.replace("-", "_"))
+
+
 def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     project = read_project(folder)
     assert project is not None
@@ -324,7 +331,7 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
     right, wrong = read_acceptances([{**values, "policy": policy}])
     for _, key, what, _ in wrong:
         raise ConfigError(
-            f"{what.replace(key, called(key.replace('-', '_')), 1) if key else what}",
+            what.replace(key, _named_here(key), 1) if key else what,
             advice="Checks: starshade list policies. "
             f"E.g. {named('up_to', '12%')}, {named('until', '2027-06-30')}.",
         )
@@ -344,7 +351,15 @@ def _added(folder: Path, values: Mapping[str, Any]) -> Acceptance:
         )
     place = Path(os.path.realpath(folder / NAME))
     text = read_side_text(place, PROJECT_FILE).rstrip("\n")
-    replace_file(place, f"{text}\n\n{_entry(acceptance)}", stat.S_IMODE(place.stat().st_mode))
+    text = f"{text}\n\n{_entry(acceptance)}"
+    try:
+        load_toml(text)
+    except tomllib.TOMLDecodeError:
+        raise ConfigError(
+            f"{NAME}: {SECTION} stands there as a list, to which no section can be added",
+            advice=f"Write each of its entries as a section: [[{SECTION}]].",
+        ) from None
+    replace_file(place, text, stat.S_IMODE(place.stat().st_mode))
     return acceptance
 
 

@@ -163,6 +163,9 @@ class UtilityRound(Shown):
             f"{percent(self.remains_within_step)} of ratings recoverable within one step "
             f"(item means {percent(self.averages_within_step)})"
         )
+        if self.remains_within_step < (self.averages_within_step or 0.0):
+            gone = percent(self.remains_gone)
+            yield f"fewer than a list of item means recovers; {gone} of the ratings are gone"
         if self.held_out_read is None:
             yield f"held-out RMSE not measured: {self.not_measured}"
             return

@@ -161,20 +161,26 @@ def measured(draw: st.DrawFn) -> naive.Measured:
         return naive.Measured(threshold, of=draw(st.integers(1, 15)), applies=applies)
     if draw(st.booleans()):
         return naive.Measured(threshold, applies=applies)
-    rate, high = sorted((draw(RATES), draw(RATES)))
-    return naive.Measured(threshold, rate=rate, high=high, applies=applies)
+    low, rate, high = sorted((draw(RATES), draw(RATES), draw(RATES)))
+    few, rough = (draw(st.integers(0, 3)) == 0 for _ in range(2))
+    return naive.Measured(
+        threshold, rate=rate, high=high, applies=applies, low=low, few=few, rough=rough
+    )
 
 
 def made_of(plain: naive.Measured) -> Check:
     rate = plain.rate if plain.of is None else Fraction(1, plain.of)
     high = plain.high if plain.of is None else rate
+    low = plain.low if plain.of is None else rate
     return Check(
         "class-size" if plain.of is not None else "membership",
         "",
-        rate=None if rate is None or high is None else Rate(float(rate), 0.0, float(high)),
+        rate=None if rate is None or high is None else Rate(float(rate), float(low), float(high)),
         size=plain.of,
         threshold=None if plain.threshold is None else Threshold(plain.threshold),
         inapplicable="" if plain.applies else "no reason",
+        undecided="there are fewer" * plain.few,
+        rough=plain.rough,
     )
 
 
@@ -184,6 +190,16 @@ def made_of(plain: naive.Measured) -> Check:
     [
         naive.Measured(Fraction(1, 5), rate=Fraction(1, 5), high=Fraction(201, 1000)),
         naive.Measured(Fraction(1, 5)),
+    ],
+    [],
+)
+@example(
+    [
+        naive.Measured(
+            Fraction(1, 5), rate=Fraction(1, 2), high=Fraction(1), low=low, few=True, rough=rough
+        )
+        for low in (Fraction(1, 5), Fraction(1, 4))
+        for rough in (False, True)
     ],
     [],
 )

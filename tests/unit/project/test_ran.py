@@ -40,8 +40,10 @@ def test_it_says_by_what_it_is_published() -> None:
 
 def test_the_report_and_the_key_file_are_named() -> None:
     text = told("policy", True, SimpleNamespace(), facts="Facts.")
-    report = "A report on it is .starshade/reports/release-2.html"
-    assert text.endswith(f"{report}, its key file .starshade/receipts/release-2.json. Facts.")
+    report = "The report for the owner is .starshade/reports/release-2.html"
+    public = "the one to publish .starshade/reports/release-2-public.html"
+    key = "the key file .starshade/receipts/release-2.json"
+    assert text.endswith(f"{report}, {public}, {key}. Facts.")
     text = told("", False, SimpleNamespace(), facts="Facts.")
     assert text.endswith(f"{PLACE}. {report}. Facts.")  # its key file is not beside others
 

@@ -225,7 +225,4 @@ def nobody_in_it() -> ConfigError:
 
 def cannot_be_made(error: ConfigError | UnmetError) -> ConfigError:
     """Say that, and why, there is nothing to compare with."""
-    return ConfigError(
-        f"a release of half of the people cannot be made: {error.message}",
-        advice="What a release tells of people because they are in it can then not be measured.",
-    )
+    return ConfigError(f"a release of half of the people cannot be made: {error.message}")

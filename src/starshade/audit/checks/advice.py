@@ -8,12 +8,13 @@ from starshade.audit.checks.check import Check
 from starshade.audit.checks.policy import KS, SUPPORTS
 from starshade.naming import aside, named
 from starshade.release.table import Release
+from starshade.setting import count_of
 
 
-def advice_on(checks: Sequence[Check], release: Release) -> list[str]:
+def advice_on(checks: Sequence[Check], release: Release, *, everyone: bool = False) -> list[str]:
     """Say what would change checks, a sentence for those that the same would change.
 
-    Where nothing can, it says to accept the risk.
+    Where nothing can, it says to accept the risk. `everyone`: whether all people were targets.
 
     Examples
     --------
@@ -24,24 +25,25 @@ def advice_on(checks: Sequence[Check], release: Release) -> list[str]:
     """
     titles: dict[str, list[str]] = {}
     for check in checks:
-        action = _action(check, release)
+        action = _action(check, release, everyone=everyone)
         titles.setdefault(action[:1].lower() + action[1:], []).append(check.title)
     return [f"{'; '.join(named)}: {action}" for action, named in titles.items()]
 
 
-def _action(check: Check, release: Release) -> str:
+def _action(check: Check, release: Release, *, everyone: bool) -> str:
     if check.status == "not measured":
+        why = check.undecided or check.text.removeprefix("Not measured. ")
         return str(check.advice) or (
-            "nothing measures it on these data; accept the risk (starshade accept), or leave it "
-            "out of the policy."
+            f"{why.rstrip('.')}. Accept the risk (starshade accept), or leave it out of a policy "
+            "of your own."
         )
     if check.name == "composition":
         return "the text says how releases stand together."
     if check.advice:
         return str(check.advice)
-    if check.status == "not shown" and check.targets is not None and check.targets == check.of:
-        return f"more shadow releases narrow the interval; or {_less(release)}"
-    if check.status == "not shown":
+    if check.status == "not shown" and check.name == "singling-out":  # its interval is of releases
+        return f"more shadow releases{aside('shadows')} narrow the interval; or {_less(release)}"
+    if check.status == "not shown" and not everyone:
         return f"more targets{aside('targets')} narrow the interval; or {_less(release)}"
     return _less(release)
 
@@ -62,13 +64,19 @@ def larger_k(k: int) -> int | None:
 
 def _less(release: Release) -> str:
     """Say how to make a release that discloses less."""
-    larger = larger_k(release.manifest.claimed_k or 1)
-    support = str(SUPPORTS[-1])
     if release.manifest.method != "predictive":
         return f"make the release with {named('method', 'predictive')}."
-    if larger is None:
-        return f"leave out rare items: {named('item_support', support)}."
-    return (
-        f"make the release with {named('k', larger)}, or leave out rare items: "
-        f"{named('item_support', support)}."
-    )
+    larger = larger_k(release.manifest.claimed_k or 1)
+    fewer = _larger_support(release)
+    ways = [f"make the release with {named('k', larger)}"] * (larger is not None)
+    ways += [f"leave out rare items: {named('item_support', fewer)}"] * bool(fewer)
+    if not ways:
+        return "no larger k or item support is tried; accept the risk (starshade accept)."
+    return f"{', or '.join(ways)}{', or both' * (len(ways) > 1)}."
+
+
+def _larger_support(release: Release) -> str:
+    """Return the next item support that a search would try; empty: there is none."""
+    used, people = release.manifest.config.get("item_support"), release.n_records
+    least = count_of(used, people)
+    return next((each for each in SUPPORTS if each and count_of(each, people) > least), "")

@@ -73,7 +73,9 @@ class Check:
     size : int or None
         Of the class size: the smallest class.
     undecided : str
-        Why the figure, though measured, cannot be compared with a threshold; empty: it can.
+        Why the figure, though measured, cannot show that a threshold is kept; empty: it can.
+    rough : bool
+        Whether the figure itself is too uncertain to show that a threshold is exceeded.
     inapplicable : str
         Why it does not apply; empty: it does.
     failed : bool
@@ -98,6 +100,7 @@ class Check:
     of: int | None = None
     size: int | None = None
     undecided: str = ""
+    rough: bool = False
     inapplicable: str = ""
     failed: bool = False
     advice: str | Advice = ""
@@ -121,8 +124,11 @@ class Check:
             return "fail"
         if not self.threshold.effective:
             return "accepted without limit"
-        if self.rate is None or self.undecided:
+        if self.rate is None or self.rough:
             return "not measured"
+        if self.undecided:  # too few shadow releases give a lower bound
+            exceeded = self.rate.low > float(self.threshold.share) + SLACK
+            return "fail" if exceeded else "not measured"
         if self.size is not None:  # compared exactly
             return "pass" if Fraction(1, self.size) <= self.threshold.share else "fail"
         most = float(self.threshold.share) + SLACK
@@ -199,7 +205,7 @@ class Check:
     def short(self) -> str:
         """The figure and the threshold, or why there is none, in a few words."""
         if self.status == "not measured" or self.rate is None:
-            return f"{self.title}: not measured"
+            return f"{self.title}: {'fails' if self.fails else 'not measured'}"
         sign = "least" if self.name == "class-size" else "threshold"
         upper = ""
         if self.status == "not shown":

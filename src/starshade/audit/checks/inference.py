@@ -99,6 +99,7 @@ def membership(
         targets=at.members,
         of=of,
         undecided=undecided,
+        rough=alarm.rough,
         advice=advice,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -250,7 +251,7 @@ def read_policy(policy: str | Path) -> Policy:
         )
     text = read_side_text(Path(place), POLICY_FILE)
     found = parse_policy(text, name)
-    if name not in POLICIES and found.name in POLICIES:
+    if name not in POLICIES and found.name.casefold() in POLICIES:
         raise ConfigError(
             f"{called('policy')} {name}, line {Lines(text).of('', 'name')}: name = "
             f"{shown(found.name)}: a policy of this name comes with starshade",
@@ -297,9 +298,10 @@ def parse_policy(text: str, name: str = "policy") -> Policy:
 
 
 _LARGE = "shadows-above-20-million"
+_NAME = "a name of letters from a to z, digits, dots and hyphens"
 _SCHEMA: Mapping[str, Mapping[str, tuple[str, bool]]] = {
     "": {
-        "name": ("a text", True),
+        "name": (_NAME, True),
         "version": ("a whole number, 1 or more", True),
         "adversary": ("a section", True),
         "checks": ("a section", True),
@@ -342,11 +344,15 @@ def _fits(value: Any, allowed: str) -> bool:
         return isinstance(value, str) and bool(value.strip()) and value.isprintable()
     if allowed == "a section":
         return isinstance(value, dict)
+    if allowed == _NAME:
+        return isinstance(value, str) and bool(re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]*", value))
     most = 1000 if "1,000" in allowed else 2**31
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
 
 def _wrong_checks(checks: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:
+    if not checks:
+        yield lines.of("checks"), "[checks] has no check: every release would pass", _listed("")
     for name, value in checks.items():
         line = lines.of("checks", name)
         if name not in CHECKED:
@@ -414,7 +420,7 @@ def thresholds_of(
     out: dict[str, Fraction] = {}
     for text in threshold_texts(thresholds):
         name, equals, value = text.partition("=")
-        name = _BEFORE.get(name, name)
+        name = check_named(name)
         if name not in CHECKED:
             raise ConfigError(
                 f"{called('threshold')}: there is no check {shown(name)}",
@@ -443,6 +449,15 @@ def thresholds_of(
     return out
 
 
+def check_named(name: str) -> str:
+    """Return the name of a check; of an older limit, that of the check that it became.
+
+    >>> check_named("record"), check_named("membership")
+    ('re-identification', 'membership')
+    """
+    return _BEFORE.get(name, name)
+
+
 def share_of(name: str, value: Any) -> Fraction:
     """Read the threshold of a check exactly: a share, in percent, as a fraction; a class size too.
 
@@ -455,8 +470,10 @@ def share_of(name: str, value: Any) -> Fraction:
     (Fraction(1, 20), Fraction(1, 20), Fraction(1, 11))
     """
     share = None if isinstance(value, bool) else _exact(_plainly(value))
-    if share is not None and name == "class-size" and share > 1 and share.denominator == 1:
-        share = 1 / share
+    if share is not None and name == "class-size":
+        if share > 1 and share.denominator == 1:
+            share = 1 / share
+        share = share or None  # no class is so large
     if share is None or not 0 <= share <= 1:
         size = ", or for class-size a number of people such as 11" * (name == "class-size")
         raise ConfigError(

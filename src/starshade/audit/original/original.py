@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from starshade.attack.attribute import Reader, Readings
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.shadows.resampled import FEWEST
 from starshade.attack.targets import Attack
 from starshade.ratings.levels import users_per_level
 from starshade.ratings.scale import Scale
@@ -60,13 +59,6 @@ class Knowable(NamedTuple):
     def have(self, known: int) -> int:
         """Return how many people have at least so many."""
         return int(self.people[self.cells >= known].sum())
-
-    def judged(self, known: int, numbers: Sequence[int]) -> bool:
-        """Tell whether attacks with so many known decide: enough people have them.
-
-        `numbers`: those that a policy asks for, which always decide.
-        """
-        return known in numbers or self.have(known) >= FEWEST
 
 
 class Original(Protocol):
