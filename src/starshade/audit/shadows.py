@@ -164,7 +164,7 @@ def measure_by_shadows(
             f"{made + 1:,} releases of random halves of the people are made"
             f"{aside('shadows', 0, 'leaves that out')}"
         )
-        asked = _attacks(release, method, made, known, whole=beside is None)
+        asked = _attacks(release, method, made, known)
         attacks = list(asked.values())
         if beside is None:
             assert isinstance(original, Ratings)
@@ -183,18 +183,17 @@ def measure_by_shadows(
         membership=by_name["membership", 0],
         inference={m: by_name["inference", m] for m in known},
         linkability={m: by_name.get(("linkability", m), _ONE) for m in known},
-        singling_out=by_name.get(("singling-out", 0), _ONE_TABLE),
+        singling_out=by_name["singling-out", 0],
         shadows=made,
         ends=by_name.get(("ends", 0)),
     )
 
 
 _ONE = "two sources need two ratings that can be known"
-_ONE_TABLE = "it takes all people's ratings as one table; audit the file that the store was made of"
 
 
 def _attacks(
-    release: Release, method: Anonymizer, made: int, known: Sequence[int], *, whole: bool
+    release: Release, method: Anonymizer, made: int, known: Sequence[int]
 ) -> dict[tuple[str, int], ShadowAttack[Any]]:
     """Return the attacks on shadow releases, by check and number of known ratings; 0: any."""
     attacks: dict[tuple[str, int], ShadowAttack[Any]] = {
@@ -206,9 +205,8 @@ def _attacks(
             attacks["linkability", m] = LinkabilityAttack(known=m // 2, shadows=made, method=method)
     if isinstance(release.classes, Profiles):
         attacks["ends", 0] = EndsAttack(made, method)
-    if whole:
-        kind = release.manifest.profile
-        attacks["singling-out", 0] = PredicatesAttack(promise_of(release), kind, made, method)
+    kind = release.manifest.profile
+    attacks["singling-out", 0] = PredicatesAttack(promise_of(release), kind, made, method)
     return attacks
 
 

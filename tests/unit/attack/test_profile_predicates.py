@@ -17,7 +17,10 @@ from starshade.attack.shadows.profile_predicates import (
     HASHES,
     TAUS,
     Choice,
+    OneTable,
+    Residuals,
     count_isolated,
+    draw_classes,
     likelihood_ratios,
     log_sums_of_others,
     residual_evidence,
@@ -68,17 +71,24 @@ def residuals_of(seen: Seen) -> naive.Residuals:
 
 
 def by_definition(
-    ratings: Ratings, release: Release, made_of: Ratings, member: np.ndarray, kind: str
+    ratings: Ratings,
+    release: Release,
+    made_of: Ratings,
+    member: np.ndarray,
+    kind: str,
+    classes: list[int],
 ) -> dict[str, list[Any]]:
     shadow = shadow_of(release, made_of, 0.215 * ratings.scale.width)
-    people, classes = known(ratings), range(len(shadow.rows))
-    statistics = [[[naive.log_ratio(shadow, c, facts) for facts in people] for c in classes]]
+    people = known(ratings)
+    statistics = [
+        [[naive.log_ratio(shadow, c, facts, classes) for facts in people] for c in classes]
+    ]
     n, hashes = int(member.sum()), [1.0]
     cutoffs = [math.log(n / tau) for tau in TAUS]
     if kind != "model":
         cutoffs, hashes = list(CUTOFFS[SOME]), list(HASHES)
         rest, sizes = residuals_of(Seen.of(release, made_of)), shadow.sizes
-        none = [[-math.inf] * len(people)] * len(sizes)
+        none = [[-math.inf] * len(people)] * len(classes)
         statistics += [
             [[rest.evidence(c, sizes[c], facts) for facts in people] for c in classes]
             if rest.spread > 1e-9
@@ -92,25 +102,33 @@ def by_definition(
         "isolated": [[[naive.isolated(s, t, h) for h in hashes] for t in cutoffs] for s in inside],
         "baseline": [[[naive.isolated(s, t, h) for h in hashes] for t in cutoffs] for s in outside],
         "weight": [[naive.weight(s, t) for t in cutoffs] for s in outside],
-        "counts": [n, len(people) - n, len(shadow.rows)],
+        "counts": [n, len(people) - n, len(classes), len(shadow.rows)],
     }
 
 
 @given(
     ratings_tables(scales=SCALES, min_users=12, max_users=18, max_items=7, with_days=False),
     st.sampled_from(KINDS),
+    st.sampled_from([2, 3, 256]),
     st.integers(0, 2**31),
 )
-def test_counts_are_the_twins(ratings: Ratings, kind: str, seed: int) -> None:
+def test_counts_are_the_twins(ratings: Ratings, kind: str, most: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     member = np.arange(ratings.n_users) < 10
     inside = ratings.keep_users(np.flatnonzero(member))
     groups = np.unique(rng.integers(0, rng.integers(2, 10), 10), return_inverse=True)[1]
     release = averaged(inside, groups, kind, step=0.5)  # equal profiles become one class
-    if release.classes.sizes.size < 2:
+    n_classes = release.classes.sizes.size
+    if n_classes < 2:
         return
-    answer = count_isolated(Seen.of(release, inside), facts_of(ratings), member, kind, 0)
-    expected = by_definition(ratings, release, inside, member, kind)
+    people, some = OneTable(facts_of(ratings), member), list(range(n_classes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profile_predicates, "MOST_CLASSES", most)
+        if n_classes > most:
+            some = draw_classes(n_classes, 0).tolist()
+            assert len(set(some)) == most
+        answer = count_isolated(Seen.of(release, inside), people, kind, 0)
+    expected = by_definition(ratings, release, inside, member, kind, some)
     for name, values in expected.items():
         found = answer[name][:, SOME] if kind != "model" and name != "counts" else answer[name]
         assert found == pytest.approx(np.array(values), abs=1e-12), name
@@ -132,9 +150,12 @@ def test_both_statistics_are_the_twins(kind: str) -> None:
     shadow = shadow_of(averaged(inside, np.arange(30) // 3, kind, step=0.25), inside, 0.86)
     people, rest = known(ratings), residuals_of(seen)
     for statistic, of_class in (
-        (likelihood_ratios(seen, facts_of(ratings)), naive.log_ratio),
         (
-            residual_evidence(seen, facts_of(ratings), 0),
+            likelihood_ratios(seen, facts_of(ratings)),
+            lambda shadow, c, facts: naive.log_ratio(shadow, c, facts, range(len(shadow.rows))),
+        ),
+        (
+            residual_evidence(seen, facts_of(ratings), Residuals.of(seen.view.cells, 0)),
             lambda _, c, facts: rest.evidence(c, shadow.sizes[c], facts),
         ),
     ):
@@ -153,7 +174,7 @@ def test_everybody_is_singled_out_by_their_own_row() -> None:
     member = np.arange(40) < 20
     inside = ratings.keep_users(np.flatnonzero(member))
     seen = Seen.of(averaged(inside, np.arange(20), "simple", step=0.5), inside)
-    answer = count_isolated(seen, facts_of(ratings), member, "pooled", 0)
+    answer = count_isolated(seen, OneTable(facts_of(ratings), member), "pooled", 0)
     assert answer["isolated"].tolist() == [[[1.0]] * 4]
     assert summarize([answer], "pooled").isolates == [1.0]
 
@@ -161,19 +182,21 @@ def test_everybody_is_singled_out_by_their_own_row() -> None:
 def test_people_outside_alone_are_not_singled_out_more_than_others() -> None:
     ratings, seen, member = case("padded", 3)
     strangers = facts_of(synthesize(n_users=60, n_items=25, n_ratings=700, rng=9))
-    sides = [count_isolated(seen, strangers, which, "padded", 0) for which in (member, ~member)]
+    sides = [
+        count_isolated(seen, OneTable(strangers, which), "padded", 0) for which in (member, ~member)
+    ]
     assert np.array_equal(sides[0]["isolated"], sides[1]["baseline"])
-    members = count_isolated(seen, facts_of(ratings), member, "padded", 0)
+    members = count_isolated(seen, OneTable(facts_of(ratings), member), "padded", 0)
     assert members["isolated"].max() > sides[0]["isolated"].max()
 
 
 @pytest.mark.parametrize("kind", ["padded", "model"])
 def test_any_cut_into_blocks_gives_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, seen, member = case(kind, 3)
-    usual = count_isolated(seen, facts_of(ratings), member, kind, 0)
+    usual = count_isolated(seen, OneTable(facts_of(ratings), member), kind, 0)
     monkeypatch.setattr(profile_predicates, "_BLOCK", 1)
     monkeypatch.setattr("starshade.attack.shadows.seen._BLOCK", 1)
-    small = count_isolated(seen, facts_of(ratings), member, kind, 0)
+    small = count_isolated(seen, OneTable(facts_of(ratings), member), kind, 0)
     assert usual["isolated"].any()
     for name, values in usual.items():
         assert small[name] == pytest.approx(values), name
@@ -184,7 +207,9 @@ def test_constant_ratings_single_out_no_one() -> None:
     ratings, member = table(rows, FIVE), np.arange(24) < 12
     inside = ratings.keep_users(np.flatnonzero(member))
     release = averaged(inside, np.arange(12) % 4, "simple", step=0.5)
-    answer = count_isolated(Seen.of(release, inside), facts_of(ratings), member, "simple", 0)
+    answer = count_isolated(
+        Seen.of(release, inside), OneTable(facts_of(ratings), member), "simple", 0
+    )
     assert np.array_equal(answer["isolated"], answer["baseline"])  # the same rows on both sides
     found = summarize([answer, answer], "simple")
     assert np.array_equal(found.isolates, found.outsiders)
@@ -202,12 +227,12 @@ def test_what_cannot_be_measured_says_why() -> None:
     facts = facts_of(ratings)
     for which, lacks in ((member & False, "members"), (member | True, "outsiders")):
         with pytest.raises(ConfigError, match=f"no {lacks}"):
-            count_isolated(seen, facts, which, "model", 0)
+            count_isolated(seen, OneTable(facts, which), "model", 0)
     inside = ratings.keep_users(np.flatnonzero(member))
     alone = averaged(inside, np.zeros(30, np.int64), "model", step=0.25)
     with pytest.raises(ConfigError, match="one class"):
-        count_isolated(Seen.of(alone, inside), facts, member, "model", 0)
-    answer = count_isolated(seen, facts, member, "model", 0)
+        count_isolated(Seen.of(alone, inside), OneTable(facts, member), "model", 0)
+    answer = count_isolated(seen, OneTable(facts, member), "model", 0)
     found = summarize([answer], "model")
     assert found.tau in TAUS
     assert f"τ = {found.tau:g}." in found.how
@@ -224,7 +249,7 @@ def drawn_answers(rng: np.random.Generator, releases: int, shape: tuple[int, ...
             "isolated": rng.integers(0, 5, shape) / 4,
             "baseline": rng.integers(0, 5, shape) / 4,
             "weight": rng.integers(0, 4, shape[:2]) * rng.choice([0.0, 1e-3, 4e-3]),
-            "counts": np.array([rng.integers(20, 60), 30, 10]),
+            "counts": np.array([rng.integers(20, 60), 30, 10, 10]),
         }
         for _ in range(releases)
     ]
@@ -265,7 +290,7 @@ def test_the_lightest_predicates_are_chosen_where_none_is_light() -> None:
     weight = np.full(shape[:2], 0.9)
     weight[1, 2] = 0.5
     isolated = np.arange(np.prod(shape)).reshape(shape) / 100
-    counts = np.array([100, 100, 10])
+    counts = np.array([100, 100, 10, 10])
     answer = {"isolated": isolated, "baseline": isolated * 0, "weight": weight, "counts": counts}
     (one, other) = summarize([answer, answer], "simple").choices
     assert (one, other) == (Choice("residuals", CUTOFFS[2], HASHES[-1]),) * 2

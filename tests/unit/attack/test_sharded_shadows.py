@@ -10,19 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from starshade.anonymize.k_likeness import KLikeness
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
-from starshade.attack.shadows import inference, seen
+from starshade.attack.shadows import inference, predicates, profile_predicates, seen
 from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import in_half, on_catalogue
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.linkability import LinkabilityAttack
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.play import play
+from starshade.attack.shadows.predicates import PredicatesAttack, SingledOut
 from starshade.attack.shadows.seen import Seen, Wanted
 from starshade.attack.sharded.attack import attack_shards
 from starshade.attack.sharded.half import InHalf
@@ -95,6 +96,7 @@ def attacks(method: Any, shadows: int) -> list[Any]:
         MembershipAttack(shadows=shadows, method=method),
         InferenceAttack(shadows=shadows, method=method, questions=3),
         LinkabilityAttack(known=1, shadows=shadows, method=method),
+        PredicatesAttack("", method.profile, shadows=shadows, method=method),
     ]
 
 
@@ -112,9 +114,11 @@ def attacks(method: Any, shadows: int) -> list[Any]:
         except_items=st.sampled_from([(), ("3", "5")]),
     ),
     st.sampled_from(["keep", "drop"]),
+    st.sampled_from([4, 256]),
 )
+@example(1, "simple", 3, 9, Knowledge(known=2), "keep", 4)
 def test_what_being_in_it_tells_is_that_of_the_same_releases_beside_one_table(
-    tmp_path_factory, seed, profile, n, targets, knowledge, rare
+    tmp_path_factory, seed, profile, n, targets, knowledge, rare, most
 ):
     ratings = synthesize(n_users=60, n_items=15, n_ratings=330, rng=seed)
     path = tmp_path_factory.mktemp("shards") / "s"
@@ -122,11 +126,14 @@ def test_what_being_in_it_tells_is_that_of_the_same_releases_beside_one_table(
     shards = open_shards(path)
     method = PredictiveAnonymizer(k=3, profile=profile, factors=1, sweeps=2, rare_items=rare)
     release = method.anonymize(ratings, rng=seed)
-    with ExitStack() as held:
+    linked = made_of(shards, release)
+    with ExitStack() as held, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profile_predicates, "MOST_CLASSES", most)
+        patch.setattr(predicates, "FEWEST", 1)
         twins = attacks(Cut(method, shards, held), 2)
         whole = play(twins, release, knowledge, Request(ratings, targets, seed, None))
-    linked = made_of(shards, release)
-    cut = play_shards(attacks(method, 2), linked, Local(), knowledge, targets, seed)
+        cut = play_shards(attacks(method, 2), linked, Local(), knowledge, targets, seed)
+    assert isinstance(cut[-1], SingledOut)
     assert [told(each) for each in cut] == [told(each) for each in whole]
 
 

@@ -50,7 +50,7 @@ class Told:
         With the seed a user's id decides it; who else is asked about does not matter.
         """
         if known is None:
-            return self._everything(users)
+            return all_known(self.truth, users, self.eligible, ratings=self.knowledge.ratings)
         # only what is wrong is drawn from everybody's ratings and days
         levels, days = (np.zeros(n, np.int64) for n in (len(self.truth.levels), UNKNOWN_DAY + 1))
         drawn = replace(self.knowledge, known=known).draw_of(
@@ -63,13 +63,19 @@ class Told:
         """Return the seed of a draw of facts."""
         return self.seed if not draw else stream_key(self.seed, f"facts {draw}") >> 1
 
-    def _everything(self, users: NDArray[np.int64]) -> Facts:
-        truth = self.truth  # in whatever order the users are
-        indptr, columns, codes, _ = keep_rows(truth.indptr, truth.columns, truth.codes, None, users)
-        may = self.eligible[columns]
-        ends = np.append(0, np.cumsum(may))[indptr]
-        known = truth.levels[codes[may]] if self.knowledge.ratings else np.full(ends[-1], np.nan)
-        return Facts(users, ends, columns[may].astype(np.int32), known)
+
+def all_known(
+    truth: Ratings, users: NDArray[np.int64], eligible: NDArray[np.bool_], *, ratings: bool
+) -> Facts:
+    """Return all of these users' ratings of `eligible` items (n_items,), in their order.
+
+    `ratings`: whether these are known, or only that they are there.
+    """
+    indptr, columns, codes, _ = keep_rows(truth.indptr, truth.columns, truth.codes, None, users)
+    may = eligible[columns]
+    ends = np.append(0, np.cumsum(may))[indptr]
+    known = truth.levels[codes[may]] if ratings else np.full(ends[-1], np.nan)
+    return Facts(users, ends, columns[may].astype(np.int32), known)
 
 
 def of_use(knowledge: Knowledge, name: str) -> Knowledge:

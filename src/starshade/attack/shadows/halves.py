@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.settings import MANY_RATINGS
+from starshade.attack.shadows.profile_predicates import People
 from starshade.attack.shadows.seen import Seen
 from starshade.errors import ConfigError, UnmetError
 from starshade.kernels.fingerprint import keyed_numbers
@@ -79,7 +80,8 @@ class Half:
 
     `number`: 0 to N. `members`, `outsiders` (n_users,): who is in the half and has a record, and
     who is not in the half; whom the method left out is neither. `seen`: the release. `support`
-    (n_items,): people of the half who rated each item.
+    (n_items,): people of the half who rated each item. `people`: everyone in it and as many
+    outsiders, of a store; None: they are among `members` and `outsiders`.
     """
 
     number: int
@@ -87,6 +89,7 @@ class Half:
     outsiders: NDArray[np.bool_]
     seen: Seen
     support: NDArray[np.int64]
+    people: People | None = None
 
     @property
     def status(self) -> NDArray[np.int8]:

@@ -14,7 +14,7 @@ from starshade.attack.predicate.predicate import written
 from starshade.attack.shadows.facts import Told
 from starshade.attack.shadows.halves import Half, Method
 from starshade.attack.shadows.play import Asked, Game, ShadowAttack
-from starshade.attack.shadows.profile_predicates import count_isolated, summarize
+from starshade.attack.shadows.profile_predicates import OneTable, count_isolated, summarize
 from starshade.attack.shadows.resampled import FEWEST, drawn_again
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
@@ -24,7 +24,6 @@ from starshade.release import ProfileKind
 from starshade.release.cells import Cells
 
 Floats = NDArray[np.float64]
-_MOST = 5 * 10**11  # ratings times profiles of a release; about three minutes of one processor
 
 
 @dataclass(frozen=True)
@@ -141,19 +140,13 @@ class OfProfiles:
 
     def ask(self, half: Half) -> Tables:
         """Write predicates from one release."""
-        told = self.asked.told
-        members, outsiders = members_and_outsiders(told, half)
-        facts = told.of(np.concatenate([members, outsiders]), None)
-        looked_up = len(facts.items) * len(half.seen.sizes)
-        if looked_up > _MOST:
-            why = (
-                f"{len(members):,} people, their ratings and {len(half.seen.sizes):,} profiles are "
-                "too many to compare"
-            )
-            return {"why": np.array([why])}
-        member = np.arange(len(facts)) < len(members)
+        told, people = self.asked.told, half.people
+        if people is None:
+            members, outsiders = members_and_outsiders(told, half)
+            facts = told.of(np.concatenate([members, outsiders]), None)
+            people = OneTable(facts, np.arange(len(facts)) < len(members))
         try:
-            return count_isolated(half.seen, facts, member, self.profile, told.seed)
+            return count_isolated(half.seen, people, self.profile, told.seed)
         except ConfigError as error:  # the other attacks go on
             return {"why": np.array([error.message])}
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.low_rank import LowRankFit, draw_profiles, fit_low_rank, shown_profiles
 from starshade.attack.shadows.seen import Facts, Seen
+from starshade.attack.view import view_of
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.kernels.columns import add_evidence
@@ -24,6 +25,7 @@ from starshade.plain import counted
 from starshade.ratings.scale import SLACK
 from starshade.release import MEANS, ProfileKind
 from starshade.release.columns import Columns
+from starshade.rng import generator
 
 Floats = NDArray[np.float64]
 Statistic = Literal["likelihood ratio", "residuals"]
@@ -33,6 +35,7 @@ TAUS = 1e-2, 1e-4, 1e-6, 1e-8  # a likelihood ratio exceeds people / tau
 CUTOFFS = tuple((2.0 ** (np.arange(16, 193) / 16)).tolist())
 HASHES = 1.0, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 7, 1 / 11
 LIGHT = 0.1  # people times weight at most, or isolating one of them is luck
+MOST_CLASSES = 256  # of a release whose predicates are counted; of more, so many are drawn
 SPREAD = 0.215  # of ratings around cells, in widths of the scale: releases do not publish it
 _NULL = -11.5  # evidence of a rating whose cell is null
 _BLOCK = 2**23  # cells, and people times classes, held together
@@ -65,8 +68,8 @@ class Counted:
     by_weight : float
         n·w·(1 - w)^(n - 1), mean over the releases: how often exactly one of n people satisfies a
         predicate of weight w.
-    predicates : int
-        Classes of all releases together.
+    predicates, classes : int
+        Classes of all releases together: those whose predicates were counted, and all.
     tau : float or None
         Of `TAUS`, one for all releases; None where ratings are averaged.
     choices : tuple of Choice
@@ -78,12 +81,26 @@ class Counted:
     weights: Floats
     by_weight: float
     predicates: int
+    classes: int
     tau: float | None
     choices: tuple[Choice, ...]
 
     @property
     def how(self) -> str:
-        """Which predicates these are, in a sentence."""
+        """Which predicates these are, in words."""
+        return self._condition + self._sample
+
+    @property
+    def _sample(self) -> str:
+        if self.predicates == self.classes:
+            return ""
+        return (
+            f" A random sample of {self.predicates:,} of the {self.classes:,} classes is compared: "
+            "an adversary who compares all of them may do better."
+        )
+
+    @property
+    def _condition(self) -> str:
         if self.tau is not None:
             return (
                 "The condition: the likelihood ratio of a class against all others exceeds the "
@@ -98,57 +115,163 @@ class Counted:
         )
 
 
-def count_isolated(
-    seen: Seen, facts: Facts, member: NDArray[np.bool_], profile: ProfileKind, seed: int
-) -> Tables:
+class Residuals(NamedTuple):
+    """What a low-rank model says of the cells of a release, and the spread of what it leaves."""
+
+    fit: LowRankFit
+    spread: float
+
+    @classmethod
+    def of(cls, cells: Columns, seed: int) -> Residuals:
+        """Fit the model to all profiles, or to some that the seed draws."""
+        fit = fit_low_rank(shown_profiles(cells, draw_profiles(cells, seed)))
+        return cls(fit, _residual_spread(cells, fit))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPredicates:
+    """Predicates of the classes of a release, or of some of its classes.
+
+    `seen`: these classes; its spread is not used. `cutoffs`: of a statistic, ascending.
+    `residuals`: of all classes; None where ratings are not averaged.
+    """
+
+    seen: Seen
+    cutoffs: Floats
+    residuals: Residuals | None
+
+    @property
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Lay them out as columns, for a job."""
+        cells = cast(Columns, self.seen.view.cells)
+        out: dict[str, NDArray[Any]] = {"levels": cells.levels, "sizes": cells.sizes}
+        if self.residuals is not None:
+            fit, spread = self.residuals
+            out |= {"mean": fit.mean, "right": fit.right, "spread": np.array([spread])}
+        return out | {"cutoffs": self.cutoffs}
+
+    @classmethod
+    def read(cls, tables: Tables, seen: Seen) -> ClassPredicates:
+        """Read what `tables` laid out, of a release that is `seen` whole."""
+        cells = cast(Columns, seen.view.cells)
+        cells = Columns(cells.items, tables["sizes"], tables["levels"], cells.symbols)
+        residuals = None
+        if "mean" in tables:
+            fit = LowRankFit(tables["mean"], tables["right"], np.nan, 0)
+            residuals = Residuals(fit, float(tables["spread"][0]))
+        return cls(_with_classes(seen, cells), tables["cutoffs"], residuals)
+
+    def satisfied(self, facts: Facts, member: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Count people who satisfy each: (statistics, 2, classes, cut-offs), members first."""
+        statistics = [likelihood_ratios(self.seen, facts)]
+        if self.residuals is not None:
+            statistics.append(residual_evidence(self.seen, facts, self.residuals))
+        told = member, self.cutoffs, len(self.seen.sizes)
+        return np.stack([_satisfied(each, *told) for each in statistics])
+
+
+class People(Protocol):
+    """Members of a release and as many outsiders, or all where there are fewer."""
+
+    @property
+    def members(self) -> int:
+        """How many are in the release."""
+
+    @property
+    def outsiders(self) -> int:
+        """How many are not."""
+
+    def satisfied(self, predicates: ClassPredicates) -> NDArray[np.int64]:
+        """Count them; see `ClassPredicates.satisfied`."""
+
+
+@dataclass(frozen=True, eq=False)
+class OneTable:
+    """`People` of one table: all their ratings; `member` (people,): who is in the release."""
+
+    facts: Facts
+    member: NDArray[np.bool_]
+
+    @property
+    def members(self) -> int:
+        """How many are in the release."""
+        return int(self.member.sum())
+
+    @property
+    def outsiders(self) -> int:
+        """How many are not."""
+        return len(self.member) - self.members
+
+    def satisfied(self, predicates: ClassPredicates) -> NDArray[np.int64]:
+        """Count them; see `ClassPredicates.satisfied`."""
+        return predicates.satisfied(self.facts, self.member)
+
+
+def count_isolated(seen: Seen, people: People, profile: ProfileKind, seed: int) -> Tables:
     """Count the classes of a release that single out one person, at each cut-off.
+
+    Of more than `MOST_CLASSES` classes a random sample has predicates. Each is compared with the
+    others of the sample alone, so that the time grows with people and not with their square. A
+    likelihood ratio then lacks the classes that fit a person as well by chance, more people exceed
+    a cut-off, and τ must be smaller: the figure is that of an adversary who looks at these classes
+    alone.
 
     Parameters
     ----------
     seen : Seen
         A release of profiles; its spread is not used.
-    facts : Facts
-        All ratings of the members, and of as many outsiders, or all where there are fewer.
-    member : ndarray of bool, shape (people,)
-        Who of them is in the release.
+    people : People
     profile : {"padded", "simple", "model", "pooled"}
         What its cells are.
     seed : int
-        Draws the profiles that a low-rank model is fitted to, where there are very many.
+        Draws classes, and the profiles that a low-rank model is fitted to, where there are many.
 
     Returns
     -------
     Tables
         "isolated", "baseline" (statistics, cut-offs, hashes): share of the classes that exactly
         one member, or outsider, satisfies. "weight" (statistics, cut-offs): share of the outsiders
-        who satisfy a predicate, mean over the classes. "counts": members, outsiders, classes.
-        Where ratings are averaged these are of `STATISTICS`, `CUTOFFS` and `HASHES`, otherwise of
-        the likelihood ratio and `TAUS` alone.
+        who satisfy a predicate, mean over the classes. "counts": members, outsiders, classes that
+        have predicates, all classes. Where ratings are averaged these are of `STATISTICS`,
+        `CUTOFFS` and `HASHES`, otherwise of the likelihood ratio and `TAUS` alone.
 
     Raises
     ------
     ConfigError
         There is one class alone, or there are no members or no outsiders.
     """
-    members, classes = int(member.sum()), len(seen.sizes)
-    outsiders = len(member) - members
+    members, outsiders, classes = people.members, people.outsiders, len(seen.sizes)
     if not members or not outsiders:
         lacks = "members" if outsiders else "outsiders"
         raise ConfigError(f"singling out: a shadow release has no {lacks} to count")
     if classes < 2:
         raise ConfigError("singling out: a shadow release has one class, so none to compare it to")
-    hashes, cutoffs = np.ones(1), np.log(members) - np.log(TAUS)
-    statistics = [likelihood_ratios(seen, facts)]
+    hashes, cutoffs, residuals = np.ones(1), np.log(members) - np.log(TAUS), None
+    cells = cast(Columns, seen.view.cells)
     if profile in MEANS:
-        hashes, cutoffs = np.array(HASHES), np.array(CUTOFFS)
-        statistics.append(residual_evidence(seen, facts, seed))
-    satisfied = np.stack([_satisfied(each, member, cutoffs, classes) for each in statistics])
+        hashes, cutoffs, residuals = np.array(HASHES), np.array(CUTOFFS), Residuals.of(cells, seed)
+    if classes > MOST_CLASSES:
+        seen = _with_classes(seen, cells.keep_rows(draw_classes(classes, seed)))
+    satisfied = people.satisfied(ClassPredicates(seen, cutoffs, residuals))
     return {
         "isolated": _isolated(satisfied[:, 0], hashes),
         "baseline": _isolated(satisfied[:, 1], hashes),
         "weight": satisfied[:, 1].mean(axis=1) / outsiders,
-        "counts": np.array([members, outsiders, classes]),
+        "counts": np.array([members, outsiders, len(seen.sizes), classes]),
     }
+
+
+def draw_classes(classes: int, seed: int) -> NDArray[np.int64]:
+    """Return which classes have predicates, ascending."""
+    stream = generator(seed, "classes with predicates")
+    return np.sort(stream.choice(classes, MOST_CLASSES, replace=False))
+
+
+def _with_classes(seen: Seen, cells: Columns) -> Seen:
+    """Return what is seen of these classes alone; who is in which of them is not known."""
+    original = seen.view.original
+    nowhere = np.full(original.n_users, -1, dtype=np.int64)
+    return Seen(view_of(original, cells, nowhere, "compatible"), seen.spread)
 
 
 def summarize(answers: Sequence[Tables], profile: ProfileKind) -> Counted:
@@ -191,6 +314,7 @@ def summarize(answers: Sequence[Tables], profile: ProfileKind) -> Counted:
         weights=mass[at],
         by_weight=float((mass[at] * (1 - weight[at]) ** (people - 1)).mean()),
         predicates=int(counts[:, 2].sum()),
+        classes=int(counts[:, 3].sum()),
         tau=None if means else TAUS[tau],
         choices=tuple(choices),
     )
@@ -255,16 +379,17 @@ def log_sums_of_others(logs: Floats) -> Floats:
     return out
 
 
-def residual_evidence(seen: Seen, facts: Facts, seed: int) -> Iterator[tuple[slice, slice, Floats]]:
+def residual_evidence(
+    seen: Seen, facts: Facts, residuals: Residuals
+) -> Iterator[tuple[slice, slice, Floats]]:
     """Add up over ratings how far a class's cells deviate towards them from a low-rank model.
 
     The logarithm of the chance of the residuals with the person in the class, less that without.
     Yields nothing where the model explains every cell.
     """
-    cells, place = seen.view.cells, seen.view.places(facts.items)
-    assert isinstance(cells, Columns)
-    fit = fit_low_rank(shown_profiles(cells, draw_profiles(cells, seed)))
-    if (spread := _residual_spread(cells, fit)) <= SLACK:
+    cells, place = cast(Columns, seen.view.cells), seen.view.places(facts.items)
+    fit, spread = residuals
+    if spread <= SLACK:
         return
     there = (place >= 0) & ~np.isnan(facts.ratings)
     ends = np.append(0, np.cumsum(there))[facts.indptr]

@@ -34,6 +34,7 @@ from starshade.attack.shadows.play import Asked, Games, ShadowAttack, refuse_wit
 from starshade.attack.shadows.seen import Seen
 from starshade.attack.sharded.drawing import chosen_over
 from starshade.attack.sharded.half import InHalf
+from starshade.attack.sharded.people import PeopleInShards
 from starshade.attack.sharded.released import spread_over
 from starshade.attack.sharded.truth import rows_of_targets, rows_of_users
 from starshade.attack.sharded.view import SeenShards
@@ -125,10 +126,10 @@ def play_shards(
     ratings = int(everybody.items[kept].sum())
     asked = Asked(told, np.arange(len(users)), shadows_for(first.shadows, ratings), shards.n_users)
     games = Games.begin(attacks, asked)
-    halves: _Halves = _AsTheyAre(shards, kept, engine, people, seed)
+    halves: _Halves = _AsTheyAre(shards, kept, engine, told)
     if isinstance(store, LinkedShards):
         method = cast(ShardMethod, on_catalogue(first.method))
-        halves = _OfMethod(cast(Shards, shards), kept, engine, people, seed, method, users)
+        halves = _OfMethod(cast(Shards, shards), kept, engine, told, method, users)
     key = f"{attacks} {knowledge} {targets} {seed} {store.keys} {kept.tolist()}"
     return games.found(
         games.play(halves, engine.journal, key),
@@ -167,14 +168,23 @@ def _name_of(said: str) -> str:
 class _Halves:
     """How halves of a store are made.
 
-    `kept`: the items of the catalogue. `people`: the ratings of those who are asked about, on them.
+    `kept`: the items of the catalogue. `told`: of those who are asked about, on these.
     """
 
     shards: AnyShards
     kept: NDArray[np.int64]
     engine: Engine
-    people: Ratings
-    seed: int
+    told: Told
+
+    @property
+    def people(self) -> Ratings:
+        """The ratings of those who are asked about."""
+        return self.told.truth
+
+    @property
+    def seed(self) -> int:
+        """What draws the halves."""
+        return self.told.seed
 
     def made(self, numbers: Sequence[int], spread: float | None) -> Iterator[Half]:
         """Make the halves of these numbers, each of which is there until the next is asked for."""
@@ -242,5 +252,6 @@ class _OfMethod(_Halves):
             view = view_of(self.people, cells, rows, "linked")
             spread = spread_over(made, engine, people, cast(Columns, cells))
             support = counts_of(people, engine).items
-            inside = chosen(self.people)
-            yield Half(number, rows >= 0, ~inside, Seen(view, spread), support)
+            outside = ~chosen(self.people)
+            everyone = PeopleInShards(made, engine, self.told, self.kept, chosen)
+            yield Half(number, rows >= 0, outside, Seen(view, spread), support, everyone)
