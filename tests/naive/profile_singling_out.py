@@ -33,12 +33,9 @@ class Residuals:
         return total
 
 
-def log_ratio(shadow: Shadow, row: int, facts: Sequence[Fact], among: Sequence[int]) -> float:
-    """Likelihood ratio of a class against the others among some: its logarithm.
-
-    They count by their sizes.
-    """
-    others = [each for each in among if each != row]
+def log_ratio(shadow: Shadow, row: int, facts: Sequence[Fact]) -> float:
+    """Likelihood ratio of a class against all others, which count by their sizes: its logarithm."""
+    others = [each for each in range(len(shadow.rows)) if each != row]
     weights = sum(shadow.sizes[each] for each in others)
     logs = [math.log(shadow.sizes[d] / weights) + shadow.log(d, facts) for d in others]
     best = max(logs)

@@ -80,9 +80,7 @@ def by_definition(
 ) -> dict[str, list[Any]]:
     shadow = shadow_of(release, made_of, 0.215 * ratings.scale.width)
     people = known(ratings)
-    statistics = [
-        [[naive.log_ratio(shadow, c, facts, classes) for facts in people] for c in classes]
-    ]
+    statistics = [[[naive.log_ratio(shadow, c, facts) for facts in people] for c in classes]]
     n, hashes = int(member.sum()), [1.0]
     cutoffs = [math.log(n / tau) for tau in TAUS]
     if kind != "model":
@@ -121,13 +119,12 @@ def test_counts_are_the_twins(ratings: Ratings, kind: str, most: int, seed: int)
     n_classes = release.classes.sizes.size
     if n_classes < 2:
         return
-    people, some = OneTable(facts_of(ratings), member), list(range(n_classes))
+    people = OneTable(facts_of(ratings), member)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profile_predicates, "MOST_CLASSES", most)
-        if n_classes > most:
-            some = draw_classes(n_classes, 0).tolist()
-            assert len(set(some)) == most
+        some = draw_classes(n_classes, 0).tolist()
         answer = count_isolated(Seen.of(release, inside), people, kind, 0)
+    assert len(set(some)) == min(most, n_classes)
     expected = by_definition(ratings, release, inside, member, kind, some)
     for name, values in expected.items():
         found = answer[name][:, SOME] if kind != "model" and name != "counts" else answer[name]
@@ -148,14 +145,11 @@ def test_both_statistics_are_the_twins(kind: str) -> None:
     ratings, seen, member = case(kind, 3)
     inside = ratings.keep_users(np.flatnonzero(member))
     shadow = shadow_of(averaged(inside, np.arange(30) // 3, kind, step=0.25), inside, 0.86)
-    people, rest = known(ratings), residuals_of(seen)
+    people, rest, every = known(ratings), residuals_of(seen), np.arange(len(seen.sizes))
     for statistic, of_class in (
+        (likelihood_ratios(seen, facts_of(ratings), every, 0.0), naive.log_ratio),
         (
-            likelihood_ratios(seen, facts_of(ratings)),
-            lambda shadow, c, facts: naive.log_ratio(shadow, c, facts, range(len(shadow.rows))),
-        ),
-        (
-            residual_evidence(seen, facts_of(ratings), Residuals.of(seen.view.cells, 0)),
+            residual_evidence(seen, facts_of(ratings), every, Residuals.of(seen.view.cells, 0)),
             lambda _, c, facts: rest.evidence(c, shadow.sizes[c], facts),
         ),
     ):
@@ -190,9 +184,12 @@ def test_people_outside_alone_are_not_singled_out_more_than_others() -> None:
     assert members["isolated"].max() > sides[0]["isolated"].max()
 
 
-@pytest.mark.parametrize("kind", ["padded", "model"])
-def test_any_cut_into_blocks_gives_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "most"), [("padded", 128), ("model", 128), ("padded", 3)])
+def test_any_cut_into_blocks_gives_the_same(
+    kind: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ratings, seen, member = case(kind, 3)
+    monkeypatch.setattr(profile_predicates, "MOST_CLASSES", most)
     usual = count_isolated(seen, OneTable(facts_of(ratings), member), kind, 0)
     monkeypatch.setattr(profile_predicates, "_BLOCK", 1)
     monkeypatch.setattr("starshade.attack.shadows.seen._BLOCK", 1)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from starshade.attack.low_rank import LowRankFit, draw_profiles, fit_low_rank, shown_profiles
 from starshade.attack.shadows.seen import Facts, Seen
-from starshade.attack.view import view_of
 from starshade.engine.job import Tables
 from starshade.errors import ConfigError
 from starshade.kernels.columns import add_evidence
@@ -35,7 +34,7 @@ TAUS = 1e-2, 1e-4, 1e-6, 1e-8  # a likelihood ratio exceeds people / tau
 CUTOFFS = tuple((2.0 ** (np.arange(16, 193) / 16)).tolist())
 HASHES = 1.0, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 7, 1 / 11
 LIGHT = 0.1  # people times weight at most, or isolating one of them is luck
-MOST_CLASSES = 256  # of a release whose predicates are counted; of more, so many are drawn
+MOST_CLASSES = 128  # of a release whose predicates are counted; of more, so many are drawn
 SPREAD = 0.215  # of ratings around cells, in widths of the scale: releases do not publish it
 _NULL = -11.5  # evidence of a rating whose cell is null
 _BLOCK = 2**23  # cells, and people times classes, held together
@@ -95,8 +94,8 @@ class Counted:
         if self.predicates == self.classes:
             return ""
         return (
-            f" A random sample of {self.predicates:,} of the {self.classes:,} classes is compared: "
-            "an adversary who compares all of them may do better."
+            f" Tried are the conditions of {self.predicates:,} of the {self.classes:,} classes, "
+            "drawn by the seed."
         )
 
     @property
@@ -130,44 +129,43 @@ class Residuals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClassPredicates:
-    """Predicates of the classes of a release, or of some of its classes.
+    """Predicates of some classes of a release.
 
-    `seen`: these classes; its spread is not used. `cutoffs`: of a statistic, ascending.
-    `residuals`: of all classes; None where ratings are not averaged.
+    `seen`: the release; its spread is not used. `classes`: which of its classes, ascending.
+    `cutoffs`: of a statistic, ascending. `residuals`: None where ratings are not averaged.
     """
 
     seen: Seen
+    classes: NDArray[np.int64]
     cutoffs: Floats
     residuals: Residuals | None
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
-        """Lay them out as columns, for a job."""
-        cells = cast(Columns, self.seen.view.cells)
-        out: dict[str, NDArray[Any]] = {"levels": cells.levels, "sizes": cells.sizes}
-        if self.residuals is not None:
-            fit, spread = self.residuals
-            out |= {"mean": fit.mean, "right": fit.right, "spread": np.array([spread])}
-        return out | {"cutoffs": self.cutoffs}
+        """Lay out all but the release as columns, for a job."""
+        out: dict[str, NDArray[Any]] = {"classes": self.classes, "cutoffs": self.cutoffs}
+        if self.residuals is None:
+            return out
+        fit, spread = self.residuals
+        return out | {"mean": fit.mean, "right": fit.right, "spread": np.array([spread])}
 
     @classmethod
     def read(cls, tables: Tables, seen: Seen) -> ClassPredicates:
-        """Read what `tables` laid out, of a release that is `seen` whole."""
-        cells = cast(Columns, seen.view.cells)
-        cells = Columns(cells.items, tables["sizes"], tables["levels"], cells.symbols)
+        """Read what `tables` laid out."""
         residuals = None
         if "mean" in tables:
             fit = LowRankFit(tables["mean"], tables["right"], np.nan, 0)
             residuals = Residuals(fit, float(tables["spread"][0]))
-        return cls(_with_classes(seen, cells), tables["cutoffs"], residuals)
+        return cls(seen, tables["classes"], tables["cutoffs"], residuals)
 
     def satisfied(self, facts: Facts, member: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Count people who satisfy each: (statistics, 2, classes, cut-offs), members first."""
-        statistics = [likelihood_ratios(self.seen, facts)]
+        least = float(self.cutoffs[0])
+        statistics = [likelihood_ratios(self.seen, facts, self.classes, least)]
         if self.residuals is not None:
-            statistics.append(residual_evidence(self.seen, facts, self.residuals))
-        told = member, self.cutoffs, len(self.seen.sizes)
-        return np.stack([_satisfied(each, *told) for each in statistics])
+            statistics.append(residual_evidence(self.seen, facts, self.classes, self.residuals))
+        given = member, self.cutoffs, len(self.classes)
+        return np.stack([_satisfied(each, *given) for each in statistics])
 
 
 class People(Protocol):
@@ -210,11 +208,9 @@ class OneTable:
 def count_isolated(seen: Seen, people: People, profile: ProfileKind, seed: int) -> Tables:
     """Count the classes of a release that single out one person, at each cut-off.
 
-    Of more than `MOST_CLASSES` classes a random sample has predicates. Each is compared with the
-    others of the sample alone, so that the time grows with people and not with their square. A
-    likelihood ratio then lacks the classes that fit a person as well by chance, more people exceed
-    a cut-off, and τ must be smaller: the figure is that of an adversary who looks at these classes
-    alone.
+    Of more than `MOST_CLASSES` classes the seed draws those whose predicates are counted. They are
+    the same predicates as if all were counted, each of its class against all others, so the figures
+    differ from those of all classes by chance alone.
 
     Parameters
     ----------
@@ -250,28 +246,22 @@ def count_isolated(seen: Seen, people: People, profile: ProfileKind, seed: int) 
     cells = cast(Columns, seen.view.cells)
     if profile in MEANS:
         hashes, cutoffs, residuals = np.array(HASHES), np.array(CUTOFFS), Residuals.of(cells, seed)
-    if classes > MOST_CLASSES:
-        seen = _with_classes(seen, cells.keep_rows(draw_classes(classes, seed)))
-    satisfied = people.satisfied(ClassPredicates(seen, cutoffs, residuals))
+    some = draw_classes(classes, seed)
+    satisfied = people.satisfied(ClassPredicates(seen, some, cutoffs, residuals))
     return {
         "isolated": _isolated(satisfied[:, 0], hashes),
         "baseline": _isolated(satisfied[:, 1], hashes),
         "weight": satisfied[:, 1].mean(axis=1) / outsiders,
-        "counts": np.array([members, outsiders, len(seen.sizes), classes]),
+        "counts": np.array([members, outsiders, len(some), classes]),
     }
 
 
 def draw_classes(classes: int, seed: int) -> NDArray[np.int64]:
-    """Return which classes have predicates, ascending."""
+    """Return which classes have their predicates counted, ascending: all, or as many as may be."""
+    if classes <= MOST_CLASSES:
+        return np.arange(classes)
     stream = generator(seed, "classes with predicates")
     return np.sort(stream.choice(classes, MOST_CLASSES, replace=False))
-
-
-def _with_classes(seen: Seen, cells: Columns) -> Seen:
-    """Return what is seen of these classes alone; who is in which of them is not known."""
-    original = seen.view.original
-    nowhere = np.full(original.n_users, -1, dtype=np.int64)
-    return Seen(view_of(original, cells, nowhere, "compatible"), seen.spread)
 
 
 def summarize(answers: Sequence[Tables], profile: ProfileKind) -> Counted:
@@ -353,12 +343,59 @@ def _isolated(satisfied: NDArray[np.int64], hashes: Floats) -> Floats:
     return np.stack([(satisfied * h * (1 - h) ** others).mean(axis=1) for h in hashes], axis=-1)
 
 
-def likelihood_ratios(seen: Seen, facts: Facts) -> Iterator[tuple[slice, slice, Floats]]:
-    """Compare each class with all others, which count by their sizes: logarithms of ratios."""
-    sizes, scale = seen.sizes, seen.view.cells.symbols.scale
-    prior = np.log(sizes.sum() - sizes) - np.log(sizes)
-    for people, logs, _ in replace(seen, spread=SPREAD * scale.width).fits(facts):
-        yield people, slice(None), logs - log_sums_of_others(logs) + prior
+def likelihood_ratios(
+    seen: Seen, facts: Facts, classes: NDArray[np.int64], least: float
+) -> Iterator[tuple[slice, slice, Floats]]:
+    """Compare some classes with all others, which count by their sizes: logarithms of ratios.
+
+    Of a person without a ratio above `least` each is at most that, but may be too large: whoever
+    fits one class best of some fits another one better soon, when the others are added up. That
+    leaves few people for most classes.
+    """
+    scale = seen.view.cells.symbols.scale
+    seen = replace(seen, spread=SPREAD * scale.width)
+    sizes, chosen = seen.sizes[classes], _only(seen, classes)
+    prior = np.log(seen.sizes.sum() - sizes) - np.log(sizes)
+    for people, part in facts.blocks(max(1, _BLOCK // len(classes)), len(facts.items)):
+        logs = np.concatenate([fits for _, fits, _ in chosen.fits(part)])
+        sums = log_sums_of_others(logs)
+        ratios = logs - sums + prior
+        for rest in _rest(seen, classes):
+            left = np.flatnonzero((ratios > least).any(axis=1))
+            if not len(left):
+                break
+            fitted = _only(seen, rest).fits(part.take(left))
+            more = np.concatenate([_log_sums(fits) for _, fits, _ in fitted])
+            sums[left] = np.logaddexp(sums[left], more)
+            ratios[left] = logs[left] - sums[left] + prior
+        yield people, slice(None), ratios
+
+
+def _log_sums(logs: Floats) -> Floats:
+    """Return the logarithm of the sum of each row, as logarithms, as a column."""
+    top = logs.max(axis=1, keepdims=True)
+    out: Floats = np.log(np.exp(logs - top).sum(axis=1, keepdims=True)) + top
+    return out
+
+
+def _only(seen: Seen, classes: NDArray[np.int64]) -> Seen:
+    """Return what is seen of some classes."""
+    if len(classes) == len(seen.sizes):
+        return seen
+    cells = cast(Columns, seen.view.cells).keep_rows(classes)
+    out = Seen(replace(seen.view, cells=cells), seen.spread)
+    out.__dict__["_model"] = seen._model  # of what cells can say, which stays the same
+    return out
+
+
+def _rest(seen: Seen, classes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield all other classes, of which each part is as large as all before it, or as may be."""
+    others = np.setdiff1d(np.arange(len(seen.sizes)), classes, assume_unique=True)
+    start, most = 0, max(1, _BLOCK // max(1, seen.view.cells.n_items))
+    while start < len(others):
+        stop = start + min(most, len(classes) + start)
+        yield others[start:stop]
+        start = stop
 
 
 def log_sums_of_others(logs: Floats) -> Floats:
@@ -374,39 +411,39 @@ def log_sums_of_others(logs: Floats) -> Floats:
     out: Floats = np.log(odds) + top[:, None]
     rest = logs.copy()
     rest[each, best] = -np.inf
-    top = rest.max(axis=1)
-    out[each, best] = np.log(np.exp(rest - top[:, None]).sum(axis=1)) + top
+    out[each, best] = _log_sums(rest)[:, 0]
     return out
 
 
 def residual_evidence(
-    seen: Seen, facts: Facts, residuals: Residuals
+    seen: Seen, facts: Facts, classes: NDArray[np.int64], residuals: Residuals
 ) -> Iterator[tuple[slice, slice, Floats]]:
-    """Add up over ratings how far a class's cells deviate towards them from a low-rank model.
+    """Add up over ratings how far cells of some classes deviate towards them from a low-rank model.
 
     The logarithm of the chance of the residuals with the person in the class, less that without.
     Yields nothing where the model explains every cell.
     """
-    cells, place = cast(Columns, seen.view.cells), seen.view.places(facts.items)
-    fit, spread = residuals
+    place, (fit, spread) = seen.view.places(facts.items), residuals
+    seen = _only(seen, classes)
+    cells = cast(Columns, seen.view.cells)
     if spread <= SLACK:
         return
     there = (place >= 0) & ~np.isnan(facts.ratings)
     ends = np.append(0, np.cumsum(there))[facts.indptr]
     items, ratings = place[there].astype(np.int64), facts.ratings[there]
-    for classes, shown, expected in _expected(cells, fit):
+    for here, shown, expected in _expected(cells, fit):
         columns = (
             np.ascontiguousarray((shown - expected).T) / spread,
             np.ascontiguousarray(expected.T),
         )
-        scales = 1 / (seen.sizes[classes] * spread)
+        scales = 1 / (seen.sizes[here] * spread)
         step = max(1, _BLOCK // len(scales))
         for start in range(0, len(facts), step):
             people = slice(start, min(start + step, len(facts)))
             out = np.zeros((people.stop - start, len(scales)))
             some = ends[start : people.stop + 1], items, ratings
             add_evidence(columns, scales, some, _NULL, out)
-            yield people, classes, out
+            yield people, here, out
 
 
 def _expected(cells: Columns, fit: LowRankFit) -> Iterator[tuple[slice, Floats, Floats]]:

@@ -61,6 +61,15 @@ class Facts:
         )
         return cls(users, np.append(0, np.cumsum(counts)), items, ratings)
 
+    def take(self, people: NDArray[np.int64]) -> Facts:
+        """Return what is known of some people, ascending."""
+        counts = np.diff(self.indptr)
+        kept = np.zeros(len(counts), dtype=np.bool_)
+        kept[people] = True
+        here = np.repeat(kept, counts)
+        indptr = np.append(0, np.cumsum(counts[people]))
+        return Facts(self.users[people], indptr, self.items[here], self.ratings[here])
+
     def blocks(self, people: int, facts: int) -> Iterator[tuple[slice, Facts]]:
         """Cut into at most so many people, of about so many facts together, at least one person."""
         start = 0
