@@ -18,13 +18,14 @@ from starshade.anonymize.k_exchange import KExchange
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.shadows import play as halves
+from starshade.attack.shadows import profile_predicates
 from starshade.attack.shadows.halves import on_catalogue
 from starshade.attack.shadows.inference_result import InferenceResult
 from starshade.attack.shadows.linkability import Linked
 from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipAt, MembershipResult
 from starshade.attack.shadows.play import play
-from starshade.attack.shadows.predicates import SingledOut
+from starshade.attack.shadows.predicates import PredicatesAttack, SingledOut
 from starshade.attack.targets import Request
 from starshade.audit.checks.attribute import attribute_disclosure
 from starshade.audit.original.table import OneTable
@@ -193,6 +194,23 @@ def test_two_parts_of_what_is_known_lead_to_one_class(
     assert found.known == 4
     assert found.excess.low <= value + tolerance
     assert found.excess.high >= value - tolerance
+
+
+@pytest.mark.parametrize(("name", "most"), [("pooled 5", 32), ("padded", 64)])
+def test_some_of_the_classes_give_the_figure_of_all(
+    ratings: Ratings, name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 94 or so in a release."""
+    release, found = being(ratings, name)
+    assert isinstance(found.singling_out, SingledOut)
+    assert "drawn by the seed" not in found.singling_out.how
+    monkeypatch.setattr(profile_predicates, "MOST_CLASSES", most)
+    attack = PredicatesAttack("", release.manifest.profile, method=METHODS[name])
+    request = Request(ratings, None, 1, None)
+    (some,) = play([attack], release, Knowledge(known=8, dates=False), request)
+    assert isinstance(some, SingledOut)
+    assert some.predicates == 17 * most
+    assert found.singling_out.excess.low <= some.excess.rate <= found.singling_out.excess.high
 
 
 @pytest.mark.parametrize(

@@ -234,11 +234,16 @@ class Audit(AuditSettings):
         earlier_private: Sequence[str | Path] = (),
         probe: Ratings | None = None,
         engine: Engine | None = None,
+        store: Shards | None = None,
         seed: int,
     ) -> AuditResult:
-        """Do the same with a release that was read from `folder`; arguments as in `run`."""
+        """Do the same with a release that was read from `folder`; arguments as in `run`.
+
+        `store`: what all of `ratings` were read from; where the release was made of its partitions,
+        shadow releases are as well.
+        """
         refuse_missing_attributes(released, ratings)
-        original = OneTable(ratings, released, engine)
+        original = OneTable(ratings, released, engine, store)
         _ = original.part  # refused if the release was not made of it
         thresholds_of(self.threshold, earlier=bool(earlier))
         most = self.rules.thresholds.get("composition")
@@ -348,7 +353,7 @@ class Audit(AuditSettings):
             return ByShadows.unmeasured("shadow releases were disabled", known, advice)
         return measure_by_shadows(
             original.release,
-            original.ratings,
+            original.source,
             shadows=shadows,
             known=known,
             targets=self.targets,

@@ -22,6 +22,7 @@ from starshade.cli.options.shards import (
     opened,
     over_shards,
     refuse_unseeded,
+    whole_store,
     works_by_shard,
 )
 from starshade.cli.options.shared import Reading, gathered, given, reading, said
@@ -150,6 +151,7 @@ def audit(
             audit=judge,
             earlier=earlier,
             earlier_private=earlier_private,
+            store=whole_store(ratings, reading),
             seed=run.seed,
             command=repeated(context, released, reading, run.seed),
         )

@@ -16,6 +16,7 @@ from starshade.audit.settings import AuditSettings
 from starshade.cli.options.declared import options_of
 from starshade.cli.options.help import BEFORE, JUDGED, OWNER, WRITTEN, grouped
 from starshade.cli.options.project import OfRatings
+from starshade.cli.options.shards import whole_store
 from starshade.cli.options.shared import Reading, ensure_free, gathered, reading, said
 from starshade.cli.options.spelling import words_of
 from starshade.cli.running.errors import wrote
@@ -121,6 +122,7 @@ def report(
         probe=held,
         earlier=earlier,
         earlier_private=earlier_private,
+        store=whole_store(ratings, reading),
         seed=run.seed,
         command=repeated(context, released, reading, run.seed),
     )

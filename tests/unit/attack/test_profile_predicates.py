@@ -239,6 +239,20 @@ def test_what_cannot_be_measured_says_why() -> None:
         summarize([], "model")
 
 
+def test_how_many_classes_were_tried_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings, seen, member = case("model", 3)
+    people = OneTable(facts_of(ratings), member)
+    usual = count_isolated(seen, people, "model", 0)
+    assert usual["counts"].tolist() == [30, 30, 10, 10]
+    assert "Tried are" not in summarize([usual], "model").how
+    monkeypatch.setattr(profile_predicates, "MOST_CLASSES", 4)
+    some, others = (count_isolated(seen, people, "model", seed) for seed in (1, 2))
+    assert some["counts"].tolist() == [30, 30, 4, 10]
+    found = summarize([some, others], "model")
+    assert (found.predicates, found.classes) == (8, 20)
+    assert found.how.endswith("Tried are the conditions of 8 of the 20 classes, drawn by the seed.")
+
+
 def drawn_answers(rng: np.random.Generator, releases: int, shape: tuple[int, ...]) -> list[Any]:
     """Few different values: ties, nothing at all, and everybody."""
     return [

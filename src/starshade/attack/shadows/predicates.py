@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from starshade.attack.predicate.choice import distinct
 from starshade.attack.predicate.predicate import written
 from starshade.attack.shadows.facts import Told
-from starshade.attack.shadows.halves import Half, Method
+from starshade.attack.shadows.halves import Half, Method, seed_of
 from starshade.attack.shadows.play import Asked, Game, ShadowAttack
 from starshade.attack.shadows.profile_predicates import OneTable, count_isolated, summarize
 from starshade.attack.shadows.resampled import FEWEST, drawn_again
@@ -146,7 +146,8 @@ class OfProfiles:
             facts = told.of(np.concatenate([members, outsiders]), None)
             people = OneTable(facts, np.arange(len(facts)) < len(members))
         try:
-            return count_isolated(half.seen, people, self.profile, told.seed)
+            own = seed_of(told.seed, half.number)
+            return count_isolated(half.seen, people, self.profile, own)
         except ConfigError as error:  # the other attacks go on
             return {"why": np.array([error.message])}
 

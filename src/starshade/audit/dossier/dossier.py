@@ -47,6 +47,7 @@ from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
 from starshade.figure import payload
 from starshade.progress import announced
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.read import read_release
 from starshade.release.match.match import Match
@@ -297,13 +298,14 @@ def gather(
     earlier: Sequence[str | Path] = (),
     earlier_private: Sequence[str | Path] = (),
     accepted: Callable[[AuditResult], Sequence[Mapping[str, str]]] = lambda _: (),
+    store: Shards | None = None,
     seed: int,
     command: str | None = None,
 ) -> Dossier:
     """Do the same with a release that was read from `folder` already.
 
     What `released` carries of private facts counts; `private` is only named in the owner's edition.
-    `accepted`: of the audit, the accepted risks that count.
+    `accepted`: of the audit, the accepted risks that count. `store`: what `ratings` were read from.
     """
     judge = audit or Audit()
     result = judge.judge_release(
@@ -313,6 +315,7 @@ def gather(
         earlier=earlier,
         earlier_private=earlier_private,
         probe=probe,
+        store=store,
         seed=seed,
     )
     rows = accepted(result)

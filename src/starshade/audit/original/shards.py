@@ -55,6 +55,11 @@ class InShards:
     release: Release
     engine: Engine
 
+    @property
+    def source(self) -> Shards:
+        """What the release was made of."""
+        return self.ratings
+
     @cached_property
     def _kept(self) -> NDArray[np.int64]:
         """The released items, and a look at whether the release was made of these ratings."""

@@ -19,6 +19,7 @@ from starshade.audit.original.original import Given, Knowable
 from starshade.engine.job import Engine
 from starshade.errors import ConfigError, ReleaseError
 from starshade.naming import aside
+from starshade.ratings.shards.shards import Shards
 from starshade.ratings.table import Ratings
 from starshade.release.folder.digest import digest_of
 from starshade.release.match.match import Match, not_made_of
@@ -28,11 +29,22 @@ from starshade.release.verify.verify import verify_folder
 
 @dataclass(frozen=True, eq=False)
 class OneTable:
-    """`Original` in memory, or mapped: `ratings` as they were given."""
+    """`Original` in memory, or mapped: `ratings` as they were given.
+
+    `store`: the partitioned store that all of them were read from, if they were.
+    """
 
     ratings: Ratings
     release: Release
     engine: Engine | None = None
+    store: Shards | None = None
+
+    @property
+    def source(self) -> Ratings | Shards:
+        """What the release was made of: the store, where it was made of several partitions."""
+        private = self.release.private
+        ends = None if private is None else private.partitions
+        return self.ratings if self.store is None or len(ends or ()) < 2 else self.store
 
     @cached_property
     def _match(self) -> Match:

@@ -35,6 +35,14 @@ def is_shards(source: str) -> bool:
     return (Path(source) / "shards.json").is_file()
 
 
+def whole_store(source: str, reading: Reading) -> Shards | None:
+    """Open a store of shards of which all is taken as it is; None: it is none, or not all is."""
+    from starshade.ratings.shards.shards import open_shards
+
+    chosen = given() & {setting.name for setting in settings_of(Reading)}
+    return None if chosen or reading != Reading() or not is_shards(source) else open_shards(source)
+
+
 def works_by_shard(
     source: str, reading: Reading, *, otherwise: str = "", resumes: bool = False
 ) -> bool:
@@ -43,10 +51,9 @@ def works_by_shard(
     `otherwise`: why a store of shards is taken as one table all the same, where it is. `resumes`:
     whether a run on one table can be gone on with.
     """
-    is_there = is_shards(source)
-    chosen = given() & {setting.name for setting in settings_of(Reading)}
-    if is_there and not chosen and not otherwise and reading == Reading():
+    if not otherwise and whole_store(source, reading) is not None:
         return True
+    is_there = is_shards(source)
     names = {setting.name for setting in settings_of(EngineSettings)}
     if resumes:
         names.discard("resume")

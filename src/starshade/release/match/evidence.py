@@ -102,8 +102,7 @@ def refuse_another_making(release: Release, ends: Sequence[int] | None = None) -
     cut = ", cut elsewhere" * (many == len(made))
     raise ConfigError(
         f"the release was made of {counted(len(made), 'partition')}, and shadow releases of "
-        f"{given}{cut} would differ from it by that alone; audit the store that it was made of, "
-        "without a report"
+        f"{given}{cut} would differ from it by that alone; audit the store that it was made of"
     )
 
 
