@@ -25,7 +25,11 @@ from starshade.attack.padding.padding import PaddingAttack
 from starshade.attack.scoreboard_rh.scoreboard_rh import ScoreboardRH
 from starshade.attack.shadows.inference import InferenceAttack
 from starshade.attack.shadows.membership import MembershipAttack
+from starshade.attack.shadows.play import ShadowAttack, play
+from starshade.attack.shadows.predicates import PredicatesAttack, SingledOut
 from starshade.attack.sharded.attack import attack_shards
+from starshade.attack.sharded.shadows import play_shards
+from starshade.attack.targets import Request
 from starshade.audit.measure import measure_all, measure_shards
 from starshade.audit.result import AuditResult
 from starshade.audit.verdict import Audit
@@ -330,6 +334,7 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
     once = released("once")(open_shards(store), Local())
     killed, deaths = going_on(store, released("killed"), 5)
     assert deaths
+    assert isinstance(once[1], SingledOut)
     assert killed == once
     ratings = read_ratings(store)
     release = read_release(tmp_path / "once", private=tmp_path / "once.json")
@@ -341,9 +346,15 @@ def test_a_release_verifies_and_is_the_same_after_a_kill(store: Path, tmp_path: 
         assert files_of(tmp_path / "whole") == once
 
 
+AGAIN: list[ShadowAttack[Any]] = [
+    MembershipAttack(shadows=2, method=METHOD),
+    PredicatesAttack("", METHOD.profile, shadows=2, method=METHOD),
+]
+
+
 def made_again(shards: Shards, engine: Engine) -> Any:
-    attack = MembershipAttack(shadows=2, method=METHOD)
-    return _told(attack_shards(attack, made_of(shards, RELEASE), rng=1, engine=engine))
+    found = play_shards(AGAIN, made_of(shards, RELEASE), engine, Knowledge(), None, 1)
+    return _told(found[0]), found[1]
 
 
 def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
@@ -353,8 +364,8 @@ def test_releases_made_again_tell_the_same_after_a_kill(store: Path) -> None:
     assert killed == once
     assert not list(store.glob(".journal-*"))
     if len(open_shards(store)) == 1:
-        attack = MembershipAttack(shadows=2, method=METHOD)
-        assert once == _told(attack.run(RELEASE, original=RATINGS, rng=1))
+        found = play(AGAIN, RELEASE, Knowledge(), Request(RATINGS, None, 1, None))
+        assert once == (_told(found[0]), found[1])
 
 
 @pytest.mark.parametrize("parts", [60, 140])

@@ -174,6 +174,8 @@ def measure_by_shadows(
             found = play_shards(attacks, beside, engine, knowledge, targets, seed)
     except ConfigError as error:  # what may be asked again once it is mended goes on to who asked
         advice = error.advice if release.private is not None else key_file()
+        if isinstance(original, Shards) and made_again_whole(release, original):
+            advice = "Audit the file that the store was made of."
         return ByShadows.unmeasured(error.message, known, advice)
     by_name: dict[tuple[str, int], Any] = {
         name: each.message if isinstance(each, ConfigError) else each

@@ -188,6 +188,19 @@ def test_a_method_that_takes_one_table_is_measured_on_any_store(tmp_path: Path, 
     assert isinstance(found.membership, MembershipResult)
 
 
+def test_where_making_takes_one_table_the_advice_is_to_audit_that(
+    tmp_path: Path, store: Any
+) -> None:
+    method = replace(METHOD, profile="simple", min_raters=2)
+    method.anonymize(RATINGS, rng=1).save(tmp_path / "out", private=tmp_path / "key.json")
+    release = read_release(tmp_path / "out", private=tmp_path / "key.json")
+    found = measure_by_shadows(release, store(1), shadows=3, known=(2,), seed=1)
+    assert found.advice == "Audit the file that the store was made of."
+    assert "min_raters 2: does not work shard by shard" in str(found.singling_out)
+    found = measure_by_shadows(release, RATINGS, shadows=3, known=(2,), seed=1)
+    assert isinstance(found.singling_out, SingledOut)
+
+
 def nights(folder: Path, method: Any, *people: range) -> Release:
     """Release people, continue with others and so on; returns the last release as it was saved."""
     release = None
