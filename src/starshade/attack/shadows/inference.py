@@ -153,7 +153,7 @@ class Inference:
                 setting="known",
             )
         status = np.array([each["status"][self.users] for each in answers])
-        marks = np.array([each["marks"] for each in answers])
+        marks = _in_common([each["marks"] for each in answers])
         sides = [_mean_where(marks, status == which) for which in (1, 0)]
         there = ~np.isnan(sides[0][0, :, 2] + sides[1][0, :, 2])  # both with them and without
         if there.sum() < FEWEST:
@@ -174,6 +174,12 @@ class Inference:
             ineligible=self.asked.everybody - int(there.sum()),
             **facts,
         )
+
+
+def _in_common(marks: Sequence[Floats]) -> Floats:
+    """Join the marks of releases, without those by residuals where not every release has them."""
+    fewest = min(len(each) for each in marks)
+    return np.array([each if len(each) == fewest else np.delete(each, -2, 0) for each in marks])
 
 
 def _mean_where(marks: Floats, which: NDArray[np.bool_]) -> Floats:

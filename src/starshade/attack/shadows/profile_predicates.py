@@ -209,8 +209,12 @@ def count_isolated(seen: Seen, people: People, profile: ProfileKind, seed: int) 
     """Count the classes of a release that single out one person, at each cut-off.
 
     Of more than `MOST_CLASSES` classes the seed draws those whose predicates are counted. They are
-    the same predicates as if all were counted, each of its class against all others, so the figures
-    differ from those of all classes by chance alone.
+    the same predicates as if all were counted, each of its class against all others: the sample
+    makes the adversary no weaker, and figures differ from those of all classes by chance. (Of
+    MovieLens 100K, 64 classes of about 94 in each of 17 releases: excess 8.8 % in place of 9.2 %
+    on `pooled` profiles, 42.0 % in place of 41.2 % on `padded`; of 32 classes `padded` has 36.2 %,
+    as cut-offs are chosen worse.) A half costs .09 s of a processor at 1 million ratings and 600
+    classes (all classes: .38 s), and 2.2 s at 10 million and 5,002.
 
     Parameters
     ----------

@@ -33,8 +33,7 @@ from starshade.attack.shadows.halves import (
 from starshade.attack.shadows.play import Asked, Games, ShadowAttack, refuse_without_method
 from starshade.attack.shadows.seen import Seen
 from starshade.attack.sharded.drawing import chosen_over
-from starshade.attack.sharded.half import InHalf
-from starshade.attack.sharded.people import PeopleInShards
+from starshade.attack.sharded.half import InHalf, PeopleInShards
 from starshade.attack.sharded.released import spread_over
 from starshade.attack.sharded.truth import rows_of_targets, rows_of_users
 from starshade.attack.sharded.view import SeenShards
