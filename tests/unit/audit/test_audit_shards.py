@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
-from starshade.anonymize.sharded.anonymize import anonymized_shards
 from starshade.audit import verdict
-from starshade.audit.dossier.dossier import gather
 from starshade.audit.original.shards import InShards
 from starshade.audit.original.table import OneTable
 from starshade.audit.settings import WITHOUT_RECEIPT
@@ -190,20 +188,6 @@ def test_of_several_shards_they_are_made_again_shard_by_shard(
     for said in (cut, whole):
         said["checks"] = [each for each in said["checks"] if each["name"] not in made_again]
     assert cut["checks"] == whole["checks"]
-
-
-def test_a_report_makes_shadow_releases_of_the_store_as_an_audit_does(tmp_path: Path) -> None:
-    write_shards(RATINGS, tmp_path / "shards", 3)
-    shards, folder = open_shards(tmp_path / "shards"), tmp_path / "release"
-    with anonymized_shards(PredictiveAnonymizer(k=3, factors=1, sweeps=1), shards, 1) as made:
-        made.save(folder, private=tmp_path / "key.json")
-    released = read_release(folder, private=tmp_path / "key.json")
-    audit = Audit(threshold=NO_LIMITS, targets=20, shadows=3)
-    expected = audit.judge_shards(shards, released, folder, engine=Local(), seed=2)
-    report = gather(RATINGS, released, folder, audit=audit, store=shards, seed=2).audit
-    checks = {each.name: each for each in expected.checks}
-    assert checks["singling-out"].rate is not None
-    assert plain(report.to_dict()["checks"]) == plain(expected.to_dict()["checks"])
 
 
 def test_a_release_of_other_ratings_is_refused(tmp_path: Path) -> None:

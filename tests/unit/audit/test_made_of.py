@@ -23,6 +23,7 @@ from starshade.attack.shadows.membership import MembershipAttack
 from starshade.attack.shadows.membership_result import MembershipResult
 from starshade.attack.shadows.predicates import SingledOut
 from starshade.attack.sharded.attack import attack_shards
+from starshade.audit.original.table import OneTable
 from starshade.audit.shadows import made_again_whole, measure_by_shadows, method_of
 from starshade.audit.verdict import Audit
 from starshade.errors import ConfigError, ReleaseError
@@ -127,6 +128,16 @@ def test_shadow_releases_are_made_of_the_same(
     assert reason in found.membership
     assert "give the" in found.membership or "audit the store" in found.membership  # what to do
     assert isinstance(found.singling_out, str)
+
+
+@pytest.mark.parametrize(("of", "by_shard"), [(None, False), (1, False), (3, True)])
+def test_one_table_of_a_store_has_its_shadow_releases(
+    made: Any, store: Any, of: int | None, by_shard: bool
+) -> None:
+    """As a report reads it: they are made of the store where the release was."""
+    table, shards = read_ratings(store(3).path), store(of or 3)
+    assert OneTable(table, made(of)).source is table
+    assert OneTable(table, made(of), store=shards).source is (shards if by_shard else table)
 
 
 def test_another_cut_into_as_many_partitions(made: Any, store: Any) -> None:
