@@ -39,7 +39,7 @@ from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary, union
 from starshade.registry import find
 from starshade.release.match.match import LinkedShards, people_of, refuse_another_making
-from starshade.release.profiles import Profiles
+from starshade.release.profiles import Profiles, default_step
 from starshade.release.table import Private, Release
 
 
@@ -91,6 +91,8 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
     levels, keys = settings.pop("levels", None), settings.pop("item_keys", None)
     if levels:
         settings["hierarchy"] = parse_hierarchy("\n".join(levels))
+    if release.scale.step is None and settings.get("step") == default_step(release.scale):
+        settings["step"] = None  # a part of the ratings may have another width
     settings["items"] = _items(str(settings.get("items", "all")), keys, original)
     if files := settings.get("attribute_hierarchies"):
         settings["attribute_hierarchies"] = {

@@ -61,7 +61,9 @@ class Continued:
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make both releases; returns the second."""
         seed = resolve_seed(rng)
-        before = ratings.keep_users(np.flatnonzero(self.earlier.indices(ratings.users) >= 0))
+        # ids of people who were fetched from a store are not at hand, their fingerprints are
+        there = np.isin(ratings.users.fingerprints, self.earlier.fingerprints)
+        before = ratings.keep_users(np.flatnonzero(there))
         if not before.n_users:
             raise ConfigError("none of these people was in the earlier release")
         first = self.method.anonymize(before, rng=stream_key(seed, "earlier release") >> 1)
