@@ -89,7 +89,7 @@ def test_a_search_is_resumed_with_its_seed(searched: list[object], tmp_path: Pat
         (["--policy", "partner", "--item-support", "2%"], "--item-support: of no use"),
         (["--policy", "partner", "--after", "x", "--after-private", "y"], "keeps its k"),
         (["--policy", "partner", "--threshold", "membership=2"], "must be a share"),
-        (["--policy", "partner", "--threshold", "class-size=0"], "no class is so large"),
+        (["--policy", "partner", "--threshold", "class-size=0"], "must be a share"),
         (["--policy", "partner", "--method", "suppress"], "--eps is missing"),
         (["--policy", "partner", "--method", "k-exchange", "--attributes", "exact"], "queries"),
         (["--k", "5", "--shadows", "3"], "--shadows: of no use without --policy"),

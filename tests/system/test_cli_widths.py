@@ -36,9 +36,9 @@ def fits(text: str) -> list[str]:
     """Return the lines; none is too long, but what is to be copied may be."""
     lines = text.splitlines()
     for line in lines:
-        assert cell_len(line) <= ROOM or line.startswith(("  starshade ", "Next     starshade ")), (
-            line
-        )
+        assert cell_len(line) <= ROOM or line.lstrip().startswith(
+            ("starshade ", "Next     starshade ")
+        ), line
         assert not BROKEN.search(line), line
     return lines
 

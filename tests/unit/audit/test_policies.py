@@ -87,6 +87,9 @@ def test_a_policy_of_ones_own() -> None:
         (text_of().replace("shadows = 8", "shadws = 8"), 6, "'shadws'"),
         (text_of().replace("version = 2", ""), 0, "lacks version"),
         (text_of().replace('"ours"', '""'), 1, "name = ''"),
+        (text_of().replace('"ours"', '"partner "'), 1, "name = 'partner '"),
+        (text_of().replace('"ours"', '"p\u0430rtner"'), 1, "must be a name of letters"),
+        (text_of(), 8, "every release would pass"),
         (text_of().replace("[checks]", "[cheks]"), 8, "'cheks'"),
     ],
 )
@@ -98,10 +101,12 @@ def test_what_is_wrong_is_told_by_line(text: str, line: int, said: str) -> None:
     assert caught.value.advice
 
 
-def test_no_file_takes_the_name_of_a_policy(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["partner", "Partner"])
+def test_no_file_takes_the_name_of_a_policy(name: str, tmp_path: Path) -> None:
     place = tmp_path / "p.toml"
-    place.write_text(text_of().replace('"ours"', '"partner"'))
-    with pytest.raises(ConfigError, match=r"p\.toml, line 1: name = 'partner'"):
+    text = text_of(membership='{ threshold = 0.1, source = "s" }')
+    place.write_text(text.replace('"ours"', f'"{name}"'))
+    with pytest.raises(ConfigError, match=rf"p\.toml, line 1: name = '{name}'"):
         read_policy(place)
 
 
@@ -122,6 +127,8 @@ def test_a_share_is_read_exactly(share: Fraction) -> None:
 def test_a_class_size_is_stated_as_people_do() -> None:
     for text in ("class-size=11", "class-size=1/11"):
         assert thresholds_of([text]) == {"class-size": Fraction(1, 11)}
+    with pytest.raises(ConfigError, match="class-size = '0': must be a share"):
+        thresholds_of(["class-size=0"])
     own = Threshold(Fraction(1, 11))
     assert (own.least, own.text("class-size")) == (11, "11")
     assert Threshold(Fraction(9, 100)).least == 12  # 11 is 0.0909…

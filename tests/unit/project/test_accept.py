@@ -17,6 +17,7 @@ from starshade.errors import ConfigError
 from starshade.figure import Rate
 from starshade.project.accept import Acceptance, Decision
 from starshade.project.file import NAME, Project, parse_project
+from starshade.project.inputs import inputs_of
 from starshade.project.write import add_acceptance
 
 PARTNER = read_policy("partner")
@@ -59,6 +60,7 @@ def test_an_entry_is_read() -> None:
         (9, 'reason = " "', "reason = ' ': must be a text"),
         (10, "by = 3", "by = 3: must be a text"),
         (11, 'until = "soon"', "until = 'soon': must be a date"),
+        (11, 'until = "29991231"', "until = '29991231': must be a date"),
         (11, "until = 2027-06-30T12:00:00", "must be a date"),
         (10, 'owner = "Jane"', "owner"),
     ],
@@ -133,6 +135,15 @@ def test_what_was_not_measured_is_accepted_as_such_alone() -> None:
     assert decided([missing], accepting(up_to=Fraction(1))).published_by == ""
 
 
+def test_a_figure_that_shows_no_more_than_a_lower_bound_needs_a_bound() -> None:
+    """By too few shadow releases, or with too few false positives."""
+    for shadowy in ({"undecided": "there are fewer"}, {"rough": True}):
+        some = check(rate=Rate(0.08, 0.05, 0.115), **shadowy)
+        assert some.status == "not measured"
+        assert decided([some], accepting(up_to=None)).published_by == ""
+        assert decided([some], accepting()).published_by == "acceptance"
+
+
 def test_a_check_that_fails_without_a_figure_is_accepted_as_unmeasured_alone() -> None:
     """As joint classes are with an earlier release whose key file is not there."""
     joint = check(rate=None, failed=True)
@@ -192,6 +203,31 @@ def test_what_cannot_be_added_changes_nothing(
     with pytest.raises(ConfigError, match=says):
         add_acceptance(tmp_path, {**SAID, **said})
     assert file.read_text() == "[release]\nk = 5\n"
+
+
+def test_the_name_of_an_older_limit_is_taken(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("[release]\nk = 5\n")
+    assert add_acceptance(tmp_path, {**SAID, "risk": "record"}).risk == "re-identification"
+
+
+def test_nothing_is_added_to_a_list_within_a_line(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text("accept = []\n[release]\nk = 5\n")
+    with pytest.raises(ConfigError, match="accept stands there as a list"):
+        add_acceptance(tmp_path, SAID)
+    assert file.read_text() == "accept = []\n[release]\nk = 5\n"
+
+
+def test_what_a_run_depends_on_changes_when_an_acceptance_ends(tmp_path: Path) -> None:
+    ratings = tmp_path / "u.csv"
+    ratings.write_text("user,item,rating\n1,1,5\n2,1,4\n")
+    day = datetime.timedelta(1)
+    inputs = [
+        inputs_of(Project({"ratings": str(ratings)}, {}, {}, {}, accepted=accepted))
+        for accepted in ((), (accepting(),), (accepting(until=TODAY - day),))
+    ]
+    assert inputs[0]
+    assert inputs[0] == inputs[2] != inputs[1]
 
 
 def test_a_second_one_of_the_same_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from starshade.engine.job import Engine
 from starshade.engine.local import Local
 from starshade.errors import ConfigError, UnmetError
 from starshade.figure import Shown, Table
-from starshade.naming import called
 from starshade.plain import counted, percent, plain
 from starshade.progress import announced, note, task, without_notes
 from starshade.ratings.table import Ratings
@@ -382,13 +381,6 @@ def steps_of(policy: Policy) -> Iterator[Step]:
     >>> [str(step) for step in steps_of(read_policy("public"))][4:6]
     ['k = 50', 'k = 11, item support 2%']
     """
-    limit = policy.thresholds.get("class-size")
-    if limit is not None and limit.least is None:
-        raise ConfigError(
-            f"{called('threshold')}: class-size = 0: no class is so large that 1 in its size is 0",
-            advice="Give a number of people, e.g. class-size=11.",
-            setting="threshold",
-        )
     least = policy.least_class or 2
     for support in SUPPORTS:
         for k in [k for k in KS if k >= least] or [least]:
