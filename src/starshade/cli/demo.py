@@ -61,8 +61,11 @@ def demo(out: str, run: Run) -> None:
 
 
 def _summary(story: Story, out: str, reports: list[str]) -> Any:
+    from starshade.audit.checks.advice import advice_on
     from starshade.audit.screen import first_screen
 
+    audit = story.audit
+    advice = advice_on(audit.decisive, story.made.release, everyone=audit.everyone_tried)
     before, release = story.attack_before, story.made.figures
     return page(
         words("1. These data identify people", style="bold"),
@@ -86,7 +89,7 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
         ),
         examples(story.examples),
         words("3. Attacked again, and decided", style="bold"),
-        decided(story.audit.verdict, first_screen(story.audit, story.made.release, "")),
+        decided(audit.verdict, first_screen(audit, advice)),
         words(
             "Each row is the strongest attack that was tried. The release may be published where "
             "every check is within its threshold: for a partner, by the policy of that name. "
