@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from starshade.kernels import arrays
 from starshade.kernels.arrays import fixed
 from starshade.kernels.fingerprint import uniform
+from starshade.kernels.padded import als
 from starshade.kernels.padded.als import half_sweep, squared_error
 from starshade.kernels.synth import normals
 from starshade.ratings.table import Ratings
@@ -47,6 +48,16 @@ def test_every_row_is_the_minimiser(ratings: Ratings, width: int, biases: bool, 
     found = solved(ratings, others, penalties, 0.7, biases)
     expected = naive.solve_rows(ratings.dense(), others, penalties, 0.7, biases)
     assert np.allclose(found, expected, rtol=1e-7, atol=1e-8)
+
+
+@given(ratings_tables(max_users=30, max_items=12), st.integers(0, 99))
+def test_sums_written_out_are_the_same_to_the_bit(ratings: Ratings, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    others, penalties = rng.normal(size=(ratings.n_items, 4)), rng.random(ratings.n_users)
+    out = solved(ratings, others, penalties, 0.7, True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(als, "_USUAL", 0)
+        assert np.array_equal(solved(ratings, others, penalties, 0.7, True), out)
 
 
 @given(ratings_tables(max_items=8), st.integers(1, 10), st.booleans())

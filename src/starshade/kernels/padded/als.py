@@ -15,10 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, inner, run
+from starshade.kernels.arrays import Array, Floats, Int32s, Ints, cut, fixed, inner, run
 from starshade.kernels.warm import announce
 
 _AT_ONCE = 8  # ratings added in one pass over the normal equations; written out below
+_USUAL = 4  # a row's width: three factors and a bias, of which the sums are written out as well
 _RANK = 1e-10  # a pivot this much smaller than its diagonal is what rounding left of 0
 
 
@@ -40,10 +41,30 @@ def half_sweep(
     (float64 (n_rows, 2)): on the squares of a row's factors and of its bias; at least 0. `solved`
     (float64 (n_rows, width)): filled; 0 where a row has no rating.
     """
+    support = np.diff(indptr)
+    lanes, cells = cut(support), (indptr, columns, codes, targets)
+    if _is_usual(others, biases):
+        announce("the recommender", _sum_usual, _solve_equations)
+
+        def lane_of_usual(lane: int) -> None:
+            here = slice(*lanes[lane])
+            sums = np.empty((here.stop - here.start, _numbers(_USUAL)))
+            _sum_usual(*lanes[lane], *cells, others, sums)
+            _solve_equations(fixed(sums), fixed(support[here]), penalty[here], True, solved[here])
+
+        run(lane_of_usual, len(lanes))
+        return
     announce("the recommender", _solve_rows)
-    lanes = cut(np.diff(indptr))
-    cells = indptr, columns, codes, targets
     run(lambda lane: _solve_rows(*lanes[lane], *cells, others, penalty, biases, solved), len(lanes))
+
+
+def _is_usual(others: Floats, biases: bool) -> bool:
+    return biases and others.shape[1] == _USUAL
+
+
+def _numbers(width: int) -> int:
+    """Return how many numbers the normal equations of a row have."""
+    return width * (width + 1) // 2 + width
 
 
 def normal_equations(
@@ -60,11 +81,16 @@ def normal_equations(
     triangle, row by row, then the right-hand side. What parts give is added up, and solved by
     `solve_equations`; of a single part the outcome is that of `half_sweep`, to the bit.
     """
+    out = np.zeros((len(indptr) - 1, _numbers(others.shape[1])))
+    lanes, cells = cut(np.diff(indptr)), (indptr, columns, codes, targets)
+    if _is_usual(others, biases):
+        announce("the recommender", _sum_usual)
+        run(
+            lambda lane: _sum_usual(*lanes[lane], *cells, others, out[slice(*lanes[lane])]),
+            len(lanes),
+        )
+        return out
     announce("the recommender", _sum_rows)
-    width = others.shape[1]
-    out = np.zeros((len(indptr) - 1, width * (width + 1) // 2 + width))
-    lanes = cut(np.diff(indptr))
-    cells = indptr, columns, codes, targets
     run(lambda lane: _sum_rows(*lanes[lane], *cells, others, biases, out), len(lanes))
     return out
 
@@ -162,6 +188,38 @@ def _solve_equations(equations, support, penalty, biases, solved):  # type: igno
         solve(system, right, solved[row])
 
 
+@njit(cache=True, nogil=True)
+def _sum_usual(first, last, indptr, columns, codes, targets, others, out):  # type: ignore[no-untyped-def]
+    """Do as `_sum_rows` for three factors and a bias, to the bit, in a third of the time."""
+    x, y = np.zeros((_AT_ONCE, 4)), np.zeros(_AT_ONCE)
+    for row in range(first, last):
+        low, high = indptr[row], indptr[row + 1]
+        total = (0.0,) * 13
+        rest = high - (high - low) % _AT_ONCE
+        for at in range(low, rest, _AT_ONCE):
+            a, b, c, d = columns[at], columns[at + 1], columns[at + 2], columns[at + 3]
+            p = targets[codes[at]] - others[a, 3], targets[codes[at + 1]] - others[b, 3]
+            q = targets[codes[at + 2]] - others[c, 3], targets[codes[at + 3]] - others[d, 3]
+            one = _four(others, a, b, c, d, p[0], p[1], q[0], q[1])
+            a, b, c, d = columns[at + 4], columns[at + 5], columns[at + 6], columns[at + 7]
+            p = targets[codes[at + 4]] - others[a, 3], targets[codes[at + 5]] - others[b, 3]
+            q = targets[codes[at + 6]] - others[c, 3], targets[codes[at + 7]] - others[d, 3]
+            total = _plus(total, one, _four(others, a, b, c, d, p[0], p[1], q[0], q[1]))
+        if rest < high:
+            for n in range(_AT_ONCE):
+                there = rest + n < high
+                for k in range(3):
+                    x[n, k] = others[columns[rest + n], k] if there else 0.0
+                y[n] = targets[codes[rest + n]] - others[columns[rest + n], 3] if there else 0.0
+            one = _four(x, 0, 1, 2, 3, y[0], y[1], y[2], y[3])
+            total = _plus(total, one, _four(x, 4, 5, 6, 7, y[4], y[5], y[6], y[7]))
+        for place in range(9):
+            out[row - first, place] = total[place]
+        out[row - first, 9] = high - low
+        for place in range(9, 13):
+            out[row - first, place + 1] = total[place]
+
+
 @inner
 def _sum_up(low, high, columns, codes, targets, others, biases, block, y, system, right):  # type: ignore[no-untyped-def]
     """Sum up the normal equations of some ratings, eight at a time."""
@@ -216,6 +274,49 @@ def _add(x, y, count, biases, system, right):  # type: ignore[no-untyped-def]
             )
         right[n] += ((a + b) + (c + d)) + ((e + f) + (g + h))
         system[n, n] += count
+
+
+@inner
+def _four(x, i, j, k, m, yi, yj, yk, ym):  # type: ignore[no-untyped-def]
+    """Sum up four ratings: the lower triangle of x xᵀ, the sum of x, of x y, and of y."""
+    i0, j0, k0, m0 = x[i, 0], x[j, 0], x[k, 0], x[m, 0]
+    i1, j1, k1, m1 = x[i, 1], x[j, 1], x[k, 1], x[m, 1]
+    i2, j2, k2, m2 = x[i, 2], x[j, 2], x[k, 2], x[m, 2]
+    return (
+        (i0 * i0 + j0 * j0) + (k0 * k0 + m0 * m0),
+        (i1 * i0 + j1 * j0) + (k1 * k0 + m1 * m0),
+        (i1 * i1 + j1 * j1) + (k1 * k1 + m1 * m1),
+        (i2 * i0 + j2 * j0) + (k2 * k0 + m2 * m0),
+        (i2 * i1 + j2 * j1) + (k2 * k1 + m2 * m1),
+        (i2 * i2 + j2 * j2) + (k2 * k2 + m2 * m2),
+        (i0 + j0) + (k0 + m0),
+        (i1 + j1) + (k1 + m1),
+        (i2 + j2) + (k2 + m2),
+        (i0 * yi + j0 * yj) + (k0 * yk + m0 * ym),
+        (i1 * yi + j1 * yj) + (k1 * yk + m1 * ym),
+        (i2 * yi + j2 * yj) + (k2 * yk + m2 * ym),
+        (yi + yj) + (yk + ym),
+    )
+
+
+@inner
+def _plus(total, one, other):  # type: ignore[no-untyped-def]
+    """Add what twice four ratings come to."""
+    return (
+        total[0] + (one[0] + other[0]),
+        total[1] + (one[1] + other[1]),
+        total[2] + (one[2] + other[2]),
+        total[3] + (one[3] + other[3]),
+        total[4] + (one[4] + other[4]),
+        total[5] + (one[5] + other[5]),
+        total[6] + (one[6] + other[6]),
+        total[7] + (one[7] + other[7]),
+        total[8] + (one[8] + other[8]),
+        total[9] + (one[9] + other[9]),
+        total[10] + (one[10] + other[10]),
+        total[11] + (one[11] + other[11]),
+        total[12] + (one[12] + other[12]),
+    )
 
 
 @inner
