@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -86,6 +87,7 @@ def test_an_interpreted_kernel_needs_no_compiling(tmp_path: Path) -> None:
 def test_a_kernel_compiled_in_this_process_is_ready() -> None:
     class Compiled:
         signatures = (("int64",),)
+        overloads: ClassVar[dict[str, object]] = {"int64": ()}
 
     seen = Notes()
     with progress.watch(seen):
