@@ -53,8 +53,8 @@ REACHED = {
         attack.candidates.candidates:_BATCH attack.likelihood.informed:_BATCH
         attack.likelihood.informed:_TABLE attack.likelihood.plain:_BATCH
         attack.link_existence.link_existence:_BLOCK kernels.arrays:_CHUNK
-        attack.shadows.resampled:_BLOCK attack.shadows.seen:_BLOCK
-        attack.shadows.seen:_TABLE
+        attack.shadows.resampled:_BLOCK attack.shadows.seen:_BLOCK kernels.ranking:_BATCH
+        attack.shadows.seen:_TABLE attack.shadows.seen:_ENTRIES
         attack.composition.cells:_BLOCK attack.composition.cells:_TABLE
         attack.scoreboard_rh.scoring:_BATCH attack.scoreboard_rh.scoring:_TABLE
         kernels.attack.candidates:CHUNK kernels.attack.postings:WINDOW

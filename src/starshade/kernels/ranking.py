@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from starshade.kernels.arrays import Floats, Ints, cut, inner, run
 
-_DRAWS = 250  # that are added up together, one beside the other
+_BATCH = 250  # draws that are added up together, one beside the other
 _MORE = 1 + 1e-12
 
 
@@ -42,11 +42,11 @@ def rank(ranked: Ranked, weights: Floats, alarms: Floats) -> Floats:
     n, people = weights.shape
     out = np.full((n, 1 + len(alarms)), np.nan)
     entries = np.bincount(2 * ranked.person + ranked.member, minlength=2 * people)
-    lanes = cut(np.full(-(-n // _DRAWS), len(ranked.person) * _DRAWS))
+    lanes = cut(np.full(-(-n // _BATCH), len(ranked.person) * _BATCH))
 
     def some(lane: int) -> None:
         for block in range(*lanes[lane]):
-            here = slice(block * _DRAWS, (block + 1) * _DRAWS)
+            here = slice(block * _BATCH, (block + 1) * _BATCH)
             _rank(ranked, np.ascontiguousarray(weights[here].T), entries, alarms, out[here])
 
     run(some, len(lanes))
@@ -125,8 +125,8 @@ def _note(here, wrong, hits, false, shares, alarm, limit, out):  # type: ignore[
     for q in range(len(limit)):
         while false[q] > limit[q]:
             part = (alarms[alarm[q]] * outsiders[q] - (false[q] - wrong[q])) / wrong[q]
-            found = hits[q] + min(1.0, max(0.0, part)) * here[q]
-            out[q, 1 + alarm[q]] = found / members[q]
+            share = hits[q] + min(1.0, max(0.0, part)) * here[q]
+            out[q, 1 + alarm[q]] = share / members[q]
             alarm[q] += 1
             last = alarm[q] == len(alarms)
             limit[q] = np.inf if last else alarms[alarm[q]] * outsiders[q] * _MORE

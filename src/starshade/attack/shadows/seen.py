@@ -28,7 +28,7 @@ from starshade.release.table import Release
 Floats = NDArray[np.float64]
 _NEVER = 1e-5  # the chance of a rating that a row excludes: methods and people err
 _BLOCK = 2**18  # people times rows looked at together: they stay in a cache
-_FACTS = 2**23  # facts times contents, likewise
+_ENTRIES = 2**23  # facts times contents, likewise
 _TABLE = 2**20  # counts by item and content held together
 TIE = 1e-9  # relatively
 _LEAST = -900  # binary exponent of the smallest odds that are told apart
@@ -251,7 +251,7 @@ class Seen:
             Logarithm of the chance of their facts, of items that the release has, times records.
         compared : ndarray of int64, shape (people,)
         """
-        most = max(1, _BLOCK // max(1, len(self.sizes))), max(1, _FACTS // len(self.shares))
+        most = max(1, _BLOCK // max(1, len(self.sizes))), max(1, _ENTRIES // len(self.shares))
         for people, part in facts.blocks(*most):
             place = self.view.places(part.items)
             there = place >= 0
