@@ -41,7 +41,7 @@ def announce(label: str, *kernels: Any) -> None:
 
 def _is_ready(kernel: Any) -> bool:
     """Tell whether a kernel is compiled here or on disk; True for a plain function."""
-    if not hasattr(kernel, "signatures") or kernel.overloads:  # not signatures: these are listed
+    if not hasattr(kernel, "overloads") or kernel.overloads:  # signatures would be listed
         return True
     try:
         # the index is empty when the source has changed since
