@@ -291,10 +291,10 @@ def stopping_sweep(sample: Ratings, how: Alternation, sweeps: int, share: float)
     if not 0 < round(share * sample.n_ratings) < sample.n_ratings:
         return sweeps
     train, probe = hold_out(sample, share, rng=how.seed)
-    errors: list[float] = []
+    units, errors = mean_and_spread(train), list[float]()
 
     def watch(users: Floats, items: Floats) -> bool:
-        errors.append(_error(train, probe, users, items, how.biases))
+        errors.append(_error(probe, units, users, items, how.biases))
         return len(errors) > 2 and errors[-1] > (1 - _ENOUGH) * errors[-3]
 
     with silence():
@@ -316,8 +316,10 @@ def sample_size(ratings: Ratings | ShardedRatings) -> int | None:
     return max(1, ratings.n_users * _SEARCHED // ratings.n_ratings)
 
 
-def _error(train: Ratings, probe: Ratings, users: Floats, items: Floats, biases: bool) -> float:
-    mean, spread = mean_and_spread(train)
+def _error(
+    probe: Ratings, units: tuple[float, float], users: Floats, items: Floats, biases: bool
+) -> float:
+    mean, spread = units
     sums = squared_error(
         fixed(probe.indptr),
         fixed(probe.columns),
@@ -326,7 +328,7 @@ def _error(train: Ratings, probe: Ratings, users: Floats, items: Floats, biases:
         fixed(users),
         fixed(items),
         biases,
-        (train.scale.minimum - mean) / spread,
-        (train.scale.maximum - mean) / spread,
+        (probe.scale.minimum - mean) / spread,
+        (probe.scale.maximum - mean) / spread,
     )
     return float(sums.sum() / probe.n_ratings)
