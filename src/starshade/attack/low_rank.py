@@ -68,15 +68,22 @@ class LowRankFit:
         ndarray of float64, shape (profiles, n_items)
             The fit of every cell, null cells included; not clipped to the scale.
         """
-        there = ~np.isnan(shown)
-        rest = product(np.where(there, shown - self.mean, 0.0), self.right.T)
-        rank = len(self.right)
-        if rank and not there.all():
-            pairs = (self.right[:, None] * self.right[None]).reshape(rank * rank, -1)
-            inner = (there.astype(np.float64) @ pairs.T).reshape(-1, rank, rank)
-            rest = (np.linalg.pinv(inner, hermitian=True) @ rest[:, :, None])[:, :, 0]
-        fit: Floats = self.mean + product(rest, self.right)
+        fit = product(self.weights(shown), self.right)
+        fit += self.mean
         return fit
+
+    def weights(self, shown: Floats) -> Floats:
+        """Return how much of each direction profiles have, shape (profiles, directions).
+
+        See `of`, whose fit is the mean plus the directions times these.
+        """
+        rank, empty = len(self.right), np.isnan(shown)
+        if not (rank and empty.any()):
+            return product(shown - self.mean, self.right.T)
+        rest = product(np.where(empty, 0.0, shown - self.mean), self.right.T)
+        pairs = (self.right[:, None] * self.right[None]).reshape(rank * rank, -1)
+        inner = ((~empty).astype(np.float64) @ pairs.T).reshape(-1, rank, rank)
+        return np.asarray((np.linalg.pinv(inner, hermitian=True) @ rest[:, :, None])[:, :, 0])
 
 
 def fit_low_rank(
@@ -98,29 +105,30 @@ def fit_low_rank(
         lesser of itself and the fit at the bottom, as the greater at the top, refitted likewise.
     """
     empty = np.isnan(shown)
-    low, high = (
-        (empty & False,) * 2
-        if ends is None
-        else (
-            shown <= ends[0] + SLACK,
-            shown >= ends[1] - SLACK,
-        )
-    )
-    refit = bool(empty.any() or low.any() or high.any())
-    filled = np.where(empty, _column_means(shown, empty), shown)
+    nulls = bool(empty.any())
+    filled = np.where(empty, _column_means(shown, empty), shown) if nulls else shown
+    refit, low, high = nulls, None, None
+    if ends is not None:
+        low, high = shown <= ends[0] + SLACK, shown >= ends[1] - SLACK
+        refit = bool(nulls or low.any() or high.any())
     rms, rounds = np.inf, 0
     while True:
         mean = filled.mean(axis=0)
-        right = _directions(filled - mean, rank)
-        fit = mean + product(product(filled - mean, right.T), right)
-        left = (shown - (fit if ends is None else np.clip(fit, *ends)))[~empty]
-        before, rms = rms, float(np.sqrt(np.mean(left**2))) if left.size else np.nan
+        centred = filled - mean
+        right = _directions(centred, rank)
+        fit = product(product(centred, right.T), right)
+        fit += mean
+        left = shown - (fit if ends is None else np.clip(fit, *ends))
+        left = left[~empty] if nulls else left
+        left *= left
+        before, rms = rms, float(np.sqrt(left.mean())) if left.size else np.nan
         rounds += 1
         if not refit or rounds == _ROUNDS or not abs(before - rms) > _STABLE * rms:
             return LowRankFit(mean, right, rms, rounds)
         filled = np.where(empty, fit, shown)
-        filled[low] = np.minimum(shown, fit)[low]
-        filled[high] = np.maximum(shown, fit)[high]
+        if low is not None:
+            filled[low] = np.minimum(shown, fit)[low]
+            filled[high] = np.maximum(shown, fit)[high]
 
 
 def draw_profiles(cells: Columns, seed: int) -> NDArray[np.int64]:
@@ -174,7 +182,9 @@ def _strongest(square: Floats, rank: int) -> tuple[Floats, Floats]:
         turned = generator(0, "directions").standard_normal((len(square), width))
         for _ in range(_ROUNDS):
             basis = np.linalg.qr(turned)[0]
-            turned = square @ basis
+            turned = product(
+                basis.T, square
+            ).T  # the square is symmetric: rows are read in one piece
             values, inner = np.linalg.eigh(basis.T @ turned)
             values, inner = values[::-1][:rank], inner[:, ::-1][:, :rank]
             vectors = basis @ inner

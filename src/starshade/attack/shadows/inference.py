@@ -277,14 +277,15 @@ def by_residual(
     fit = fit_low_rank(shown_profiles(cells, draw_profiles(cells, seed)))
     best = np.concatenate([logs.argmax(axis=1) for _, logs, _ in seen.fits(facts)])
     rows, place = np.unique(best, return_inverse=True)
-    shown = shown_profiles(cells, rows)
-    away = np.abs(shown - fit.of(shown))
-    row = place[put.person]
-    rated, unrated = (
-        np.where(item >= 0, away[row, item], 0.0)
-        for item in (seen.view.places(each.astype(np.int32)) for each in (put.rated, put.unrated))
-    )
-    return rated, unrated
+    weights, row = fit.weights(shown_profiles(cells, rows)), place[put.person]
+
+    def away(items: NDArray[np.int64]) -> Floats:
+        item = seen.view.places(items.astype(np.int32))
+        shown = cells.symbols.members[cells.levels[item, rows[row]] - 1]
+        expected = fit.mean[item] + (weights[row] * fit.right[:, item].T).sum(axis=1)
+        return np.where(item >= 0, np.abs(shown - expected), 0.0)
+
+    return away(put.rated), away(put.unrated)
 
 
 def by_crowd(
