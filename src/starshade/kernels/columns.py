@@ -347,7 +347,8 @@ def _add_up(first, last, counts, shares, means, weights, totals):  # type: ignor
     for row in range(first, last):
         weight = total = 0.0
         for level in range(len(shares)):
-            part = counts[row, level] * shares[level]
-            weight += part
-            total += part * means[level]
+            if counts[row, level]:  # mostly there are none
+                part = counts[row, level] * shares[level]
+                weight += part
+                total += part * means[level]
         weights[row], totals[row] = weight, total
