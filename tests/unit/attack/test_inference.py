@@ -167,6 +167,18 @@ def test_small_chances_are_told_apart() -> None:
     assert value[:, :3].tolist() == [[3.0, 2.0, 3.0]] * 2
 
 
+@pytest.mark.parametrize("some", [1, 3, 99])
+@given(st.lists(st.sampled_from([math.nan, 0.5, 1.0, 4.0]), max_size=12))
+def test_ratings_are_sorted_into_kinds(some: int, ratings: list[float]) -> None:
+    items = np.zeros(len(ratings), np.int32)
+    facts = Facts(np.zeros(1, np.int64), np.array([0, len(ratings)]), items, np.array(ratings))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("starshade.attack.shadows.seen._SOME", some)
+        values, kind = facts.kinds
+    assert np.array_equal(values[kind], ratings, equal_nan=True)
+    assert np.array_equal(values, np.unique(ratings), equal_nan=True)
+
+
 def test_people_weighed_in_blocks_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = table([{0: 5.0, 1: 1.0}, {0: 3.0, 2: 4.0}, {0: 4.0, 1: 1.0, 2: 2.0}], STARS)
     facts = Facts(np.arange(3), np.array([0, 1, 2, 4]), np.array([0, 2, 0, 1]), np.full(4, 4.0))

@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 _NEVER = 1e-5  # the chance of a rating that a row excludes: methods and people err
 _BLOCK = 2**18  # people times rows looked at together: they stay in a cache
 _ENTRIES = 2**23  # facts times contents, likewise
+_SOME = 1000  # ratings in which all different ones are looked for first
 _TABLE = 2**20  # counts by item and content held together
 TIE = 1e-9  # relatively
 _LEAST = -900  # binary exponent of the smallest odds that are told apart
@@ -70,6 +71,16 @@ class Facts:
         here = np.repeat(kept, counts)
         indptr = np.append(0, np.cumsum(counts[people]))
         return Facts(self.users[people], indptr, self.items[here], self.ratings[here])
+
+    @cached_property
+    def kinds(self) -> tuple[Floats, NDArray[np.int64]]:
+        """The different ratings, ascending, and which of them each fact's is."""
+        values = np.unique(self.ratings[:_SOME])  # mostly these are all, which needs no sorting
+        kind = np.minimum(np.searchsorted(values, self.ratings), max(0, len(values) - 1))
+        if np.array_equal(values[kind], self.ratings, equal_nan=True):
+            return values, kind
+        values, kind = np.unique(self.ratings, return_inverse=True)
+        return values, kind
 
     def blocks(self, people: int, facts: int) -> Iterator[tuple[slice, Facts]]:
         """Cut into at most so many people, of about so many facts together, at least one person."""
@@ -252,21 +263,39 @@ class Seen:
         compared : ndarray of int64, shape (people,)
         """
         most = max(1, _BLOCK // max(1, len(self.sizes))), max(1, _ENTRIES // len(self.shares))
+        values, kinds = facts.kinds
+        records = np.log(self.sizes)
         for people, part in facts.blocks(*most):
             place = self.view.places(part.items)
             there = place >= 0
             ends = np.append(0, np.cumsum(there))[part.indptr]
-            values, kind = np.unique(part.ratings[there], return_inverse=True)
+            kind = kinds[facts.indptr[people.start] : facts.indptr[people.stop]][there]
+            used = np.bincount(kind, minlength=len(values)) > 0
+            worth = self._logs(values[used])
             logs = np.zeros((len(part), len(self.sizes)))
-            items, worth = place[there].astype(np.int64), self._logs(values)
-            sums_of(self.levels, ends, items, kind, worth, logs)
-            logs += np.log(self.sizes)
+            sums_of(
+                self.levels,
+                ends,
+                place[there].astype(np.int64),
+                (np.cumsum(used) - 1)[kind],
+                worth,
+                logs,
+            )
+            logs += records
             yield people, logs, np.diff(ends)
 
     def _logs(self, values: Floats) -> Floats:
-        """Return what each content says of each rating, none before them."""
-        chances = self._model.right_chances(values)
-        return np.log(np.maximum(np.pad(chances, ((0, 0), (1, 0))), _NEVER))
+        """Return what each content says of each rating, none before them; the last is kept."""
+        key = values.tobytes()
+        if key not in self._worth:
+            chances = self._model.right_chances(values)
+            self._worth.clear()
+            self._worth[key] = np.log(np.maximum(np.pad(chances, ((0, 0), (1, 0))), _NEVER))
+        return self._worth[key]
+
+    @cached_property
+    def _worth(self) -> dict[bytes, Floats]:
+        return {}
 
     @cached_property
     def _model(self) -> Model:
