@@ -173,7 +173,7 @@ def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
 
     The caller's thread is one of them, so that work which is soon done waits for no other.
     """
-    threads = min(lanes, numba.get_num_threads())
+    most = numba.get_num_threads()
     left, taking, done = iter(range(lanes)), Lock(), 0
 
     def take() -> int | None:
@@ -200,9 +200,9 @@ def run(work: Callable[[int], object], lanes: int, label: str = "") -> None:
             step(so_far - told)
             told = int(so_far)
 
-        pool, others = _threads(os.getpid(), numba.get_num_threads()), []
+        pool, others = _threads(os.getpid(), most), []
         try:
-            for _ in range(threads - 1):
+            for _ in range(min(lanes, most) - 1):
                 others.append(pool.submit(some))  # noqa: PERF401 - Ctrl-C may come between two
             some(tell)
         except BaseException as error:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from starshade.kernels.arrays import Floats, Ints, cut, inner, run
+from starshade.kernels.arrays import Floats, Ints, cut, fixed, inner, run
 
 _BATCH = 250  # draws that are added up together, one beside the other
 _MORE = 1 + 1e-12
@@ -47,7 +47,7 @@ def rank(ranked: Ranked, weights: Floats, alarms: Floats) -> Floats:
     def some(lane: int) -> None:
         for block in range(*lanes[lane]):
             here = slice(block * _BATCH, (block + 1) * _BATCH)
-            _rank(ranked, np.ascontiguousarray(weights[here].T), entries, alarms, out[here])
+            _rank(ranked, fixed(weights[here].T), entries, alarms, out[here])
 
     run(some, len(lanes))
     return out

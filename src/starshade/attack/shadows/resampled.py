@@ -101,7 +101,7 @@ def mean_of(values: Floats, times: Floats) -> Callable[[Floats], Floats]:
 
     `values`, `times` (count,): of each person the sum of their values, and how many these are.
     """
-    both = np.stack([values, times], axis=1)
+    both = np.stack([values, times]).T  # columns in one piece
 
     def mean(weights: Floats) -> Floats:
         sums, total = product(weights, both).T
