@@ -115,7 +115,7 @@ def fit_low_rank(
     while True:
         mean = filled.mean(axis=0)
         centred = filled - mean
-        right = _directions(centred, rank)
+        right = _directions(centred, rank, once=not refit)
         fit = product(product(centred, right.T), right)
         fit += mean
         left = shown - (fit if ends is None else np.clip(fit, *ends))
@@ -159,11 +159,11 @@ def _column_means(shown: Floats, empty: NDArray[np.bool_]) -> Floats:
     return means
 
 
-def _directions(centred: Floats, rank: int) -> Floats:
-    """Return the strongest right singular vectors, from the products along the shorter side."""
+def _directions(centred: Floats, rank: int, *, once: bool) -> Floats:
+    """Return the strongest right singular vectors, those along the shorter side first."""
     tall = centred.shape[0] > centred.shape[1]
-    sides = (centred.T, centred) if tall else (centred, centred.T)
-    values, vectors = _strongest(product(*sides), rank)
+    rows = np.ascontiguousarray(centred.T) if tall else centred
+    values, vectors = _strongest(rows, None if once else product(rows, rows.T), rank)
     strong = values > _DUST * max(float(values.max(initial=0.0)), 1e-300)
     right: Floats = vectors[:, strong].T
     if not tall:
@@ -171,24 +171,28 @@ def _directions(centred: Floats, rank: int) -> Floats:
     return right
 
 
-def _strongest(square: Floats, rank: int) -> tuple[Floats, Floats]:
-    """Return the largest eigenvalues of a symmetric matrix, the largest first, and their vectors.
+def _strongest(rows: Floats, square: Floats | None, rank: int) -> tuple[Floats, Floats]:
+    """Return the largest eigenvalues of R Rᵀ, the largest first, and their vectors; R are rows.
 
     Twice as many directions are multiplied by it again and again until those wanted only grow; all
-    eigenvectors are computed where these are few, or where that takes long.
+    eigenvectors are computed where these are few, or where that takes long. `square`: R Rᵀ; None:
+    directions are multiplied by R and Rᵀ, on this thread alone. Of a single fit that takes less:
+    threads go on waiting for work after a large product, for longer than all of this takes.
     """
     width = 2 * rank
-    if len(square) > 2 * width:
-        turned = generator(0, "directions").standard_normal((len(square), width))
+    if len(rows) > 2 * width:
+        turned = generator(0, "directions").standard_normal((len(rows), width))
         for _ in range(_ROUNDS):
             basis = np.linalg.qr(turned)[0]
-            turned = product(
-                basis.T, square
-            ).T  # the square is symmetric: rows are read in one piece
+            if square is None:
+                along = np.einsum("kj,ki->ji", basis, rows)
+                turned = np.einsum("ij,kj->ik", rows, along)
+            else:
+                turned = product(basis.T, square).T  # the square is symmetric
             values, inner = np.linalg.eigh(basis.T @ turned)
             values, inner = values[::-1][:rank], inner[:, ::-1][:, :rank]
             vectors = basis @ inner
             if np.abs(turned @ inner - vectors * values).max() <= _EXACT * max(values[0], 1e-300):
                 return values, vectors
-    values, vectors = np.linalg.eigh(square)
+    values, vectors = np.linalg.eigh(product(rows, rows.T) if square is None else square)
     return values[::-1][:rank], vectors[:, ::-1][:, :rank]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from starshade import budget
+from starshade.attack import low_rank
 from starshade.attack.low_rank import draw_profiles, fit_low_rank, shown_profiles
 from starshade.attack.view import released_cells
 from starshade.release.columns import Columns
@@ -91,3 +92,14 @@ def test_profiles_are_drawn_by_the_seed_when_they_are_many() -> None:
     shown = shown_profiles(cells, drawn)
     assert shown.shape == (10, 8)
     assert np.isin(shown[~np.isnan(shown)], np.arange(1, 5.1, 0.5)).all()
+
+
+@pytest.mark.parametrize("shape", [(40, 60), (60, 40)])
+@pytest.mark.parametrize("once", [True, False])
+def test_directions_are_those_of_a_whole_decomposition(
+    shape: tuple[int, int], *, once: bool
+) -> None:
+    centred = np.random.default_rng(1).normal(size=shape)
+    found = low_rank._directions(centred, 3, once=once)
+    expected = np.linalg.svd(centred)[2][:3]
+    assert np.abs(found @ expected.T) == pytest.approx(np.eye(3), abs=1e-9)
