@@ -128,10 +128,12 @@ def _in_earlier(private: Private) -> Vocabulary | None:
 
 
 def made_again_whole(release: Release, original: Shards) -> str:
-    """Return the setting for which a release is made again of one table alone; empty: by shard."""
+    """Return why a release is made again of one table alone, often a setting; empty: by shard."""
+    private = release.private
+    if private is not None and len(private.partitions or ()) == 1 < len(original):
+        return "partitions"
     try:
-        method = method_of(release, original)
-        return "after" if isinstance(method, Continued) else takes_one_table(method)
+        return takes_one_table(method_of(release, original))
     except UserError:  # that nobody says how is told where it is made
         return ""
 

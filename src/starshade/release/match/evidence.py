@@ -88,21 +88,22 @@ def refuse_another_making(release: Release, ends: Sequence[int] | None = None) -
     if made is None:
         raise ConfigError(
             "the private key file does not say whether the release was made of one table or of "
-            "partitions, as an earlier version wrote it; make the release and its key file again "
-            "with this version",
+            "partitions, as an earlier version wrote it",
+            advice="Make the release and its key file with this version.",
         )
     many = 1 if ends is None else len(ends)
     given = "one table" if whole else counted(many, "partition")
     if len(made) == 1:
         raise ConfigError(
             f"the release was made of one table, and shadow releases of {given} would differ from "
-            "it by that alone; give the ratings as one table, such as the file that the store was "
-            "written from"
+            "it by that alone",
+            advice="Audit the file that the store was written from.",
         )
     cut = ", cut elsewhere" * (many == len(made))
     raise ConfigError(
         f"the release was made of {counted(len(made), 'partition')}, and shadow releases of "
-        f"{given}{cut} would differ from it by that alone; audit the store that it was made of"
+        f"{given}{cut} would differ from it by that alone",
+        advice="Audit the store that it was made of.",
     )
 
 
