@@ -181,7 +181,7 @@ def test_a_row_is_told_as_it_is_done(ratings: Ratings) -> None:
     with watch(watcher):
         compare(ratings, ["k-likeness"], [2, 91], items=top_items(6), rng=1)
     told = [text for text in watcher.notes if text.startswith("k-likeness")]
-    assert "gen_iloss" in told[0]
+    assert "re-identified by" in told[0]
     assert "refused" in told[1]
     assert len(told) == 2
 

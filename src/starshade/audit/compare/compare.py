@@ -379,7 +379,7 @@ def _row(way: Way, judge: _Judge, wrong: list[UserError]) -> Row:
 def _line_of(row: Row) -> str:
     if row.refused is not None:
         return f"{row.name}: refused: {row.refused}"
-    lost = "" if row.loss is None else f"{row.loss[0]} {row.loss[1]:.4g}, "
-    f = row.figures
-    success = f"found {percent(f['expected_top1'])} ({row.attack})"
-    return f"{row.name}: {lost}{success}, {f['seconds']:.3g} s"
+    verdict = "" if row.decision is None else f"{row.decision.verdict}, "
+    figures = row.figures
+    named = f"{percent(figures['expected_top1'])} re-identified by {row.attack}"
+    return f"{row.name}: {verdict}{named}, made in {figures['seconds']:.3g} s"
