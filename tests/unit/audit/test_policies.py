@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from starshade.audit.checks.advice import advice_on
 from starshade.audit.checks.check import Check, Status, verdict_of
 from starshade.audit.checks.inference import numbers_known, single_valued
 from starshade.audit.checks.policy import (
@@ -182,7 +185,9 @@ def made_of(plain: naive.Measured) -> Check:
     return Check(
         "class-size" if plain.of is not None else "membership",
         "",
-        rate=None if rate is None or high is None else Rate(float(rate), float(low), float(high)),
+        rate=None
+        if rate is None or low is None or high is None
+        else Rate(float(rate), float(low), float(high)),
         size=plain.of,
         threshold=None if plain.threshold is None else Threshold(plain.threshold),
         inapplicable="" if plain.applies else "no reason",
@@ -228,6 +233,38 @@ def test_what_is_known_is_what_half_of_the_people_have(ratings_of: list[int], kn
     cells, people = np.unique(np.asarray(ratings_of, dtype=np.int64), return_counts=True)
     found = numbers_known(Knowable(cells, people), known)
     assert found == naive.numbers_known(ratings_of, known)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ({}, 'k=11, or leave out rare items: item_support="2%", or both.'),
+        ({"k": 50}, 'leave out rare items: item_support="2%".'),
+        ({"support": "2%"}, 'k=11, or leave out rare items: item_support="10%", or both.'),
+        ({"support": 60}, "make the release with k=11."),  # 60 of 600 people are 10 %
+        ({"k": 50, "support": "10%"}, "accept the risk (starshade accept)."),
+        ({"profile": "padded", "k": 50}, 'make the release with profile="pooled".'),
+        ({"method": "k-exchange"}, 'make the release with method="predictive".'),
+    ],
+)
+def test_advice_names_what_a_search_would_try_next(made: dict[str, Any], said: str) -> None:
+    own = {"method": "predictive", "profile": "pooled", "k": 5, "support": None} | made
+    manifest = SimpleNamespace(
+        method=own["method"],
+        profile=own["profile"],
+        claimed_k=own["k"],
+        config={"item_support": own["support"]},
+    )
+    release: Any = SimpleNamespace(manifest=manifest, n_records=600)
+    rate, threshold = Rate(0.2, 0.1, 0.3), Threshold(Fraction(1, 10))
+    check = Check("membership", "", rate=rate, threshold=threshold, targets=500, of=600)
+    (advice,) = advice_on([check], release)
+    assert advice.endswith(said)
+    near = replace(check, rate=Rate(0.05, 0.0, 0.3))  # not shown
+    for everyone in (False, True):
+        (advice,) = advice_on([near], release, everyone=everyone)
+        assert ("more targets" in advice) is not everyone
+        assert advice.endswith(said)
 
 
 EIGHT = st.lists(st.sampled_from(["a", "b", None]), min_size=8, max_size=8)

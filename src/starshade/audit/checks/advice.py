@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from starshade.audit.checks.check import Check
 from starshade.audit.checks.policy import KS, SUPPORTS
 from starshade.naming import aside, named
+from starshade.release import MEANS
 from starshade.release.table import Release
 from starshade.setting import count_of
 
@@ -66,6 +67,8 @@ def _less(release: Release) -> str:
     """Say how to make a release that discloses less."""
     if release.manifest.method != "predictive":
         return f"make the release with {named('method', 'predictive')}."
+    if release.manifest.profile in MEANS:  # of ratings, at any k
+        return f"make the release with {named('profile', 'pooled')}."
     larger = larger_k(release.manifest.claimed_k or 1)
     fewer = _larger_support(release)
     ways = [f"make the release with {named('k', larger)}"] * (larger is not None)
