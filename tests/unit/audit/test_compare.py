@@ -395,9 +395,13 @@ def test_shadows_tell_what_an_audit_finds(tmp_path: Path) -> None:
     rates = [rate.rate for rate in (gained.rated_gained, gained.value_gained) if rate is not None]
     assert row.figures["inference"] in rates
     assert -1 <= row.figures["halves"] <= 1
+    assert found.shadows_known == known.known
+    assert f"linkability and inference gain with {known.known} ratings known" in found.rests_on
     names = ("membership", "inference", "halves")
     assert [found.original[name] for name in names] == [None] * 3
-    (without,) = compare(part, ["k-likeness"], [5], rng=7).rows
+    beside = compare(part, ["k-likeness"], [5], rng=7)
+    assert (beside.shadows_known, "ratings known" in beside.rests_on) == (None, False)
+    (without,) = beside.rows
     assert [without.figures[name] for name in names] == [None] * 3
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -219,6 +220,7 @@ def compare(
         held_out=settings.held_out,
         policy=None if audit is None else audit.rules.title,
         shadows=settings.shadows,
+        shadows_known=judge.shadows_known if settings.shadows else None,
         seed=seed,
         digest=digest_of(table),
     )
@@ -302,9 +304,14 @@ class _Judge:
             for attack in (ScoreboardRH(), LabelAttack(), Likelihood())
         ]
 
+    @cached_property
+    def shadows_known(self) -> int:
+        """Ratings known of each target of linkability and inference: 8, if half have so many."""
+        return numbers_known(knowable_of(self.ratings), 8)[-1]
+
     def _by_shadows(self, release: Release) -> dict[str, Value]:
         """Measure linkability, membership and inference by shadow releases."""
-        known = numbers_known(knowable_of(self.ratings), 8)[-1]
+        known = self.shadows_known
         with silence():
             found = measure_by_shadows(
                 release,

@@ -20,7 +20,7 @@ Value: TypeAlias = float | int | None
 #: fields that JSON has as they are, in its order: of a row, of all
 _OF_ROW = ("method", "k", "eps", "profile", "disclosure_weight", "slack", "attack")
 _AS_THEY_ARE = (
-    *("known", "targets", "shadows", "attribute", "held_out", "policy"),
+    *("known", "targets", "shadows", "shadows_known", "attribute", "held_out", "policy"),
     *("seconds", "seed", "digest", "version"),
 )
 
@@ -135,6 +135,9 @@ class Comparison:
         Share of the ratings that recommenders were tested on.
     shadows : int
         Of leaving people out; 0: none, and what they tell was not measured.
+    shadows_known : int or None
+        Ratings known of each target of linkability and inference gain: 8, or the largest number
+        that half of the people have; None: these were not measured.
     seed : int
     digest : str
     version : str
@@ -153,6 +156,7 @@ class Comparison:
     held_out: float = 0.0
     policy: str | None = None
     shadows: int = 0
+    shadows_known: int | None = None
     version: str = field(default=__version__)
 
     @property
@@ -190,8 +194,15 @@ class Comparison:
             f"{counted(data['items'], 'item')}, {counted(data['ratings'], 'rating')}; "
             f"{counted(self.known, 'cell')} known of each of "
             f"{counted(int(original['targets'] or 0), 'target')}, by which "
-            f"{self.attack} finds {percent(original['expected_top1'])} in the original"
+            f"{self.attack} finds {percent(original['expected_top1'])} in the original{self._known}"
         )
+
+    @property
+    def _known(self) -> str:
+        if self.shadows_known is None:
+            return ""
+        known = counted(self.shadows_known, "rating")
+        return f"; linkability and inference gain with {known} known"
 
     def plot(self) -> Chart:
         """Draw loss against what the attack finds, and loss over k.
