@@ -35,7 +35,7 @@ _WITHOUT_OPTIONS = {"measures"}
 @click.argument("kind", type=click.Choice([*_ROOMS, "policies", "settings"]), required=False)
 @running()
 def listing(kind: str | None, run: Run) -> None:
-    """List attacks, models, methods, measures; also policies or settings.
+    """List attacks, models, methods and measures; or policies.
 
     Policies are listed with their thresholds. Name one kind for that alone. With --json the
     settings of each are a JSON Schema.

@@ -450,6 +450,7 @@ def test_the_policy_says_what_is_known_and_how_many_shadows(
     original: Any = SimpleNamespace(
         release=SimpleNamespace(manifest=SimpleNamespace(claims=())),
         ratings=SimpleNamespace(n_ratings=30_000_000),
+        source=None,
         engine=None,
     )
     Audit(targets=50)._by_shadows(original, (8, 5), 7)

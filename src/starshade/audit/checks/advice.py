@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from starshade.audit.checks.check import Check
-from starshade.audit.checks.policy import KS, SUPPORTS
+from starshade.audit.checks.policy import SUPPORTS, larger_k
 from starshade.naming import aside, named
 from starshade.release import MEANS
 from starshade.release.table import Release
@@ -47,20 +47,6 @@ def _action(check: Check, release: Release, *, everyone: bool) -> str:
     if check.status == "not shown" and not everyone:
         return f"more targets{aside('targets')} narrow the interval; or {_less(release)}"
     return _less(release)
-
-
-def larger_k(k: int) -> int | None:
-    """Return the k to try next, at least twice as large, for risks fall slowly with k.
-
-    None: there is none that a search would try.
-
-    Examples
-    --------
-    >>> larger_k(5), larger_k(50)
-    (11, None)
-    """
-    larger = next((each for each in KS if each >= 2 * k), KS[-1])
-    return larger if larger > k else None
 
 
 def _less(release: Release) -> str:

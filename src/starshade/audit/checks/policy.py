@@ -458,6 +458,20 @@ def check_named(name: str) -> str:
     return _BEFORE.get(name, name)
 
 
+def larger_k(k: int) -> int | None:
+    """Return the k to try next, at least twice as large, for risks fall slowly with k.
+
+    None: there is none that a search would try.
+
+    Examples
+    --------
+    >>> larger_k(5), larger_k(50)
+    (11, None)
+    """
+    larger = next((each for each in KS if each >= 2 * k), KS[-1])
+    return larger if larger > k else None
+
+
 def share_of(name: str, value: Any) -> Fraction:
     """Read the threshold of a check exactly: a share, in percent, as a fraction; a class size too.
 

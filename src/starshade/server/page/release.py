@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from starshade.audit.checks.advice import larger_k
+from starshade.audit.checks.policy import larger_k
 from starshade.figure import Table
 from starshade.plain import counted, percent
 from starshade.report.page import figure, size
