@@ -210,8 +210,15 @@ def test_the_first_screen_and_the_details(made: Made, ratings_csv: Path) -> None
     assert shown.startswith(result.stdout)
     for text in ("The same attacks, before and after", "Other conditions", "What was measured"):
         assert text in shown
+    judged = ("--policy", "controlled", *LOOSE)
+    following = call(*base, *judged, "--user-col", "userId").stdout.splitlines()[-1]
+    assert "--user-col userId --policy controlled --threshold class-size=1 " in following
     failed = call(*base)
     assert failed.exit_code == 1
+    tries, following = failed.stdout.splitlines()[-2:]
+    assert tries == "Next     tries larger k, then fewer rare items, until a release passes:"
+    out = f"{Path(made.folder).name}-partner"  # never within a folder that may be published
+    assert following.endswith(f"--policy partner --out {out} --private {out}.json")
     assert re.match(r"FAIL  policy partner v1", failed.stdout)
     assert "starshade anonymize" in failed.stdout.splitlines()[-1]
 

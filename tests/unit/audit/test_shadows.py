@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from starshade.anonymize.k_likeness import KLikeness
+from starshade.anonymize.predictive.predictive import PredictiveAnonymizer
 from starshade.anonymize.registry import ENTRIES
 from starshade.attack.knowledge import Knowledge
 from starshade.attack.registry import ENTRIES as ATTACKS
@@ -132,6 +133,21 @@ def test_who_is_in_it_is_told_where_nothing_else_can_be_asked() -> None:
     assert isinstance(found.membership, MembershipResult)
     assert isinstance(found.inference[8], str)
     assert "nobody has a rating beyond 8" in found.inference[8]
+
+
+def test_a_scale_without_steps_that_was_found_in_the_data() -> None:
+    """The ends of a half lie elsewhere, and so does its step."""
+    people = population()
+    draw = np.random.default_rng(0)
+    ratings = Ratings.from_arrays(
+        np.repeat(np.arange(people.n_users), np.diff(people.indptr)),
+        people.columns.astype(np.int64),
+        draw.random(people.n_ratings),
+    )
+    assert ratings.report.scale_inferred
+    release = PredictiveAnonymizer(k=3).anonymize(ratings, rng=1)
+    found = measure_by_shadows(release, ratings, shadows=2, known=(2,), seed=0)
+    assert isinstance(found.membership, MembershipResult)
 
 
 def test_twenty_people_and_a_person_with_one_rating() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from starshade.errors import ConfigError, UnmetError
@@ -127,10 +127,18 @@ def test_the_two_lines():
     )
 
 
+def test_fewer_ratings_than_item_means_recover_are_said():
+    fewer = replace(held_out(0.904, 0.931, 1.0), remains_within_step=0.43, remains_gone=0.21)
+    assert fewer.lines[1] == (
+        "         fewer than a list of item means recovers; 21.0% of the ratings are gone"
+    )
+
+
 errors = st.floats(0, 1e6, allow_nan=False)
 
 
 @given(errors, errors, errors, st.floats(0.001, 1), st.floats(0, 1), st.floats(0, 1))
+@example(0.9, 0.9, 0.9, 1.0, 0.1, 0.9)
 def test_two_lines_fit_80_columns(read, original, means, covered, kept, items):
     shown = replace(
         held_out(min(read, 9_999), min(means, 9_999), covered),
@@ -140,7 +148,7 @@ def test_two_lines_fit_80_columns(read, original, means, covered, kept, items):
     )
     assert all(len(line) <= 80 for line in shown.lines)
     if max(read, original, means) < 999.5:
-        assert len(shown.lines) == 2
+        assert len(shown.lines) == 2 + (kept < items)
 
 
 @given(st.floats(0, 999.4))
