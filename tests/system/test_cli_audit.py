@@ -210,6 +210,10 @@ def test_the_first_screen_and_the_details(made: Made, ratings_csv: Path) -> None
     assert shown.startswith(result.stdout)
     for text in ("The same attacks, before and after", "Other conditions", "What was measured"):
         assert text in shown
+    assert "--policy" not in lines[-1]  # the default needs no mention
+    usual = call(*base, *LOOSE, "--policy", "partner", "--targets", 30).stdout.splitlines()[-1]
+    assert "--policy partner" in usual
+    assert usual.endswith("--targets 30 --shadows 0 --out report.html")
     judged = ("--policy", "controlled", *LOOSE)
     following = call(*base, *judged, "--user-col", "userId").stdout.splitlines()[-1]
     assert "--user-col userId --policy controlled --threshold class-size=1 " in following

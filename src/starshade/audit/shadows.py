@@ -71,8 +71,8 @@ def method_of(release: Release, original: Ratings | Shards) -> Anonymizer:
     """Return the method that made a release, with its settings, from the owner's private facts.
 
     The most rated items, where these were chosen, are those of `original`, the ratings that the
-    release was made of: they stay the same when it is made again of fewer people. A release that
-    continues an earlier one is made by `Continued`.
+    release was made of: shadow releases of fewer people have the same. A release that continues an
+    earlier one is made by `Continued`.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _in_earlier(private: Private) -> Vocabulary | None:
 
 
 def made_again_whole(release: Release, original: Shards) -> str:
-    """Return why a release is made again of one table alone, often a setting; empty: by shard."""
+    """Return why shadow releases take one table, often a setting; empty: they are made by shard."""
     private = release.private
     if private is not None and len(private.partitions or ()) == 1 < len(original):
         return "partitions"

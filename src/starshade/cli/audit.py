@@ -25,8 +25,8 @@ from starshade.cli.options.shards import (
     whole_store,
     works_by_shard,
 )
-from starshade.cli.options.shared import Reading, gathered, given, reading, said
-from starshade.cli.options.spelling import as_option
+from starshade.cli.options.shared import Reading, gathered, given, option, reading, said
+from starshade.cli.options.spelling import as_option, words_of
 from starshade.cli.report import place_for, repeated, write
 from starshade.cli.running.run import Run, running
 from starshade.cli.show import columns, decided, figures, page, useful, words
@@ -210,18 +210,22 @@ def _details(result: AuditResult) -> Iterator[Any]:
 def _following(result: AuditResult, typed: Mapping[str, Any], reading: Reading) -> str:
     """Return the command to type next, for a shell; `typed`: the arguments of this one."""
     ratings, release = hidden(typed["ratings"]), typed["release"]
-    made = [release, "--private", typed["private"] or "KEY-FILE"]
     source, policy = [ratings, *reading.arguments()], str(result.config["policy"])
-    judged = ["--policy", policy] * (policy != DEFAULT or not result.passed)
+    judged = ["--policy", policy] * (policy != DEFAULT or not result.passed or "policy" in given())
     for name in result.policy.overridden:
         judged += ["--threshold", f"{name}={_stated(name, result.policy.thresholds[name])}"]
+    made = [ratings, release, "--private", typed["private"] or "KEY-FILE", *source[1:], *judged]
+    for name in ("earlier", "earlier_private"):
+        made += words_of(option(name), typed[name])
     measuring = [each.advice for each in result.decisive if isinstance(each.advice, Advice)]
     if result.verdict == "INCOMPLETE" and measuring:
         setting, value = measuring[0].setting, measuring[0].value
         more = [] if value is None else as_option(setting, value).split()
-        return _command("audit", ratings, *made, *source[1:], *judged, *more)
+        return _command("audit", *made, *more)
     if result.verdict != "FAIL":  # of another release the same could not be measured
-        return _command("report", ratings, *made, *source[1:], *judged, "--out", "report.html")
+        for name in ("targets", "shadows"):
+            made += words_of(option(name), typed[name]) if name in given() else []
+        return _command("report", *made, "--out", "report.html")
     # beside the project, never in the folder of a release, which may be published as a whole
     out = f"{Path(release).absolute().name}-{result.policy.name}"
     return _command("anonymize", *source, *judged, "--out", out, "--private", f"{out}.json")

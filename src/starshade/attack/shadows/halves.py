@@ -61,7 +61,7 @@ class Continued:
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
         """Make both releases; returns the second."""
         seed = resolve_seed(rng)
-        # ids of people who were fetched from a store are not at hand, their fingerprints are
+        # people fetched from a store have fingerprints, and no ids
         there = np.isin(ratings.users.fingerprints, self.earlier.fingerprints)
         before = ratings.keep_users(np.flatnonzero(there))
         if not before.n_users:

@@ -352,9 +352,9 @@ def likelihood_ratios(
 ) -> Iterator[tuple[slice, slice, Floats]]:
     """Compare some classes with all others, which count by their sizes: logarithms of ratios.
 
-    Of a person without a ratio above `least` each is at most that, but may be too large: whoever
-    fits one class best of some fits another one better soon, when the others are added up. That
-    leaves few people for most classes.
+    Other classes are added up only for people who still have a ratio above `least`. The ratios of
+    the rest are upper bounds, at most `least`. Few people are left soon: most fit a class better
+    that is added early.
     """
     scale = seen.view.cells.symbols.scale
     seen = replace(seen, spread=SPREAD * scale.width)
