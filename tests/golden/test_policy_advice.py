@@ -27,7 +27,7 @@ def audited(
     own = private if key else None
     result = ss.Audit(shadows=shadows).run(ratings, release, private=own, rng=1)
     read = read_release(release, private=own)
-    return result, advice_on(result.decisive, read, everyone=result.everyone_tried)
+    return result, advice_on(result, read)
 
 
 def membership(result: AuditResult) -> Check:

@@ -182,7 +182,7 @@ def _summary(result: AuditResult, release: Release, following: str, *, details: 
     from starshade.audit.checks.advice import advice_on
     from starshade.audit.screen import first_screen
 
-    advice = advice_on(result.decisive, release, everyone=result.everyone_tried)
+    advice = advice_on(result, release)
     screen = decided(result.verdict, first_screen(result, advice, following))
     return page(screen, *_details(result)) if details else screen
 

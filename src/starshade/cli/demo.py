@@ -65,7 +65,7 @@ def _summary(story: Story, out: str, reports: list[str]) -> Any:
     from starshade.audit.screen import first_screen
 
     audit = story.audit
-    advice = advice_on(audit.decisive, story.made.release, everyone=audit.everyone_tried)
+    advice = advice_on(audit, story.made.release)
     before, release = story.attack_before, story.made.figures
     return page(
         words("1. These data identify people", style="bold"),

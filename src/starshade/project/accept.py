@@ -151,7 +151,7 @@ def ways_out(judged: Decision, release: Release) -> tuple[str, ...]:
         return ()
     audit = judged.audit
     accept = "Or accept it: `starshade accept {} --up-to {} --reason TEXT --by NAME --until DATE`"
-    out = advice_on(audit.decisive, release, everyone=audit.everyone_tried)
+    out = advice_on(audit, release)
     if all(finding.passed for finding in audit.findings):
         out += dict.fromkeys(accept.format(each.name, _bound(each)) for each in audit.decisive)
     return tuple(out)

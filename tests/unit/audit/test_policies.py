@@ -258,11 +258,11 @@ def test_advice_names_what_a_search_would_try_next(made: dict[str, Any], said: s
     release: Any = SimpleNamespace(manifest=manifest, n_records=600)
     rate, threshold = Rate(0.2, 0.1, 0.3), Threshold(Fraction(1, 10))
     check = Check("membership", "", rate=rate, threshold=threshold, targets=500, of=600)
-    (advice,) = advice_on([check], release)
+    (advice,) = advice_on(SimpleNamespace(decisive=[check], everyone_tried=False), release)
     assert advice.endswith(said)
     near = replace(check, rate=Rate(0.05, 0.0, 0.3))  # not shown
     for everyone in (False, True):
-        (advice,) = advice_on([near], release, everyone=everyone)
+        (advice,) = advice_on(SimpleNamespace(decisive=[near], everyone_tried=everyone), release)
         assert ("more targets" in advice) is not everyone
         assert advice.endswith(said)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from starshade.audit.checks.check import Check
 from starshade.audit.checks.policy import SUPPORTS, larger_k
@@ -12,21 +13,34 @@ from starshade.release.table import Release
 from starshade.setting import count_of
 
 
-def advice_on(checks: Sequence[Check], release: Release, *, everyone: bool = False) -> list[str]:
+class Audited(Protocol):
+    """What advice rests on of an `AuditResult`."""
+
+    @property
+    def decisive(self) -> Sequence[Check]:
+        """The checks because of which the verdict is not PASS."""
+
+    @property
+    def everyone_tried(self) -> bool:
+        """Whether attacks could have no more targets."""
+
+
+def advice_on(audit: Audited, release: Release) -> list[str]:
     """Say what would change checks, a sentence for those that the same would change.
 
-    Where nothing can, it says to accept the risk. `everyone`: whether all people were targets.
+    Where nothing can, it says to accept the risk.
 
     Examples
     --------
+    >>> from types import SimpleNamespace
     >>> from starshade.audit.checks.check import unmeasured
     >>> check = unmeasured("membership", "no key file", None, advice="Give the key file.")
-    >>> advice_on([check], None)
+    >>> advice_on(SimpleNamespace(decisive=[check], everyone_tried=False), None)
     ['Membership, TPR at 1 % FPR: give the key file.']
     """
     titles: dict[str, list[str]] = {}
-    for check in checks:
-        action = _action(check, release, everyone=everyone)
+    for check in audit.decisive:
+        action = _action(check, release, everyone=audit.everyone_tried)
         titles.setdefault(action[:1].lower() + action[1:], []).append(check.title)
     return [f"{'; '.join(named)}: {action}" for action, named in titles.items()]
 

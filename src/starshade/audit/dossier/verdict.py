@@ -107,7 +107,7 @@ def owners_advice(result: AuditResult, release: Release, publishable: str) -> li
     """
     failed = [finding.name for finding in result.findings if not finding.passed]
     with speak(_on_a_page):
-        advice = advice_on(result.decisive, release, everyone=result.everyone_tried)
+        advice = advice_on(result, release)
     advice += [_REMEDIES.get(name, _OF_A_MODEL.format(name)) for name in failed]
     if result.passed:
         advice.append(
