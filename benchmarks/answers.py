@@ -132,7 +132,7 @@ def being_in_it(found: dict[str, Any]) -> list[str]:
     checks, epsilon = by_name(audit), at[None]["epsilon"]
     return [
         f"{audit['items']:,}",
-        percent({"rate": 1 - audit["utility"]["gone_left_out"]}),
+        percent({"rate": 1 - audit["utility"]["utility_left_out"]}),
         *(ends(at[known]["auc"]) for known in (8, None)),
         *(tpr(at[known], ends) for known in (8, None)),
         "not measured" if epsilon is None else f"{epsilon:.2f}",

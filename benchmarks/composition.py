@@ -84,7 +84,7 @@ def job(people: int, items: int) -> dict[str, float]:
         "peak_mb": peak,
         "classes": counts.classes,
         "below_k": (counts.people_below_k or 0) / people,
-        "pinned": (counts.people_pinned or 0) / people,
+        "pinned": (counts.people_certain or 0) / people,
     }
 
 

@@ -147,8 +147,8 @@ def classes(
     plain = ATTACKS["plain"].run(release, knowledge, **more)
     informed = ATTACKS["informed"].run(release, knowledge, **more)
     return {
-        "plain": plain.class_found.rate,
-        "informed": informed.class_found.rate,
+        "plain": plain.class_linkage.rate,
+        "informed": informed.class_linkage.rate,
         "at most": informed.ceiling.rate,
     }
 

@@ -37,29 +37,29 @@ METHODS: dict[str, Callable[[int], Any]] = {
     },
 }
 COLUMNS = {
-    "exact (disclosed)": "remains_exact",
-    "half a step": "remains_half",
-    "within one step": "remains_near",
-    "wider, farther": "remains_farther",
-    "value open": "remains_open",
-    "perhaps rated": "remains_perhaps",
-    "gone": "remains_gone",
-    "**read within one step**": "remains_within_step",
-    "empty cells filled": "empty_filled",
-    "**skill**": "skill",
+    "exact (disclosed)": "utility_exact",
+    "half a step": "utility_half_step",
+    "within one step": "utility_one_step",
+    "wider, farther": "utility_wider",
+    "value open": "utility_existence_only",
+    "perhaps rated": "utility_ambiguous",
+    "suppressed": "utility_suppressed",
+    "**read within one step**": "recoverable_within_step",
+    "empty cells filled": "imputed_share",
+    "**improvement over item means**": "improvement_over_item_means",
 }
 
 
 def row(name: str, release: Release, ratings: ss.Ratings) -> tuple[str, float]:
     found = ss.WhatRemains().measure(release, ratings).figures
     cells = [_cell(key, found[key]) for key in COLUMNS.values()]
-    return f"| {name} | {' | '.join(cells)} |", found["averages_within_step"] or 0.0
+    return f"| {name} | {' | '.join(cells)} |", found["item_means_within_step"] or 0.0
 
 
 def _cell(key: str, value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:.2f}" if key == "skill" else f"{100 * value:.1f}"
+    return f"{value:.2f}" if key == "improvement_over_item_means" else f"{100 * value:.1f}"
 
 
 def main() -> None:

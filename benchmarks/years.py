@@ -104,7 +104,7 @@ def story(name: str, k: int, slack: int, shortfall: str, tables: list[Any], atta
                 f"{name:<16} slack {slack} {shortfall:<8} year {year:>2}: smallest "
                 f"{found.counts.smallest:>2}, below k {found.counts.people_below_k}, withheld "
                 f"{made.exact.users_deleted / ratings.n_users:6.1%}, invented "
-                f"{(made.exact.invented_records or 0) / made.n_records:6.1%}, loss "
+                f"{(made.exact.dummy_records or 0) / made.n_records:6.1%}, loss "
                 f"{loss(made, ratings) / alone:5.2f} ({loss(made, ratings):.3f}), "
                 f"{seconds:.1f} s",
                 flush=True,
@@ -126,19 +126,21 @@ def attacked(releases: list[Any], tables: list[Any]) -> str:
         ss.Likelihood().run(release, known, original=table, rng=0)
         for release, table in zip(releases, tables, strict=True)
     ]
-    if found.class_found is None:  # no cell holds what is true: by the mean of all profiles
+    if found.class_linkage is None:  # no cell holds what is true: by the mean of all profiles
         whole = ss.Likelihood().run(meaned(releases), known, original=tables[-1], rng=0)
         pinned = "no rating pinned"
-        together = f"class {whole.class_found.rate:.1%}, record {whole.expected_top1.rate:.1%}"
+        together = f"class {whole.class_linkage.rate:.1%}, record {whole.expected_top1.rate:.1%}"
     else:
         pinned = (
             f"a rating pinned of {max(each.pinned.rate for each in found.each):.1%} by the best "
             f"single one, of {found.pinned.rate:.1%} by all"
         )
-        together = f"class {found.class_found.rate:.1%}, record {found.record_found.rate:.1%}"
+        together = (
+            f"class {found.class_linkage.rate:.1%}, record {found.re_identification.rate:.1%}"
+        )
     return (
         f"  composition: below k {found.below_k.rate:.1%}, {pinned}; by all {together}\n"
-        f"  likelihood, by year: class {_each(by_year, 'class_found')}; "
+        f"  likelihood, by year: class {_each(by_year, 'class_linkage')}; "
         f"record {_each(by_year, 'expected_top1')}"
     )
 
@@ -158,7 +160,7 @@ def profiles(k: int, tables: list[Any], shadows: int) -> None:
         one = method.anonymize(before, rng=0)
         two = method.anonymize(after, rng=1, after=one)
         for years, release in (("one", two), ("both", meaned([one, two]))):
-            found = ss.Likelihood().run(release, known, original=after, rng=0).class_found
+            found = ss.Likelihood().run(release, known, original=after, rng=0).class_linkage
             rated = ss.PaddingAttack().run(release, original=after, rng=0).auc_within_items
             again = Again(method, before, after, years == "both")
             inside = ss.MembershipAttack(shadows=shadows, method=again).run(

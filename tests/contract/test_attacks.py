@@ -238,10 +238,13 @@ def test_a_release_by_itself_is_composed_of_its_classes(name: str) -> None:
     result = make(COMPOSITION).run(release.made, ONE, original=CAST[name], rng=0)
     (alone,) = result.each
     assert (result.people, result.classes) == (alone.people, release.made.classes.n_groups)
-    assert (result.people_pinned, result.cells) == (alone.people_pinned, alone.cells)
-    assert result.people_below_k == result.people_alone == 0
-    assert result.record_found.rate <= result.record_with_class.high <= 1 / K + 1e-9
-    assert (result.class_found, result.record_found) == (alone.class_found, alone.record_found)
+    assert (result.people_certain, result.cells) == (alone.people_certain, alone.cells)
+    assert result.people_below_k == result.people_unique == 0
+    assert result.re_identification.rate <= result.re_identification_in_class.high <= 1 / K + 1e-9
+    assert (result.class_linkage, result.re_identification) == (
+        alone.class_linkage,
+        alone.re_identification,
+    )
     declared(result)
     assert str(result)
     assert result._repr_html_()

@@ -22,7 +22,7 @@ from tests.contract.cast import CAST
 from tests.contract.make import K, make
 
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-KEYS = {"model", "satisfied", "records", "failing_records", "smallest_group", "worst", "seconds"}
+KEYS = {"model", "satisfied", "records", "failing_records", "smallest_class", "worst", "seconds"}
 
 # what a model may refuse: cells that it is not about, a spread that no data can have, a sensitive
 # item that was left out of the release
@@ -102,7 +102,7 @@ def test_ratings_released_as_they_are_are_judged_as_they_are(entry: Entry, name:
     if verdict is None or released is None:
         assert verdict is released
         return
-    same = ("satisfied", "records", "failing_records", "smallest_group")
+    same = ("satisfied", "records", "failing_records", "smallest_class")
     assert [getattr(released, f) for f in same] == [getattr(verdict, f) for f in same]
 
 

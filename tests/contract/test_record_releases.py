@@ -119,7 +119,7 @@ def test_an_audit_with_and_without_the_receipt(method: Entry, name: str, tmp_pat
     assert named["k-eps"].passed
     check = found.check("re-identification")
     assert check.rate is not None
-    differ = told.figures["smallest_group"] < found.k
+    differ = told.figures["smallest_class"] < found.k
     assert check.rate.high >= max(e.after.expected_top1.rate for e in found.evidence)
     if not differ:  # then it holds for each target
         assert check.rate.high <= 1 / found.k + 1e-9

@@ -99,7 +99,7 @@ def test_any_nuclei_give_dm_34():
 def test_the_verdict_on_table_1_itself():
     verdict = KAnonymity(2).check(kl.ratings())
     assert (verdict.satisfied, verdict.records, verdict.failing_records) == (False, 10, 5)
-    assert verdict.smallest_group == 1
+    assert verdict.smallest_class == 1
 
 
 def movielens(folder: Path) -> Ratings:
@@ -138,7 +138,7 @@ def test_movielens_k_5_ndgh(top_ten, seed):
     assert release.exact.groups == 185
     verdict = KAnonymity(5).check(release)
     assert verdict.satisfied
-    assert verdict.smallest_group >= 5
+    assert verdict.smallest_class >= 5
     assert AverageClassSize().measure(release).figures["c_avg"] == pytest.approx(1.002, abs=5e-4)
     loss = GeneralizationLoss().measure(release, top_ten).figures["gen_iloss"]
     assert 0.315 <= loss <= 0.345

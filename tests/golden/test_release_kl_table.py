@@ -44,7 +44,7 @@ def test_kl_table_3(tmp_path):
         [one_of(4, 5), None, one_of(NULL, 3, 4), one_of(NULL, 1, 4), one_of(3, 4)],
     ]
     counted = verify_folder(tmp_path / "out", release.private)
-    assert counted["smallest_group"] == 3
+    assert counted["smallest_class"] == 3
     # Joy Ride = 5 for 4, 5, 6, 7; all of 8, 9, 10; nobody of 1, 2, 3
     assert counted["users_rating_disclosed"] == 0.7
     assert counted["users_rating_exists"] == 1.0

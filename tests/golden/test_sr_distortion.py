@@ -20,7 +20,7 @@ def test_the_paper_s_example() -> None:
         "distortion_per_record": 1.0,
         "ratings_moved": 4,
         "ratings_suppressed": 0,
-        "ratings_invented": 0,
+        "ratings_imputed": 0,
     }
 
 
@@ -29,4 +29,4 @@ def test_a_null_costs_the_whole_scale() -> None:
     after = [{0: 5}, {0: 2, 1: 5, 2: 1}, *BEFORE[2:]]
     figures = Distortion().measure(released(original, after), original).to_dict()
     assert figures["distortion"] == 14.0
-    assert figures["ratings_suppressed"] == figures["ratings_invented"] == 1
+    assert figures["ratings_suppressed"] == figures["ratings_imputed"] == 1

@@ -81,7 +81,7 @@ def test_spread_in_table_1(search: str) -> None:
 def test_spread_over_all_of_table_1() -> None:
     verdict = KEpsLAnonymity(5, 6, 2.2271, SENSITIVE).check(TABLE_1)  # all are proximate
     assert verdict.satisfied
-    assert verdict.everyone_proximate
+    assert verdict.all_proximate
     short = KEpsLAnonymity(5, 6, 2.2272, SENSITIVE).check(TABLE_1)
     assert short.worst[0]["sd"] == pytest.approx(2.2271, abs=5e-5)
     assert short.failing_records == 5

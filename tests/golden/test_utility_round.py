@@ -47,14 +47,16 @@ def test_errors_of_pooled_profiles(ratings: Ratings, k: int) -> None:
         assert fmean(errors) == pytest.approx(expected, abs=0.015), name
     assert all(each.useful for each in every)
     assert all(each.held_out_ratings == 10_000 for each in every)
-    assert fmean(each.averages_within_step or 0 for each in every) == pytest.approx(0.681, abs=1e-3)
+    assert fmean(each.item_means_within_step or 0 for each in every) == pytest.approx(
+        0.681, abs=1e-3
+    )
 
 
 def test_of_the_mean_of_all_ratings_and_what_is_recoverable(ratings: Ratings) -> None:
     every = rounds(ratings, PredictiveAnonymizer(k=5))
     everything = fmean(each.held_out_global_mean or 0 for each in every)
     assert everything == pytest.approx(1.117, abs=0.015)
-    recoverable = fmean(each.remains_within_step or 0 for each in every)
+    recoverable = fmean(each.recoverable_within_step or 0 for each in every)
     assert recoverable == pytest.approx(0.776, abs=0.005)
 
 

@@ -39,9 +39,9 @@ NOT_VERIFIABLE = {
     "rare_items_dropped": "items that were left out are not in the files",
     "users_without_rating": "people who were left out are not in the files",
     "users_deleted": "people who were left out are not in the files",
-    "invented_cells": "which cells rest on ratings is not in the files",
+    "imputed_cells": "which cells rest on ratings is not in the files",
     "single_rater_cells": "how many people rated a cell is not in the files",
-    "invented_records": "which records are nobody's is not in the files",
+    "dummy_records": "which records are nobody's is not in the files",
     "profile": "means and predictions look alike",
     "scale.maximum": "a wider scale holds the same ratings; so does a lower minimum of a real one",
     "checksum": "it is computed again after each change",
@@ -152,7 +152,7 @@ def _is_true(path: tuple[Any, ...], other: Any, facts: dict[str, Any]) -> bool:
     if path[2] == "model":  # equal records are what both of these are about
         return {claim["model"], other} == {"k-anonymity", "review-graph"}
     if path[3:] == ("k",):
-        return bool(type(other) is int and 0 < other <= claim["verified"].get("smallest_group", 0))
+        return bool(type(other) is int and 0 < other <= claim["verified"].get("smallest_class", 0))
     if path[3:] == ("l",):
         least = claim["verified"].get("smallest_l", claim["verified"].get("smallest_sd", -1))
         return bool(0 <= other <= least)

@@ -80,7 +80,7 @@ class Told:
         return sum(n for n in self.sizes.values() if n < k)
 
     @property
-    def people_pinned(self) -> int:
+    def people_certain(self) -> int:
         return sum(n > 0 for n in self.pinned.values())
 
 

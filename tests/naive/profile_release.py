@@ -73,7 +73,7 @@ def rests_on(
     return single / max(cells, 1), invented / max(cells, 1)
 
 
-def fewest_groups(levels: list[list[int]], rated: list[set[int]], b: int, most: int) -> int:
+def fewest_classes(levels: list[list[int]], rated: list[set[int]], b: int, most: int) -> int:
     """Fewest profiles that show a set of 1…b items which some user rated together."""
     from itertools import combinations
 

@@ -37,7 +37,7 @@ def what_remains(release: Release, original: Ratings) -> dict[str, float | None]
             kinds.append(kind_of(cell, true, scale, step, layout))
             deletes = release.manifest.users_deleted != "none"
             if item not in items or (user not in people and not deletes):
-                assert kinds[-1] == "gone"
+                assert kinds[-1] == "suppressed"
                 left_out += 1
             guess = expected(cell, scale.minimum)
             near += guess is not None and abs(guess - true) <= step + NEAR
@@ -46,20 +46,22 @@ def what_remains(release: Release, original: Ratings) -> dict[str, float | None]
             averages_near += abs(average[i] - true) <= step + NEAR
     n = len(kinds)
     of_layout = {
-        "generalized": ("exact", "near", "farther", "open", "perhaps", "gone"),
-        "record": ("exact", "near", "farther", "gone"),
-        "profile": ("half", "near", "farther", "gone"),
+        "generalized": ("exact", "one_step", "wider", "existence_only", "ambiguous", "suppressed"),
+        "record": ("exact", "one_step", "wider", "suppressed"),
+        "profile": ("half_step", "one_step", "wider", "suppressed"),
     }[layout]
-    shares = {f"remains_{kind}": kinds.count(kind) / n for kind in of_layout}
+    shares = {f"utility_{kind}": kinds.count(kind) / n for kind in of_layout}
     assert sum(shares.values()) > 1 - 1e-9  # each rating is one of them
     return {
-        **dict.fromkeys(f"remains_{kind}" for kind in ("exact", "half", "open", "perhaps")),
+        **dict.fromkeys(
+            f"utility_{kind}" for kind in ("exact", "half_step", "existence_only", "ambiguous")
+        ),
         **shares,
-        "gone_left_out": left_out / n,
-        "remains_within_step": near / n,
-        "averages_within_step": averages_near / n,
-        "skill": 1 - read / by_average if by_average > n * NEAR**2 else None,
-        "empty_filled": filled / empty if empty else None,
+        "utility_left_out": left_out / n,
+        "recoverable_within_step": near / n,
+        "item_means_within_step": averages_near / n,
+        "improvement_over_item_means": 1 - read / by_average if by_average > n * NEAR**2 else None,
+        "imputed_share": filled / empty if empty else None,
     }
 
 
@@ -82,18 +84,18 @@ def certain(cell: tuple | None, minimum: float) -> bool:
 def kind_of(cell: tuple | None, true: float, scale, step: float, layout: str) -> str:
     ends = possible(cell, scale.minimum)
     if ends is None:
-        return "gone"
+        return "suppressed"
     if null_too(cell, scale.minimum):
-        return "perhaps"
+        return "ambiguous"
     away = max(abs(end - true) for end in ends)
     if layout == "profile":
-        kinds = (("half", step / 2), ("near", step), ("farther", float("inf")))
+        kinds = (("half_step", step / 2), ("one_step", step), ("wider", float("inf")))
         return next(kind for kind, most in kinds if away <= most + NEAR)
     if away <= NEAR:
         return "exact"
     if layout == "generalized" and is_whole(cell, scale):
-        return "open"
-    return "near" if away <= step + NEAR else "farther"
+        return "existence_only"
+    return "one_step" if away <= step + NEAR else "wider"
 
 
 def is_whole(cell: tuple, scale) -> bool:

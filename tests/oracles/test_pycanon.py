@@ -26,7 +26,7 @@ every = pytest.mark.parametrize(
 @pytest.mark.parametrize("table", TABLES)
 def test_k(table: str) -> None:
     release, k = published(table), VALUES[table]["k"]
-    assert KAnonymity(k).check(release).smallest_group == k
+    assert KAnonymity(k).check(release).smallest_class == k
     assert not KAnonymity(k + 1).check(release).satisfied
 
 

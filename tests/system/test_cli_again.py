@@ -38,7 +38,7 @@ def test_a_release_that_continues_another(made: Made, next_csv: Path, tmp_path: 
     out, private = tmp_path / "out", tmp_path / "private"
     found = told("anonymize", next_csv, *again(made), "--out", out, "--private", private)
     facts = json.loads(private.read_text())
-    assert found["invented_records"] == facts["invented_records"] == len(facts["chain"]["invented"])
+    assert found["dummy_records"] == facts["dummy_records"] == len(facts["chain"]["invented"])
     # with those of whose group fewer than half are left
     assert set(facts["chain"]["gone"]) >= {str(user) for user in range(1, 11)}
     assert set(facts["users"]) >= {str(user) for user in range(991, 1001)}

@@ -22,7 +22,7 @@ def test_a_release_that_may_leave(made: Made, ratings_csv: Path) -> None:
     assert found["headline"] == "PASS (7 checks without effective threshold)"
     assert found["reasons"] == []
     assert found["claims"][0]["holds"]
-    assert found["claims"][0]["verified"]["smallest_group"] >= 4
+    assert found["claims"][0]["verified"]["smallest_class"] >= 4
     assert found["attack_after"]["credit"] == "linked"
     assert found["attack_after"]["expected_top1"] <= 1 / 4
     assert found["attack_before"]["expected_top1"] > found["attack_after"]["expected_top1"]

@@ -115,7 +115,7 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
     assert [c["model"] for c in found["claims"]] == ["review-graph", "diversity"]
     assert found["satisfied"]
     sets = found["claims"][1]["sets"]
-    assert [s["fewest_groups"] for s in sets] == [3, 3]
+    assert [s["fewest_classes"] for s in sets] == [3, 3]
     assert found["claims"][1]["undecided"] == []
     said = refused("check", out, "--l", 1e300)
     assert "--l = 1e+300: must be a whole number, 1 or more\nNo data have so many." in said

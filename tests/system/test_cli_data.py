@@ -213,7 +213,7 @@ def test_a_release_is_described(made: Made) -> None:
         facts["items"],
         facts["classes"],
     )
-    assert found["smallest_group"] == facts["claims"][0]["verified"]["smallest_group"]
+    assert found["smallest_class"] == facts["claims"][0]["verified"]["smallest_class"]
     assert sum(found["cells"].values()) == pytest.approx(1)
     shown = call("data", "describe", made.folder).stdout
     assert "A release, scale 1:5:1." in shown

@@ -39,7 +39,7 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
         *("anonymize", "next.csv", "--k", 4, "--after", made.folder, "--seed", 2),
         *("--after-private", "receipt.json", "--out", "out", "--private", "private.json"),
     )
-    assert again["invented_records"] == 2
+    assert again["dummy_records"] == 2
     assert not {"7", "12"} & set(json.loads((own / "private.json").read_text())["chain"]["gone"])
     options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--shadows", 1]
     earlier = ["--earlier", made.folder, "--earlier-private", "receipt.json"]

@@ -56,12 +56,12 @@ def test_without_a_probe_nothing_is_trained(held: Path) -> None:
 def test_what_remains_takes_the_receipt(held: Path) -> None:
     without = ("measure", held / "train", held / "release")
     linked = (*without, "--private", held / "receipt.json")
-    kinds = ("exact", "near", "farther", "open", "perhaps", "gone")
+    kinds = ("exact", "one_step", "wider", "existence_only", "ambiguous", "suppressed")
     found = told(*linked)
-    assert next(iter(found)) == "remains_exact"  # first of all
-    assert sum(found[f"remains_{kind}"] for kind in kinds) == pytest.approx(1)
-    assert 0 < found["remains_gone"] < 1  # of the items that were not chosen
-    assert told(*without)["remains_gone"] is None
+    assert next(iter(found)) == "utility_exact"  # first of all
+    assert sum(found[f"utility_{kind}"] for kind in kinds) == pytest.approx(1)
+    assert 0 < found["utility_suppressed"] < 1  # of the items that were not chosen
+    assert told(*without)["utility_suppressed"] is None
     hint = "What remains of each rating takes the receipt"
     assert hint in " ".join(call(*without).stdout.split())
     assert hint not in " ".join(call(*linked).stdout.split())

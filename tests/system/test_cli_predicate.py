@@ -13,7 +13,7 @@ def test_predicates_of_a_release(made: Made, ratings_csv: Path) -> None:
     asked = ("attack", made.folder, "--original", ratings_csv, "--attack", "predicate")
     found = told(*asked, "--seed", 1)
     assert (found["outsiders"], found["credit"]) == (None, "compatible")
-    assert found["classes"] == found["classes_tried"]
+    assert found["classes"] == found["classes_tested"]
     assert found["isolates"]["rate"] > found["blind"]
     assert [each["most"] for each in found["light"]] == [0.1, 0.01]
     assert set(found["forced"]) == {
@@ -49,16 +49,16 @@ def test_k_m_of_a_release_and_its_original(made: Made, ratings_csv: Path) -> Non
     asked = ("check", made.folder, "--model", "k-m", "--m", 2)
     found = told(*asked, "--original", ratings_csv)
     assert found["parameters"] == {"k": 4, "m": 2}  # k as claimed
-    assert found["smallest_group"] >= 4
+    assert found["smallest_class"] >= 4
     assert [each["people"] for each in found["sizes"]] == [0, 0]
     said = " ".join(refused(*asked).split())
     assert "stands in the original alone" in said
     assert "(--original RATINGS)" in said
-    failing = ("--k", found["smallest_group"] + 1, "--original", ratings_csv, "--explain")
+    failing = ("--k", found["smallest_class"] + 1, "--original", ratings_csv, "--explain")
     shown = call(*asked, *failing)
     assert shown.exit_code == 1
     text = " ".join(shown.stdout.split())
-    assert f"It holds for k up to {found['smallest_group']:,}." in text
+    assert f"It holds for k up to {found['smallest_class']:,}." in text
     assert "somebody's ratings fit" in text
 
 

@@ -59,8 +59,8 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
         "--out",
         tmp_path / "a",
     )
-    assert found["smallest_group"] >= 5
-    assert found["smallest_group"] <= found["median_group"] <= found["largest_group"]
+    assert found["smallest_class"] >= 5
+    assert found["smallest_class"] <= found["median_class"] <= found["largest_class"]
     assert 0 < found["single_rater_cells"] < 1
     assert found["users_rating_disclosed"] is None
     assert found["gen_iloss"] is None

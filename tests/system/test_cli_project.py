@@ -235,7 +235,7 @@ def test_a_larger_k_than_that_of_the_groups_is_told(project: Path) -> None:
     (project / "starshade.toml").write_text(PROJECT.replace("k = 5", "k = 6"))
     dry, said = call("run", "--dry-run"), call("run", "--seed", 2)
     receipt = json.loads((project / FOLDER / "receipts" / "release-2.json").read_text())
-    many = receipt["invented_records"]
+    many = receipt["dummy_records"]
     assert many > 0
     for result in (dry, said):
         assert "k = 6: 12 of the 12 groups that are kept" in result.stderr

@@ -16,12 +16,14 @@ from tests.policies import as_options
 from tests.system.conftest import Made, call, refused, small_csv, told
 
 FIGURES = {
-    "method", "k", "records", "items", "groups", "classes", "smallest_group", "dm", "c_avg",
-    "gen_iloss", "distortion", "invented_cells", "rare_items_dropped", "users_dropped",
-    "users_deleted", "median_group", "largest_group", "single_rater_cells", "fake_edges",
-    "invented_records", "averages_within_step", "remains_within_step", "skill", "empty_filled",
-    "remains_exact", "remains_half", "remains_near", "remains_farther", "remains_open",
-    "remains_perhaps", "remains_gone", "gone_left_out",
+    "method", "k", "records", "items", "groups", "classes", "smallest_class", "dm", "c_avg",
+    "gen_iloss", "distortion", "imputed_cells", "rare_items_dropped", "users_dropped",
+    "users_deleted", "median_class", "largest_class", "single_rater_cells", "fake_edges",
+    "dummy_records", "item_means_within_step", "recoverable_within_step",
+    "improvement_over_item_means", "imputed_share",
+    "utility_exact", "utility_half_step", "utility_one_step", "utility_wider",
+    "utility_existence_only",
+    "utility_ambiguous", "utility_suppressed", "utility_left_out",
     "users_rating_disclosed", "users_exact_values_listed", "users_rating_exists",
     "records_alone_with_sensitive", "seconds", "peak_rss_mb", "out",
 }  # fmt: skip
@@ -37,7 +39,7 @@ def test_anonymize_ml100k(ml100k_dir: Path, tmp_path: Path) -> None:
     assert found["records"] == 927
     assert found["items"] == 10
     assert found["groups"] == 185
-    assert found["smallest_group"] >= 5
+    assert found["smallest_class"] >= 5
     assert found["c_avg"] == pytest.approx(1.002, abs=5e-4)
     assert 0.315 <= found["gen_iloss"] <= 0.345
     assert found["users_dropped"] == 16
@@ -299,14 +301,14 @@ def test_check(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
         "satisfied",
         "records",
         "failing_records",
-        "smallest_group",
+        "smallest_class",
         "worst",
         "seconds",
     }
     holds = told("check", made.folder)
     assert keys <= set(holds)
     assert holds["satisfied"]
-    assert holds["smallest_group"] >= 4
+    assert holds["smallest_class"] >= 4
     fails = told("check", made.folder, "--k", 60, code=1)
     assert not fails["satisfied"]
     assert fails["failing_records"] > 0

@@ -81,7 +81,7 @@ class AttackResult(Found):
         What the adversary knows, with its name.
     known_from : {"all items", "released items"}
         Of which items ratings are known.
-    people, half_have : int
+    people, median_ratings : int
         People who could be attacked, with a record where they are of a release, and the largest
         number of ratings that half of them have (there).
     recall : tuple of Recall
@@ -111,7 +111,7 @@ class AttackResult(Found):
     knowledge: dict[str, Any]
     known_from: KnownFrom = "all items"
     people: int
-    half_have: int
+    median_ratings: int
     recall: tuple[Recall, ...] = ()
     most: float = field(repr=False)
     seed: int
@@ -167,7 +167,7 @@ class AttackResult(Found):
             f"{'has' if able == 1 else 'have'} at least {known}"
         )
         if 2 * able < self.people:
-            text += f"; half of them have at least {self.half_have:,}"
+            text += f"; half of them have at least {self.median_ratings:,}"
         return [f"{text}."]
 
     def _facts(self) -> str:

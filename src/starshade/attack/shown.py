@@ -25,7 +25,7 @@ NOT_ASKED = (
     "knowledge",
     "known_from",
     "people",
-    "half_have",
+    "median_ratings",
     "recall",
     "seed",
 )

@@ -33,12 +33,13 @@ Result = TypeVar("Result", bound=Found, covariant=True)
 class People:
     """Who could be attacked: people of the ratings, or of a release.
 
-    `total`: how many they are. `half_have`: the largest number of ratings that half of them have;
+    `total`: how many they are. `median_ratings`: the largest number of ratings that half of
+    them have;
     of a release, on its items.
     """
 
     total: int
-    half_have: int
+    median_ratings: int
 
     @classmethod
     def of(cls, support: NDArray[np.int64], users: NDArray[np.int64]) -> People:
@@ -84,7 +85,7 @@ class Attacked:
             "records": records,
             "targets": len(outcomes.users),
             "people": self.people.total,
-            "half_have": self.people.half_have,
+            "median_ratings": self.people.median_ratings,
             "ineligible": self.ineligible,
             "credit": credit,
             "expected_top1": bootstrap(credit_of(outcomes), seed=self.seed).up_to(most),

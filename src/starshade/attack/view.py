@@ -357,7 +357,7 @@ def moved(data: Ratings | Release) -> bool:
     """Tell whether ratings were moved, so that a cell is near the truth and need not be it."""
     if not isinstance(data, Release) or data.manifest.layout != "record":
         return False
-    return data.manifest.invented_cells is not None
+    return data.manifest.imputed_cells is not None
 
 
 def tolerance_of(data: Ratings | Release) -> float:

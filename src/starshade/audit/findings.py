@@ -86,7 +86,7 @@ def judge_model(release: Release, claim: Claim, original: Ratings | None = None)
     if name in ("k-anonymity", "review-graph"):
         by = release.manifest.alike_by
         equal = f"records that are equal{by}" if by else "equal records"
-        text = f"The smallest set of {equal} has {verdict.smallest_group:,}; {k} are claimed."
+        text = f"The smallest set of {equal} has {verdict.smallest_class:,}; {k} are claimed."
         return Finding(name, verdict.satisfied, text)
     if verdict.satisfied:
         text = f"The check of {name} agrees: every record has at least {k} near it, itself included"
@@ -127,7 +127,7 @@ def needs_receipt(release: Release) -> tuple[str, str] | None:
     Otherwise what was done, and what nobody can tell without the receipt.
     """
     manifest = release.manifest
-    if manifest.layout == "record" and manifest.invented_cells is not None:
+    if manifest.layout == "record" and manifest.imputed_cells is not None:
         return "ratings were moved", "who was really found"
     if manifest.layout == "profile":
         return "ratings were averaged", "who was really found"

@@ -19,11 +19,11 @@ class Made(Shown):
     """A release that was saved, and its figures."""
 
     release: Release
-    # ``method, k, records, items, groups, classes, smallest_group, dm, c_avg, gen_iloss,
-    # distortion, invented_cells, rare_items_dropped, users_dropped, users_deleted,
+    # ``method, k, records, items, groups, classes, smallest_class, dm, c_avg, gen_iloss,
+    # distortion, imputed_cells, rare_items_dropped, users_dropped, users_deleted,
     # users_rating_disclosed, users_rating_exists, records_alone_with_sensitive, seconds,
-    # peak_rss_mb, out``; None where a figure does not apply; ``median_group`` and
-    # ``largest_group``, of the sets of equal records as `smallest_group`; ``single_rater_cells``;
+    # peak_rss_mb, out``; None where a figure does not apply; ``median_class`` and
+    # ``largest_class``, of the sets of equal records as `smallest_class`; ``single_rater_cells``;
     # ``fake_edges``, released cells invented for (b, l)-diversity, None where it was not requested
     figures: dict[str, Any]
     claims: tuple[Claim, ...] = ()  # what the release promises, with what was counted on its files
@@ -77,14 +77,14 @@ class Made(Shown):
             return (
                 f"in {f['groups']:,} group{'s' * (f['groups'] != 1)} of at least {f['k']} whose "
                 f"members look the same{self.release.manifest.alike_by}; "
-                f"the smallest set of such records has {f['smallest_group']:,}."
+                f"the smallest set of such records has {f['smallest_class']:,}."
             )
-        if f["distortion"] is None or self.release.manifest.invented_cells is None:
+        if f["distortion"] is None or self.release.manifest.imputed_cells is None:
             changed = "No rating was changed."
         else:
             changed = f"To reach that, ratings were moved by {f['distortion']:,.10g} in all."
         if self._equal:
-            differ = f"The smallest set of equal records has {f['smallest_group']:,}."
+            differ = f"The smallest set of equal records has {f['smallest_class']:,}."
         else:
             differ = (
                 f"Such records are near, not equal ({f['classes']:,} different ones): who knows a "
@@ -96,7 +96,7 @@ class Made(Shown):
     @property
     def _equal(self) -> bool:
         """Whether at least k records are equal wherever one is."""
-        return bool(self.figures["smallest_group"] >= self.figures["k"])
+        return bool(self.figures["smallest_class"] >= self.figures["k"])
 
     def _proximity(self) -> str:
         parameters: dict[str, Any] = {}
@@ -137,7 +137,7 @@ class Made(Shown):
         if manifest.profile == "padded":
             return (
                 "a profile is the mean of its members' ratings and, where they gave none, of "
-                f"predictions. {percent(f['invented_cells'])} of the cells are predictions alone; "
+                f"predictions. {percent(f['imputed_cells'])} of the cells are predictions alone; "
                 f"{single} rest on the rating of one member."
             )
         sentences = [
@@ -153,9 +153,7 @@ class Made(Shown):
     def _fakes(self) -> str:
         f, config = self.figures, self.release.manifest.config
         if f["fake_edges"]:
-            many = (
-                f"{counted(f['fake_edges'], 'cell')}, {percent(f['invented_cells'])} of all, were"
-            )
+            many = f"{counted(f['fake_edges'], 'cell')}, {percent(f['imputed_cells'])} of all, were"
             were = many if f["fake_edges"] > 1 else "1 cell was"
             return f"Fake edges: {were} invented, to hide who rated what."
         what = "every item that somebody rated was"
@@ -165,7 +163,7 @@ class Made(Shown):
         return f"Fake edges: none (0), {what} in {profiles} already."
 
     def _people(self) -> str:
-        nobodys = self.figures["invented_records"]
+        nobodys = self.figures["dummy_records"]
         if not nobodys:
             return counted(self.figures["records"], "user")
         people = counted(self.figures["records"] - nobodys, "user")
@@ -196,10 +194,10 @@ class Made(Shown):
         if f["users_deleted"]:
             parts.append(f"{counted(f['users_deleted'], 'user')} who could not be hidden so")
         left = f"Left out: {', '.join(parts)}. " if parts else ""
-        if self._item_support is not None and f["gone_left_out"] is not None:
-            gone = percent(f["gone_left_out"])
+        if self._item_support is not None and f["utility_left_out"] is not None:
+            gone = percent(f["utility_left_out"])
             left += f"Of all ratings {gone} are on items or of people left out. "
-        nobodys = f["invented_records"]
+        nobodys = f["dummy_records"]
         if nobodys is None:
             return left
         share = percent(nobodys / max(f["records"], 1))

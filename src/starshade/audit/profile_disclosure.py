@@ -247,7 +247,7 @@ def _group_found(original: Original, evidence: Sequence[Evidence], seed: int) ->
             return None
         found = credit_of(tried.after.per_target) * original.release.classes.sizes[row]
         if isinstance(tried.after, LikelihoodResult):
-            found = tried.after.per_target.class_found
+            found = tried.after.per_target.class_linkage
         shares = np.where(row < 0, 0.0, found)
         share = bootstrap(np.minimum(shares, 1.0), seed=seed, tries=len(evidence))
         groups.append(GroupFound(share, tried.after.attack, tried.knowledge, len(shares)))

@@ -256,7 +256,7 @@ class AuditResult:
     @property
     def _profiles_found(self) -> float:
         return max(
-            e.after.class_found.rate
+            e.after.class_linkage.rate
             if isinstance(e.after, LikelihoodResult)
             and e.after.credit == "linked"
             and not self._proximate

@@ -303,7 +303,7 @@ def _of_chain(release: Release, others: Sequence[Release]) -> set[int]:
 def _gap(releases: Sequence[Release]) -> int | None:
     """Return the place of a release that continues one which does not stand before it."""
     last = releases[-1]
-    if last.private is None and last.manifest.invented_records is not None:
+    if last.private is None and last.manifest.dummy_records is not None:
         return len(releases) - 1  # it continues one, and which is not known
     return chain_break(releases)
 
@@ -341,7 +341,7 @@ def _told(found: Composed) -> str:
     counts, k = found.counts, found.k
     people = counted(counts.people, "person", "people")
     where = f"of the {people} in one or more of them ({found.in_all:,} are in every one)"
-    below, alone = counts.people_below_k, counts.people_alone
+    below, alone = counts.people_below_k, counts.people_unique
     if below is None:
         text = f"{_TOGETHER} No k is claimed; together they leave {alone:,} {where} alone."
     elif below == 0:
@@ -367,10 +367,10 @@ def _absent(found: Composed) -> str:
 
 
 def _pinned(found: Composed) -> str:
-    pinned = found.counts.people_pinned
+    pinned = found.counts.people_certain
     if pinned is None:
         return ""
-    alone = max(each.people_pinned or 0 for each in found.each)
+    alone = max(each.people_certain or 0 for each in found.each)
     return (
         f" Whoever finds somebody's classes reads a rating of theirs for "
         f"{percent(pinned / found.counts.people)} of the people, from one release alone for "

@@ -236,7 +236,7 @@ def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
         return None
     smaller, spread = "", ""
     for model, verdict in zip(models, verdicts, strict=True):
-        least, by_size = verdict.smallest_group, verdict.model in _BY_SIZE
+        least, by_size = verdict.smallest_class, verdict.model in _BY_SIZE
         if by_size and not verdict.satisfied and 1 < least < model.k:
             smaller = f"It holds for k up to {least:,}. "
         if verdict.model in _OF_VALUES and not verdict.satisfied:

@@ -305,9 +305,9 @@ def _remains(found: list[Figure]) -> RenderableType:
     """Draw a bar for each share: of the ratings, then what is to be compared."""
     rows: list[tuple[str, Any]] = []
     for figure in found:
-        share = figure.mean if figure.unit == "share" and figure.key != "empty_filled" else None
+        share = figure.mean if figure.unit == "share" and figure.key != "imputed_share" else None
         rows.append((figure.title, f"{figure.text:>7} {_bar(share)}".rstrip()))
-        if figure.key == "gone_left_out":
+        if figure.key == "utility_left_out":
             rows.append(("", ""))
     return figures(rows, title="What remains of all the ratings that there were")
 

@@ -289,7 +289,7 @@ def judged(
         satisfied=not records,
         records=values.records,
         failing_records=records,
-        smallest_group=int(classes.size.min()),
+        smallest_class=int(classes.size.min()),
         worst=tuple(
             {"row": int(classes.row[c]), "size": int(classes.size[c]), name: measured[c].item()}
             for c in order[failing[order]][:SHOWN].tolist()

@@ -170,7 +170,7 @@ class Diversity(DiversitySettings):
             satisfied=not undecided and all(count.holds for count in sizes),
             records=records,
             failing_records=failing,
-            smallest_group=smallest,
+            smallest_class=smallest,
             worst=worst,
             numbered=numbered,
             empty_because=self._empty(sizes[0]),

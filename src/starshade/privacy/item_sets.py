@@ -26,7 +26,7 @@ class SetCount:
     `size`: items in a set. `exact`: whether every set that some user rated together was counted.
     `sets`, `short_sets`: those sets, and the ones among them that fewer than l groups show; None in
     a sample. `sets` is also None where they need not be counted, as every set must be shown enough.
-    `fewest_groups`: the fewest groups that show one of those looked at, counted only up to l.
+    `fewest_classes`: the fewest groups that show one of those looked at, counted only up to l.
     `drawn`, `short_drawn`: in a sample: sets drawn, each by a user drawn uniformly among those who
     rated so many items and that many of that user's items drawn uniformly; those that fewer than l
     show. `short_share`: in a sample: the share of such draws, with Wilson's interval.
@@ -36,7 +36,7 @@ class SetCount:
     exact: bool
     sets: int | None
     short_sets: int | None
-    fewest_groups: int
+    fewest_classes: int
     drawn: int | None = None
     short_drawn: int | None = None
     short_share: Rate | None = None
@@ -81,7 +81,7 @@ def count_rated_sets(
             exact=True,
             sets=int(tally.sets[:, place].sum()),
             short_sets=int(tally.short[:, place].sum()),
-            fewest_groups=int(tally.fewest[:, place].min(initial=l)),
+            fewest_classes=int(tally.fewest[:, place].min(initial=l)),
         )
         for place in range(exact)
     ]
@@ -129,7 +129,7 @@ def _drawn(
         exact=False,
         sets=None,
         short_sets=None,
-        fewest_groups=int(cover.min()),
+        fewest_classes=int(cover.min()),
         drawn=draws,
         short_drawn=int(short.sum()),
         short_share=wilson(int(short.sum()), draws),
@@ -166,7 +166,7 @@ class DiversityVerdict(SetsVerdict):
     failing_records : int
         Users who rated a set that fewer than l groups show (where sizes were sampled:
         those known to).
-    smallest_group : int
+    smallest_class : int
         Records of the smallest group.
     worst : tuple of dict
         At most five such sets: ``items``, positions among the released items counted from 0,

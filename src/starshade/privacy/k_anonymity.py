@@ -159,7 +159,7 @@ def judged_by_size(
         satisfied=not failing,
         records=records,
         failing_records=failing,
-        smallest_group=smallest,
+        smallest_class=smallest,
         worst=tuple({"row": row, "size": size} for size, row in worst.T.tolist()),
         numbered=numbered,
     )

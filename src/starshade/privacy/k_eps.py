@@ -123,7 +123,7 @@ class KEpsAnonymity(KEpsAnonymitySettings):
         sizes = found_cliques(ready.space, self.k)
         verdict = _judged(ready, "k-eps", self.parameters(), sizes, all_exact=False)
         not_found = int(((sizes < self.k) & (balls >= self.k)).sum())
-        return replace(verdict, not_found=not_found, smallest_group_exact=False, witness=None)
+        return replace(verdict, not_found=not_found, smallest_class_exact=False, witness=None)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as a verdict names them."""

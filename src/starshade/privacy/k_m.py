@@ -158,7 +158,7 @@ class KM(KMSettings):
             satisfied=not failing,
             records=records,
             failing_records=failing,
-            smallest_group=counts[-1].fewest,
+            smallest_class=counts[-1].fewest,
             worst=worst,
             empty_because="" if rated else "nobody rated any of the items.",
             sizes=tuple(counts),
@@ -292,7 +292,7 @@ class KMVerdict(SetsVerdict):
         Those of the table; users of the original who rated a released item, if more.
     failing_records : int
         People of whom some m or fewer ratings fit at least one and fewer than k records.
-    smallest_group : int
+    smallest_class : int
         The fewest records, above 0, that so many ratings of somebody fit.
     worst : tuple of dict
         At most five such sets: ``items``, positions among the released items counted from 0, and
@@ -323,7 +323,7 @@ class KMVerdict(SetsVerdict):
         if self.satisfied:
             return (
                 f"{head}: whoever knows {known} of a person is left with at least "
-                f"{self.smallest_group:,} records that fit, if any does. With more ratings "
+                f"{self.smallest_class:,} records that fit, if any does. With more ratings "
                 "known it may be otherwise."
             )
         told = "; ".join(map(self._sentence, self.sizes))

@@ -44,7 +44,7 @@ class Verdict(Shown):
         Records looked at.
     failing_records : int
         Records that the model does not hold for.
-    smallest_group : int
+    smallest_class : int
         Size of the smallest set of records that are alike in the model's sense.
     worst : tuple of dict
         At most five of the failing groups, the smallest first: where each stands and its size.
@@ -66,7 +66,7 @@ class Verdict(Shown):
     satisfied: bool
     records: int
     failing_records: int
-    smallest_group: int
+    smallest_class: int
     worst: tuple[dict[str, Any], ...] = ()
     seconds: float = 0.0
     numbered: bool = False
@@ -92,7 +92,7 @@ class Verdict(Shown):
         """Return what every verdict has in JSON, and before the last of it what one has more."""
         first = (
             *("model", "parameters", "satisfied", "vacuous"),
-            *("records", "failing_records", "smallest_group", "worst"),
+            *("records", "failing_records", "smallest_class", "worst"),
         )
         shared = {name: getattr(self, name) for name in first}
         last = {"seconds": self.seconds, "version": self.version}
@@ -104,7 +104,7 @@ class Verdict(Shown):
         if self.satisfied:
             return (
                 f"{head}: each of the {self.records:,} records is one of at least "
-                f"{self.smallest_group:,} that look the same{self.alike_by}. Whoever knows a "
+                f"{self.smallest_class:,} that look the same{self.alike_by}. Whoever knows a "
                 "person's ratings "
                 "cannot tell which of these records is theirs; what the records have in common "
                 "they still learn."
@@ -112,7 +112,7 @@ class Verdict(Shown):
         return (
             f"{head}: {self.failing_records:,} of {counted(self.records, 'record')} "
             f"({self.failing_records / max(self.records, 1):.1%}) look like too few others; "
-            f"the smallest group has {self.smallest_group:,}."
+            f"the smallest group has {self.smallest_class:,}."
         )
 
     def explain(self) -> tuple[str, ...]:

@@ -386,8 +386,8 @@ def _facts(ratings: Ratings, release: Release) -> Iterator[str]:
     if exact.users_deleted:
         many = counted(exact.users_deleted, "person", "people")
         yield f"{many} could not be hidden so, and are left out too."
-    if exact.invented_records:
+    if exact.dummy_records:
         yield (
-            f"{exact.invented_records:,} of its {counted(release.n_records, 'record')} are "
+            f"{exact.dummy_records:,} of its {counted(release.n_records, 'record')} are "
             "nobody's: they fill up groups in which too few people are left."
         )

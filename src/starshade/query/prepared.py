@@ -107,7 +107,7 @@ def _prepare(data: Ratings | Release) -> Prepared:
     if isinstance(data, Ratings):
         names = Names(data.items, data.item_names, named, suggest=False)
         return Prepared(cells_of(data), names, attributes, None)
-    k, nobodys = _claimed_k(data), data.manifest.invented_records
+    k, nobodys = _claimed_k(data), data.manifest.dummy_records
     if nobodys not in (None, "none"):
         note(
             f"some of its records are nobody's ({in_words(nobodys)} of them): they are counted too"

@@ -43,8 +43,8 @@ class Exact:
     """What a release tells in bands, or not at all, as it is; the owner's receipt holds it.
 
     `groups`: groups that the method formed, before equal ones became one class; on layout "record",
-    where nobody tells them, the classes. `invented_cells`, `single_rater_cells`: as in the
-    manifest, in figures. `invented_records`: records that are nobody's; None on a release that
+    where nobody tells them, the classes. `imputed_cells`, `single_rater_cells`: as in the
+    manifest, in figures. `dummy_records`: records that are nobody's; None on a release that
     continues no other.
     """
 
@@ -52,22 +52,22 @@ class Exact:
     users_without_rating: int = 0
     users_deleted: int = 0
     rare_items_dropped: int = 0
-    invented_cells: float | None = None
+    imputed_cells: float | None = None
     single_rater_cells: float | None = None
-    invented_records: int | None = None
+    dummy_records: int | None = None
 
     def bands(self, records: int, items: int) -> dict[str, Band | None]:
         """Return what the manifest of a release of so many records and items says."""
         invented, single, nobodys = (
-            self.invented_cells,
+            self.imputed_cells,
             self.single_rater_cells,
-            self.invented_records,
+            self.dummy_records,
         )
         return {
             "users_without_rating": left_out(self.users_without_rating, records),
             "users_deleted": left_out(self.users_deleted, records),
             "rare_items_dropped": left_out(self.rare_items_dropped, items),
-            "invented_cells": None if invented is None else band(invented),
+            "imputed_cells": None if invented is None else band(invented),
             "single_rater_cells": None if single is None else band(single),
-            "invented_records": None if nobodys is None else band(nobodys / max(records, 1)),
+            "dummy_records": None if nobodys is None else band(nobodys / max(records, 1)),
         }

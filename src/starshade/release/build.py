@@ -45,7 +45,7 @@ def generalized_release(
     generalized: pa.Table | None = None,
     quasi_identifiers: Sequence[str] = (),
     sensitive_attributes: Sequence[str] = (),
-    invented_cells: float | None = None,
+    imputed_cells: float | None = None,
     chain: Chain | None = None,
 ) -> Release:
     """Make a release of layout "generalized" out of groups and one row of cells for each.
@@ -61,7 +61,7 @@ def generalized_release(
     with "exact" they are released as they are, for the query service alone. With "generalized"
     `generalized` has a row per user, the columns of `quasi_identifiers`, which k records share
     (`starshade.release.quasi`), then those of `sensitive_attributes`, released as they are.
-    `invented_cells`: share of cells that no original user rated; None where the method invents
+    `imputed_cells`: share of cells that no original user rated; None where the method invents
     none. `chain`: of a release that continues an earlier one: the groups have the records as well
     that it invents, and cells that nobody rated are counted here.
     """
@@ -82,14 +82,14 @@ def generalized_release(
     classes = _merge(plain, class_of_group)
     order, record = in_order(class_of_group[everybody], own)
     if chain is not None:
-        invented_cells = _unrated_share(original, class_of_group[groups], classes)
+        imputed_cells = _unrated_share(original, class_of_group[groups], classes)
     return made.release(
         original,
         Link(original.users, record[: original.n_users]),
         len(record),
         classes,
         cells.n_groups,
-        invented_cells=invented_cells,
+        imputed_cells=imputed_cells,
         chain=chain,
         people=None if released is None else released.take(order),
         attributes=attributes,
@@ -178,7 +178,7 @@ def record_release(
         len(record),
         records,
         classes,
-        invented_cells=invented,
+        imputed_cells=invented,
         people=None if people is None else people.take(order),
         class_of_record=class_of_record,
         put_together=None if groups is None else groups[order],
@@ -232,7 +232,7 @@ class Provenance:
         rows: Cells | Profiles,
         groups: int,
         *,
-        invented_cells: float | None = None,
+        imputed_cells: float | None = None,
         single_rater_cells: float | None = None,
         chain: Chain | None = None,
         people: pa.Table | None = None,
@@ -254,7 +254,7 @@ class Provenance:
             self.users_without_rating,
             self.users_deleted,
             self.rare_items_dropped,
-            invented_cells,
+            imputed_cells,
             single_rater_cells,
             None if chain is None else len(chain.invented),
         )

@@ -184,7 +184,7 @@ def _about(manifest: Manifest) -> str:
 
 
 def _of_people(manifest: Manifest) -> str:
-    if manifest.invented_records in (None, "none"):
+    if manifest.dummy_records in (None, "none"):
         return counted(manifest.records, "person", "people")
     return f"people, some of them invented, in {counted(manifest.records, 'record')}"
 
@@ -194,7 +194,7 @@ def _cells(manifest: Manifest) -> str:
         return cells_are(manifest)
     if manifest.layout != "record":
         return "Every cell says what a rating may have been; null means not rated."
-    if manifest.invented_cells is None:
+    if manifest.imputed_cells is None:
         return (
             "Every record is one person's ratings, unchanged; people without enough others near "
             "them are left out. Null means not rated."
@@ -204,7 +204,7 @@ def _cells(manifest: Manifest) -> str:
         "truth but near it"
     )
     rules = {claim.parameters.get("nulls") for claim in manifest.claims}
-    if manifest.invented_cells != "none" or rules != {"ignore"}:
+    if manifest.imputed_cells != "none" or rules != {"ignore"}:
         moved += ", and where a null was in the way a rating may have been left out or put in"
     return f"{moved}. Null means no rating."
 

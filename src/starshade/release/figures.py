@@ -26,7 +26,7 @@ AUDIENCES = {
 }
 CLASSES = Figure("classes", "Classes of equal records", "count", False)
 SMALLEST_GROUP = Figure(
-    "smallest_group",
+    "smallest_class",
     "Smallest group",
     "count",
     None,
@@ -92,7 +92,7 @@ LEFT_OUT = (
     ),
 )
 INVENTED_CELLS = Figure(
-    "invented_cells",
+    "imputed_cells",
     "Cells invented",
     "share",
     True,
@@ -108,7 +108,7 @@ SINGLE_RATER_CELLS = Figure(
     "with a rating.",
 )
 INVENTED_RECORDS = Figure(
-    "invented_records",
+    "dummy_records",
     "Records that are nobody's",
     "count",
     True,
@@ -199,7 +199,7 @@ def counted_of(verified: Mapping[str, float | int]) -> str:
 
     Examples
     --------
-    >>> counted_of({"smallest_group": 5, "smallest_sd": 0.81649})
+    >>> counted_of({"smallest_class": 5, "smallest_sd": 0.81649})
     'smallest group 5, smallest spread of a sensitive item 0.8165'
     """
     declared = {each.key: each for each in COUNTED}

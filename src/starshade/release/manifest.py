@@ -57,7 +57,7 @@ class Claim(_Closed):
     model: str
     #: numbers and names; a list is one of item keys ("sensitive")
     parameters: dict[str, Parameter] = Field(default_factory=dict)
-    #: what was counted on the written files, e.g. {"smallest_group": 5}; empty before saving
+    #: what was counted on the written files, e.g. {"smallest_class": 5}; empty before saving
     verified: dict[str, float | int] = Field(default_factory=dict)
 
     @field_validator("parameters")
@@ -114,11 +114,11 @@ class Manifest(_Closed):
     sensitive_attributes: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     #: None where a method invents none by design
-    invented_cells: Band | None = None
+    imputed_cells: Band | None = None
     #: layout "profile" alone; None where no cell rests on ratings
     single_rater_cells: Band | None = None
     #: of one that continues an earlier release; None on any other
-    invented_records: Band | None = None
+    dummy_records: Band | None = None
     #: these three are None on layout "profile", whose cells are means or predictions
     users_rating_disclosed: float | None = Field(default=0.0, ge=0, le=1)
     #: None also where an earlier version made the release
@@ -180,7 +180,7 @@ class Manifest(_Closed):
         """Return the text of ``release.json``; equal manifests give equal bytes."""
         beside = set() if self.attributes == "generalized" else _GENERALIZED
         beside = beside if self.layout == "profile" else beside | _PROFILE
-        beside = beside if self.invented_records else beside | {"invented_records"}
+        beside = beside if self.dummy_records else beside | {"dummy_records"}
         facts = with_checksum(self.model_dump(mode="json", exclude=beside))
         return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 

@@ -33,7 +33,7 @@ def profile_release(
     first item, then the second, null below every rating. Records are numbered 0…n-1 in the order
     of their classes; within a class they have no difference that would need one.
 
-    What the profiles rest on is counted here: ``invented_cells`` (cells that are not null and
+    What the profiles rest on is counted here: ``imputed_cells`` (cells that are not null and
     that nobody of the class rated; with profile "simple" also those that fewer rated than
     ``config["min_raters"]``, default 1, or that are not the mean of those who did) and
     ``single_rater_cells`` (cells that one member rated), both as shares of the cells that are
@@ -77,7 +77,7 @@ def released(
         classes.n_records,
         classes,
         groups,
-        invented_cells=invented / max(shown, 1),
+        imputed_cells=invented / max(shown, 1),
         single_rater_cells=single / max(shown, 1) if profile in MEANS else None,
         chain=chain,
         divided=divided,

@@ -91,7 +91,7 @@ def _sensitive(manifest: Manifest) -> list[str]:
 def _not_dp(manifest: Manifest) -> str:
     """Say what no promise covers: other releases, but for those that this one continues."""
     text = "\nThese are promises about this table, not differential privacy: they do not cover "
-    if manifest.invented_records is None:
+    if manifest.dummy_records is None:
         return (
             f"{text}a second release of the same people. Two releases of one data set can be "
             "intersected; take one."

@@ -200,7 +200,7 @@ class Release(Framed):
         """Records that are somebody's; None where only the owner's receipt could tell."""
         if self.private is not None:
             return self.n_records - self.private.nobodys
-        return self.n_records if self.manifest.invented_records in (None, "none") else None
+        return self.n_records if self.manifest.dummy_records in (None, "none") else None
 
     @property
     def exact(self) -> Exact | None:

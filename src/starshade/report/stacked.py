@@ -29,14 +29,20 @@ _BAR = 46  # height of a bar with its title
 _LINE = 19  # of a line of text
 _COLOURS = {
     "exact": BEFORE,
-    "near": AFTER,
-    "farther": WIDE,
-    "open": LIMIT,
-    "perhaps": PERHAPS,
-    "gone": INK,
+    "one_step": AFTER,
+    "wider": WIDE,
+    "existence_only": LIMIT,
+    "ambiguous": PERHAPS,
+    "suppressed": INK,
     "left-out": GRID,
 }
-_OF_PROFILES = {"half": AFTER, "near": WIDE, "farther": PERHAPS, "gone": INK, "left-out": GRID}
+_OF_PROFILES = {
+    "half_step": AFTER,
+    "one_step": WIDE,
+    "wider": PERHAPS,
+    "suppressed": INK,
+    "left-out": GRID,
+}
 _OF_CELLS = {
     "one_rating": AFTER,
     "several_ratings": WIDE,
@@ -58,14 +64,14 @@ def remains_bar(remains: Mapping[str, Any]) -> Spec:
 
     `remains`: as `starshade.audit.dossier.remains.remains_section` returns it.
     """
-    kinds, skill = remains["kinds"], remains["skill"]
-    colours = _OF_PROFILES if any(kind["name"] == "half" for kind in kinds) else _COLOURS
-    near, base = remains["within_step"], remains["averages_within_step"]
+    kinds, skill = remains["kinds"], remains["improvement_over_item_means"]
+    colours = _OF_PROFILES if any(kind["name"] == "half_step" for kind in kinds) else _COLOURS
+    near, base = remains["within_step"], remains["item_means_within_step"]
     bars = [
         _bar(f"This release: {percent(near)} within one step", kinds, colours),
         _Bar(
             f"A list of item averages: {percent(base)} within one step",
-            ((base, colours["near"]), (1 - base, colours["farther"])),
+            ((base, colours["one_step"]), (1 - base, colours["wider"])),
         ),
     ]
     worth = "not measured" if skill is None else f"{skill:.2f}".replace("-", "−")

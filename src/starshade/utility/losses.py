@@ -151,7 +151,7 @@ class Distortion(Measure[UtilityResult]):
             "Ratings that are no longer in the release; low keeps more.",
         ),
         Figure(
-            "ratings_invented",
+            "ratings_imputed",
             "Ratings invented",
             "count",
             True,
@@ -175,7 +175,7 @@ class Distortion(Measure[UtilityResult]):
         -------
         UtilityResult
             ``distortion`` (in units of the scale), ``distortion_per_record``,
-            ``ratings_moved``, ``ratings_suppressed``, ``ratings_invented``; None on other
+            ``ratings_moved``, ``ratings_suppressed``, ``ratings_imputed``; None on other
             layouts, without a link, and without the original.
 
         Raises
@@ -208,7 +208,7 @@ def _figures(moved: Changes, release: Release) -> dict[str, float | int | None]:
         "distortion_per_record": total / moved.records if moved.records else None,
         "ratings_moved": changed,
         "ratings_suppressed": len(moved.suppressed),
-        "ratings_invented": len(moved.invented),
+        "ratings_imputed": len(moved.invented),
     }
 
 

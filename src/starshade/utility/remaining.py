@@ -29,11 +29,11 @@ _BLOCK = 2**20  # ratings looked at together
 _COUNTED = 2**22  # pairs that are counted one by one; of more those that are there are sorted
 
 #: each rating is one of these, and which of them there can be in a layout
-_KINDS = ("exact", "half", "near", "farther", "open", "perhaps", "gone")
+_KINDS = ("exact", "half_step", "one_step", "wider", "existence_only", "ambiguous", "suppressed")
 _OF_LAYOUT = {
-    "generalized": {"exact", "near", "farther", "open", "perhaps", "gone"},
-    "record": {"exact", "near", "farther", "gone"},
-    "profile": {"half", "near", "farther", "gone"},
+    "generalized": {"exact", "one_step", "wider", "existence_only", "ambiguous", "suppressed"},
+    "record": {"exact", "one_step", "wider", "suppressed"},
+    "profile": {"half_step", "one_step", "wider", "suppressed"},
 }
 _EXACT, _HALF, _NEAR, _FARTHER, _OPEN, _PERHAPS, _GONE = range(len(_KINDS))
 
@@ -137,12 +137,14 @@ def figures_of(
     close = said.rated[code] & (np.abs(said.mean[code] - true) <= said.step + SLACK)
     of_layout = _OF_LAYOUT[said.release.manifest.layout]
     return {
-        **{f"remains_{kind}": counts[kind] / n for kind in of_layout},
-        "gone_left_out": tally.left_out / n,
-        "remains_within_step": int(times[close].sum()) / n,
-        "averages_within_step": averages_near / n,
-        "skill": 1 - error / averages_error if averages_error > n * SLACK**2 else None,
-        "empty_filled": (tally.said_rated - surely) / empty if empty else None,
+        **{f"utility_{kind}": counts[kind] / n for kind in of_layout},
+        "utility_left_out": tally.left_out / n,
+        "recoverable_within_step": int(times[close].sum()) / n,
+        "item_means_within_step": averages_near / n,
+        "improvement_over_item_means": 1 - error / averages_error
+        if averages_error > n * SLACK**2
+        else None,
+        "imputed_share": (tally.said_rated - surely) / empty if empty else None,
     }
 
 

@@ -70,7 +70,8 @@ COVERED = Figure(
 _REMAINS = tuple(
     figure
     for figure in WhatRemains.FIGURES
-    if figure.key in ("remains_within_step", "averages_within_step", "remains_gone", "empty_filled")
+    if figure.key
+    in ("recoverable_within_step", "item_means_within_step", "utility_suppressed", "imputed_share")
 )
 FIGURES = (
     *_REMAINS,
@@ -87,12 +88,12 @@ class UtilityRound(Shown):
 
     Attributes
     ----------
-    remains_within_step, averages_within_step : float or None
+    recoverable_within_step, item_means_within_step : float or None
         Share of all original ratings recoverable within one step, from the release and from item
         means (`WhatRemains`); None without the private key file.
-    remains_gone : float or None
+    utility_suppressed : float or None
         Share of all original ratings that are suppressed.
-    empty_filled : float or None
+    imputed_share : float or None
         Share of the unrated cells that are imputed.
     users_left_out : int or None
     held_out_ratings : int
@@ -113,10 +114,10 @@ class UtilityRound(Shown):
     version : str
     """
 
-    remains_within_step: float | None = None
-    averages_within_step: float | None = None
-    remains_gone: float | None = None
-    empty_filled: float | None = None
+    recoverable_within_step: float | None = None
+    item_means_within_step: float | None = None
+    utility_suppressed: float | None = None
+    imputed_share: float | None = None
     users_left_out: int | None = None
     held_out_ratings: int = 0
     held_out_covered: float | None = None
@@ -156,15 +157,15 @@ class UtilityRound(Shown):
         return tuple(line for each in every for line in _wrapped(each, indent))
 
     def _parts(self) -> Iterator[str]:
-        if self.remains_within_step is None:
+        if self.recoverable_within_step is None:
             yield "not measured: it takes the private key file"
             return
         yield (
-            f"{percent(self.remains_within_step)} of ratings recoverable within one step "
-            f"(item means {percent(self.averages_within_step)})"
+            f"{percent(self.recoverable_within_step)} of ratings recoverable within one step "
+            f"(item means {percent(self.item_means_within_step)})"
         )
-        if self.remains_within_step < (self.averages_within_step or 0.0):
-            gone = percent(self.remains_gone)
+        if self.recoverable_within_step < (self.item_means_within_step or 0.0):
+            gone = percent(self.utility_suppressed)
             yield f"fewer than a list of item means recovers; {gone} of the ratings are gone"
         if self.held_out_read is None:
             yield f"held-out RMSE not measured: {self.not_measured}"

@@ -42,7 +42,7 @@ class WhatRemains(Measure[UtilityResult]):
     distance of the null level from the least rating. Records that are nobody's are nobody's rating.
 
     ``skill`` is 1 - SSE(release) / SSE(item averages), over the same ratings, and
-    ``remains_within_step`` the share of ratings that are at most a step from how their cell is
+    ``recoverable_within_step`` the share of ratings that are at most a step from how their cell is
     read. For both a cell is read as the mean of the ratings that it leaves possible, null left out,
     whatever the size of its class; of a range that is the middle. What is gone is read as the
     middle of the scale for the skill, and is not within a step.
@@ -52,8 +52,8 @@ class WhatRemains(Measure[UtilityResult]):
     >>> import starshade as ss
     >>> ratings = ss.synthesize(n_users=40, n_items=8, n_ratings=120, rng=1)
     >>> found = WhatRemains().measure(ss.KLikeness(k=2).anonymize(ratings, rng=0), ratings).figures
-    >>> kinds = ("exact", "near", "farther", "open", "perhaps", "gone")
-    >>> round(sum(found[f"remains_{kind}"] for kind in kinds), 9)
+    >>> kinds = ("exact", "one_step", "wider", "existence_only", "ambiguous", "suppressed")
+    >>> round(sum(found[f"utility_{kind}"] for kind in kinds), 9)
     1.0
     """
 
@@ -67,7 +67,7 @@ class WhatRemains(Measure[UtilityResult]):
 
     FIGURES: ClassVar[tuple[Figure, ...]] = (
         Figure(
-            "remains_exact",
+            "utility_exact",
             "Ratings told exactly (disclosed)",
             "share",
             None,
@@ -75,50 +75,50 @@ class WhatRemains(Measure[UtilityResult]):
             short="exact",
         ),
         Figure(
-            "remains_half",
+            "utility_half_step",
             "Ratings within half a step of the profile",
             "share",
             False,
             "The profile of the group, rounded, is the rating.",
         ),
         Figure(
-            "remains_near",
+            "utility_one_step",
             "Ratings narrowed to neighbouring values",
             "share",
             False,
             "All that the cell leaves possible is the rating or at most one step from it.",
         ),
         Figure(
-            "remains_farther",
+            "utility_wider",
             "Ratings told more widely, or farther off",
             "share",
             True,
             "The cell leaves a rating possible that is more than a step away, or is one.",
         ),
         Figure(
-            "remains_open",
+            "utility_existence_only",
             "Rated, value open",
             "share",
             True,
             "The cell says that there is a rating, and leaves the whole scale possible.",
         ),
         Figure(
-            "remains_perhaps",
+            "utility_ambiguous",
             "Perhaps rated",
             "share",
             True,
             "The cell leaves open whether there is a rating at all.",
         ),
         Figure(
-            "remains_gone",
+            "utility_suppressed",
             "Ratings gone",
             "share",
             True,
             "Person, item or rating is not in the release.",
-            short="gone",
+            short="suppressed",
         ),
         Figure(
-            "gone_left_out",
+            "utility_left_out",
             "– of these on items or of people left out",
             "share",
             None,
@@ -126,7 +126,7 @@ class WhatRemains(Measure[UtilityResult]):
             "nobody out; the rest is gone by the method.",
         ),
         Figure(
-            "remains_within_step",
+            "recoverable_within_step",
             "Ratings read within one step by the cell mean",
             "share",
             False,
@@ -135,23 +135,23 @@ class WhatRemains(Measure[UtilityResult]):
             short="within a step",
         ),
         Figure(
-            "averages_within_step",
+            "item_means_within_step",
             "The same by a list of item averages",
             "share",
             None,
             "What anybody tells who has the average of each item and no release.",
         ),
         Figure(
-            "skill",
+            "improvement_over_item_means",
             "Skill over item averages",
             "ratio",
             False,
             "1 − squared error of reading the release / that of item averages: 1 reads every "
             "rating exactly, 0 is worth the list of averages, below 0 less.",
-            short="skill",
+            short="improvement_over_item_means",
         ),
         Figure(
-            "empty_filled",
+            "imputed_share",
             "Empty cells imputed, of all there were",
             "share",
             True,
@@ -176,10 +176,13 @@ class WhatRemains(Measure[UtilityResult]):
         Returns
         -------
         UtilityResult
-            Shares in [0, 1]: ``remains_exact``, ``remains_half`` (layout "profile" alone),
-            ``remains_near``, ``remains_farther``, ``remains_open``, ``remains_perhaps`` and
-            ``remains_gone``, which add up to 1; ``gone_left_out``, the part of the last that is not
-            by the method; ``remains_within_step`` and ``averages_within_step``; ``empty_filled``,
+            Shares in [0, 1]: ``utility_exact``, ``utility_half_step`` (layout "profile" alone),
+            ``utility_one_step``, ``utility_wider``, ``utility_existence_only``,
+            ``utility_ambiguous`` and
+            ``utility_suppressed``, which add up to 1; ``utility_left_out``, the part of the
+            last that is not
+            by the method; ``recoverable_within_step`` and ``item_means_within_step``;
+            ``imputed_share``,
             of the cells that are empty in `original`, None where none is. ``skill``, at most 1,
             None where the averages are right throughout. All None without a link, and without the
             original.

@@ -195,7 +195,7 @@ def check_people(before: Release, release: Release, expected: naive.Next) -> Non
     assert not fresh.keys() & set(ever_in(before).values())
     assert Counter(chain.invented.tolist()) == expected.invented
     assert release.exact.users_deleted == len(expected.withheld)
-    assert release.exact.invented_records == sum(expected.invented.values())
+    assert release.exact.dummy_records == sum(expected.invented.values())
     assert release.n_records == len(own) + sum(expected.invented.values())
     assert release.n_people == len(own)
     assert ever_in(release).items() >= ever_in(before).items()
@@ -303,7 +303,7 @@ def test_profiles_that_are_kept(story: Story, profile: str, grouping: str) -> No
 def test_means_are_refused_once_somebody_left(profile: str) -> None:
     method = PredictiveAnonymizer(3, profile=profile)
     first = method.anonymize(CAST, rng=1)
-    assert method.anonymize(CAST, rng=2, after=first).manifest.invented_records == "none"
+    assert method.anonymize(CAST, rng=2, after=first).manifest.dummy_records == "none"
     with pytest.raises(UnmetError, match="lost somebody since"):
         method.anonymize(CAST.keep_users(np.arange(1, 30)), rng=2, after=first)
 
@@ -385,7 +385,7 @@ def test_what_was_said_of_those_who_left_is_said_on() -> None:
     del rows[1]
     second = KExchange(4).anonymize(ratings_of(rows, STARS, 1), rng=0, after=first)
     assert cells_told(second.classes) == [{"1": frozenset([1.0, 5.0])}]
-    assert second.exact.invented_records == 1
+    assert second.exact.dummy_records == 1
 
 
 def test_more_slack_withstands_more_leaving() -> None:
@@ -396,7 +396,7 @@ def test_more_slack_withstands_more_leaving() -> None:
         first = method.anonymize(one, rng=0)
         assert np.bincount(list(groups_of(first).values())).min() >= 3 + slack
         second = method.anonymize(two, rng=0, after=first)
-        invented.append(method.anonymize(three, rng=0, after=second).exact.invented_records)
+        invented.append(method.anonymize(three, rng=0, after=second).exact.dummy_records)
     assert invented[1] < invented[0]
 
 

@@ -51,7 +51,7 @@ def test_who_withholds_is_told_that_records_can_be_invented() -> None:
         KLikeness(k=4).anonymize(rest, rng=0, after=first, shortfall="withhold")
     assert "shortfall" in str(caught.value.advice)
     again = KLikeness(k=4).anonymize(rest, rng=0, after=first)
-    assert again.exact.invented_records == len(gone)
+    assert again.exact.dummy_records == len(gone)
 
 
 def test_a_scale_that_was_declared_is_not_passed_over() -> None:
@@ -90,7 +90,7 @@ def test_a_larger_k_than_the_groups_that_are_kept_is_told() -> None:
     with watch(notes):
         again = KLikeness(k=4).anonymize(RATINGS, rng=0, after=first)
     lacking = int(np.maximum(4 - sizes, 0).sum())
-    assert again.exact.invented_records == lacking > 0
+    assert again.exact.dummy_records == lacking > 0
     small = int((sizes < 4).sum())
     heard = " ".join(notes.heard)
     assert f"k = 4: {small} of the {len(sizes)} groups that are kept" in heard

@@ -212,7 +212,7 @@ def test_what_was_left_out_is_counted_for_the_owner_alone(tmp_path: Path) -> Non
     ratings = sum(map(len, rows))
     gone = 1 - sum(i in row for row in rows for i in (0, 1)) / ratings
     assert made.figures["rare_items_dropped"] == 38
-    assert made.figures["gone_left_out"] == pytest.approx(gone)
+    assert made.figures["utility_left_out"] == pytest.approx(gone)
     text = str(made)
     assert "38 items that fewer than 3 users or 50% of all users rated" in text
     assert f"Of all ratings {gone:.1%} are on items or of people left out." in text

@@ -142,17 +142,17 @@ def test_it_counts_what_every_history_allows(made: tuple[Ratings, list[Release],
     assert found.k == min((k for k in claimed if k), default=None)
     hide = list(naive_again.crowds([told_of(part) for part in found.parts]).values())
     assert counts.smallest == min(hide)
-    assert counts.people_alone == sum(n < 2 for n in hide)
+    assert counts.people_unique == sum(n < 2 for n in hide)
     assert counts.people_below_k == (None if found.k is None else sum(n < found.k for n in hide))
-    assert counts.people_pinned == told.people_pinned
-    assert counts.cells_pinned == sum(told.pinned.values())
+    assert counts.people_certain == told.people_certain
+    assert counts.cells_certain == sum(told.pinned.values())
     rated = [v for own in told.last.values() for v in own.values() if v != [None]]
     assert counts.cells == len(rated)
     same_contents(found, told)
     for release, its in zip(releases, found.each, strict=True):
         alone = naive.together(ratings.scale, [said(release)], items, "none")
-        assert (its.people_pinned, its.people_alone) == (alone.people_pinned, alone.below(2))
-        assert its.cells_pinned == sum(alone.pinned.values())
+        assert (its.people_certain, its.people_unique) == (alone.people_certain, alone.below(2))
+        assert its.cells_certain == sum(alone.pinned.values())
 
 
 def same_classes(found: Composed, told: naive.Told) -> None:
@@ -259,10 +259,10 @@ def test_who_is_named_is_whom_one_likelihood_names(
                 among = len(best) if what == "class" else sum(told.sizes[n] for n in best)
                 right[what] += 1 / among
     assert result.targets == len(users)
-    assert result.class_found is not None
-    assert result.record_found is not None
-    assert result.class_found.rate == pytest.approx(right["class"] / len(users))
-    assert result.record_found.rate == pytest.approx(right["record"] / len(users))
+    assert result.class_linkage is not None
+    assert result.re_identification is not None
+    assert result.class_linkage.rate == pytest.approx(right["class"] / len(users))
+    assert result.re_identification.rate == pytest.approx(right["record"] / len(users))
 
 
 def hand(rows: list[dict[int, float]]) -> Ratings:
@@ -276,12 +276,12 @@ def test_two_releases_by_hand() -> None:
     result = Composition(earlier=[first]).run(second, Knowledge(known=1), original=ratings, rng=0)
     assert (result.k, result.classes, result.smallest) == (2, 4, 1)
     assert result.below_k is not None
-    assert result.below_k.rate == result.alone.rate == result.record_with_class.rate == 1
+    assert result.below_k.rate == result.alone.rate == result.re_identification_in_class.rate == 1
     # 3 or 4 and 3 or 4; 3 or 4 and 4 or 5; 4 or 5 twice; 4 or 5 and 3 or 4
-    assert result.people_pinned == 2
-    assert [each.people_pinned for each in result.each] == [0, 0]
-    assert [each.record_with_class.rate for each in result.each] == [0.5, 0.5]
-    assert result.guess_record == 0.25
+    assert result.people_certain == 2
+    assert [each.people_certain for each in result.each] == [0, 0]
+    assert [each.re_identification_in_class.rate for each in result.each] == [0.5, 0.5]
+    assert result.record_baseline == 0.25
     assert "in one of fewer than the 2 that are claimed" in str(result)
     assert "[{" in str(result.to_dict())
 
@@ -340,13 +340,13 @@ def test_averages_and_moved_ratings_pin_nothing() -> None:
     averaged = PredictiveAnonymizer(2, factors=2, sweeps=2).anonymize(ratings, rng=0)
     moved = IntervalAnonymizer(2, 1, nulls="ignore").anonymize(ratings, rng=0)
     result = Composition(earlier=[averaged]).run(moved, Knowledge(known=1), original=ratings, rng=0)
-    assert result.pinned is result.cells is result.class_found is None
+    assert result.pinned is result.cells is result.class_linkage is None
     assert result.classes >= max(each.classes for each in result.each)
     assert "so that nothing is pinned" in str(result)
     plain = KLikeness(k=2).anonymize(ratings, rng=0)
     result = Composition(earlier=[averaged]).run(plain, Knowledge(known=1), original=ratings, rng=0)
-    assert result.people_pinned == result.each[1].people_pinned
-    assert result.each[0].people_pinned is None
+    assert result.people_certain == result.each[1].people_certain
+    assert result.each[0].people_certain is None
 
 
 def test_of_moved_records_what_was_never_moved_is_true() -> None:
@@ -356,8 +356,8 @@ def test_of_moved_records_what_was_never_moved_is_true() -> None:
     assert never_moved(release).sum() == 1
     found = composition_of([release, release], ratings.drop_empty_users())
     on_item = ratings.keep_items(np.array([0])).n_ratings
-    assert found.counts.cells_pinned == found.counts.people_pinned == on_item
-    assert found.each[0].people_pinned == on_item
+    assert found.counts.cells_certain == found.counts.people_certain == on_item
+    assert found.each[0].people_certain == on_item
 
 
 def test_releases_without_items_in_common_still_have_joint_classes() -> None:
@@ -380,8 +380,8 @@ def test_other_scales_say_nothing_of_ratings() -> None:
     )
     first, second = (KLikeness(k=2).anonymize(each, rng=0) for each in (wide, ratings))
     found = composition_of([first, second], ratings, "revised")
-    assert found.each[0].people_pinned is None
-    assert found.counts.people_pinned == found.each[1].people_pinned
+    assert found.each[0].people_certain is None
+    assert found.counts.people_certain == found.each[1].people_certain
 
 
 RATINGS = CAST["ordinary"].drop_empty_users()
@@ -431,7 +431,7 @@ def test_ratings_that_changed_otherwise_are_refused() -> None:
     for changes in ("none", "added"):
         with pytest.raises(ConfigError, match=r"1 of 4 users|1 person of the releases cannot"):
             composition_of([first, second], after, changes)  # type: ignore[arg-type]
-    assert composition_of([first, second], after, "revised").counts.people_pinned == 4
+    assert composition_of([first, second], after, "revised").counts.people_certain == 4
 
 
 def test_other_people_have_no_joint_classes() -> None:
@@ -456,8 +456,9 @@ def test_common_items_are_those_of_every_release() -> None:
 
 def test_high_and_low_are_good_as_the_definitions_say() -> None:
     """High is bad of what an adversary finds, low of the records to hide among."""
-    more = {"below_k", "alone", "record_with_class", "pinned", "cells_pinned", "class_found",
-            "record_found", "classes"}  # fmt: skip
+    more = {"below_k", "alone", "re_identification_in_class", "pinned", "cells_certain",
+    "class_linkage",
+            "re_identification", "classes"}  # fmt: skip
     neither = {"releases", "people", "in_all", "common_items"}
     low_is_good = dict.fromkeys(more, True) | dict.fromkeys(neither)
     low_is_good |= {"smallest": False, "records": False}

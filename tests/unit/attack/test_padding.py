@@ -169,7 +169,7 @@ def test_some_groups_stand_for_many() -> None:
     some = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=0)
     again = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=0)
     other = PaddingAttack(groups=25).run(released("padded"), original=PEOPLE, rng=1)
-    assert (whole.groups_tried, some.groups_tried, some.groups) == (40, 25, 40)
+    assert (whole.classes_tested, some.classes_tested, some.groups) == (40, 25, 40)
     with pytest.MonkeyPatch.context() as patch:  # as many as have so many cells
         patch.setattr("starshade.attack.padding.padding._FEWEST", 2)
         patch.setattr("starshade.attack.padding.padding._CELLS", 25 * 60)
@@ -229,7 +229,7 @@ def test_what_does_not_fit_is_refused() -> None:
     ):
         PaddingAttack().run(release, original=PEOPLE)
     with budget.limits(memory=100_000):
-        assert PaddingAttack(groups=10).run(release, original=PEOPLE, rng=0).groups_tried == 10
+        assert PaddingAttack(groups=10).run(release, original=PEOPLE, rng=0).classes_tested == 10
 
 
 def test_no_part_may_be_taken_out_and_no_less() -> None:

@@ -146,7 +146,7 @@ def by_hand(k: int = 2) -> tuple[Ratings, Release]:
 def test_by_hand() -> None:
     ratings, release = by_hand()
     found = PredicateAttack().run(release, original=ratings, rng=0)
-    assert (found.classes, found.classes_tried, found.people) == (2, 2, 4)
+    assert (found.classes, found.classes_tested, found.people) == (2, 2, 4)
     assert found.isolates.rate == 1
     assert found.expected == 1
     # fits {1, 2} and 5, and rated 1: a quarter times a half; fits 4 and {null, 3}, and null
@@ -288,7 +288,7 @@ def test_classes_are_drawn() -> None:
     release = KLikeness(k=2).anonymize(ratings, rng=0)
     every = PredicateAttack().run(release, original=ratings, rng=0).per_class
     some = [PredicateAttack(classes=5).run(release, original=ratings, rng=s) for s in (0, 0, 1)]
-    assert some[0].classes_tried == 5
+    assert some[0].classes_tested == 5
     assert np.array_equal(some[0].per_class.row, some[1].per_class.row)
     assert not np.array_equal(some[0].per_class.row, some[2].per_class.row)
     for field in ("item", "rating", "satisfying", "weight", "chance"):

@@ -25,7 +25,7 @@ KEYS = {
     "expected_top1_interval", "disclosed", "false_match", "false_match_absent",
     "tradeoff", "no_answer",
     "entropy_bits", "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
-    "config", "knowledge", "known_from", "people", "half_have", "recall", "seed", "digest",
+    "config", "knowledge", "known_from", "people", "median_ratings", "recall", "seed", "digest",
     "version",
 }  # fmt: skip
 FIVE = Scale(1, 5, 1)
@@ -132,7 +132,7 @@ def test_half_of_the_people_may_have_fewer_ratings() -> None:
     _, released = grouped()
     blind = Release(released.manifest, released.classes)
     result = ScoreboardRH().run(blind, Knowledge(known=2), original=original, rng=0)
-    assert (result.people, result.ineligible, result.half_have) == (5, 3, 1)
+    assert (result.people, result.ineligible, result.median_ratings) == (5, 3, 1)
     assert "2 of 5 people have at least 2 ratings; half of them have at least 1." in str(result)
 
 

@@ -105,14 +105,14 @@ def test_a_row_has_the_figures_of_its_release(found: Comparison, ratings: Rating
     sizes = release.cells().sizes
     assert f["dm"] == int((sizes**2).sum())
     assert f["c_avg"] == sizes.sum() / (len(sizes) * 5)
-    assert (f["classes"], f["smallest_group"]) == (len(sizes), sizes.min())
+    assert (f["classes"], f["smallest_class"]) == (len(sizes), sizes.min())
     asked = {"original": part, "rng": 7, "targets": 1000}
     known = Knowledge(known=4, dates=False)
     attacks = (ScoreboardRH(), LabelAttack(), Likelihood())
     tried = [attack.run(release, known, **asked) for attack in attacks]
     assert f["expected_top1"] == max(a.expected_top1.rate for a in tried) <= 1 / 5
     assert f["disclosed"] == max(a.disclosed.rate for a in tried)
-    assert f["class_found"] == tried[2].class_found.rate
+    assert f["class_linkage"] == tried[2].class_linkage.rate
     isolates = PredicateAttack().run(release, original=part, rng=7).isolates
     assert f["isolates"] == isolates.rate
     assert f["targets"] == tried[0].targets > 0

@@ -405,7 +405,7 @@ def test_records_of_nobody_and_people_left_out_are_counted(tmp_path: Path) -> No
         last, staying = read_release(folder, private=receipt), range(4, 60)
     assert last is not None
     assert last.exact is not None
-    nobodys = last.exact.invented_records or 0
+    nobodys = last.exact.dummy_records or 0
     assert nobodys > 0
     own = compile_dossier(
         table,

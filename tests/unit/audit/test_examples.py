@@ -111,15 +111,15 @@ def test_a_bar_is_whole_and_its_figures_are_those_of_the_measure(case):
     if not original.n_ratings:
         assert section is None
         return
-    shown = {f"remains_{kind['name']}": kind["share"] for kind in section["kinds"]}
-    left_out = shown.pop("remains_left-out")
-    assert left_out == found["gone_left_out"]
-    shown["remains_gone"] += left_out  # the bar has two parts of it
+    shown = {f"utility_{kind['name']}": kind["share"] for kind in section["kinds"]}
+    left_out = shown.pop("utility_left-out")
+    assert left_out == found["utility_left_out"]
+    shown["utility_suppressed"] += left_out  # the bar has two parts of it
     assert shown == pytest.approx(
         {
             key: value
             for key, value in found.items()
-            if key.startswith("remains_") and key != "remains_within_step" and value is not None
+            if key.startswith("utility_") and key != "recoverable_within_step" and value is not None
         }
     )
     spec = remains_bar(section)
@@ -172,7 +172,10 @@ def test_nobody_says_what_was_predicted(kind, head):
 
 def test_without_a_receipt_nothing_remains_to_be_told():
     assert remains_section({}) is None
-    assert remains_section(dict.fromkeys(("remains_gone", "skill"))) is None
+    assert (
+        remains_section(dict.fromkeys(("utility_suppressed", "improvement_over_item_means")))
+        is None
+    )
 
 
 def test_kinds_of_cells_stand_in_their_order():

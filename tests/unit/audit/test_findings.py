@@ -35,7 +35,7 @@ def claim(k: int, holds: bool = True) -> dict[str, Any]:
     return {
         "model": "k-anonymity",
         "parameters": {"k": k},
-        "verified": {"smallest_group": k},
+        "verified": {"smallest_class": k},
         "holds": holds,
     }
 
@@ -87,7 +87,7 @@ def test_the_independent_check() -> None:
 def test_a_receipt_is_needed_where_answers_need_not_fit_the_truth(
     layout: str, invented: str | None, deleted: str, reason: str | None
 ) -> None:
-    manifest = SimpleNamespace(layout=layout, invented_cells=invented, users_deleted=deleted)
+    manifest = SimpleNamespace(layout=layout, imputed_cells=invented, users_deleted=deleted)
     release: Any = SimpleNamespace(manifest=manifest, private=None)
     found = needs_receipt(release)
     assert (found and found[0]) == reason

@@ -136,9 +136,9 @@ LIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     },
     **{
         name: [("grouped", {name: "none"}), ("averaged", {name: "under 1 %"})]
-        for name in ("invented_cells", "single_rater_cells")
+        for name in ("imputed_cells", "single_rater_cells")
     },
-    "invented_records": [("grouped", {"invented_records": "under 5 %"})],
+    "dummy_records": [("grouped", {"dummy_records": "under 5 %"})],
     **{
         name: [("grouped", {name: 0.123})]
         for name in (
@@ -163,8 +163,8 @@ TALES: dict[str, dict[str, Any]] = {
     "records": {"records": list(range(48))},
     **{name: {name: 30} for name in ("users_without_rating", "users_deleted")},
     "rare_items_dropped": {"rare_items_dropped": 30},
-    **{name: {name: 0.5} for name in ("invented_cells", "single_rater_cells")},
-    "invented_records": {"invented_records": 3},
+    **{name: {name: 0.5} for name in ("imputed_cells", "single_rater_cells")},
+    "dummy_records": {"dummy_records": 3},
     "chain": {
         "chain": {
             "after": "0" * 64,

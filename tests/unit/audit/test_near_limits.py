@@ -333,7 +333,7 @@ def test_levels_are_shared_by_the_k_that_it_was_made_with(
     ("facts", "said"),
     [
         ({}, None),
-        ({"layout": "record", "invented_cells": "none"}, "ratings were moved"),
+        ({"layout": "record", "imputed_cells": "none"}, "ratings were moved"),
         ({"layout": "record"}, None),
         ({"layout": "profile"}, "ratings were averaged"),
         ({"users_deleted": "under 1 %"}, "people were left out"),

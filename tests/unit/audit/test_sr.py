@@ -133,7 +133,7 @@ def test_the_verdicts_are_the_models(ratings: Ratings, found: Study) -> None:
         )
         assert row["satisfied"] == ("yes" if verdict.satisfied else "no")
         assert row["failing"] == str(verdict.failing_records)
-        assert row["smallest ball"] == str(verdict.smallest_group)
+        assert row["smallest ball"] == str(verdict.smallest_class)
         assert row["records"] == str(part.ratings.n_users)
 
 

@@ -46,8 +46,8 @@ def test_the_rest_is_released_as_the_key_file_says(tmp_path, ratings, method):
     expected = predict_held_out(again, rest, held, 3)
     assert {key: getattr(measured, key) for key in expected} == expected
     remains = WhatRemains().measure(release, ratings).figures
-    assert measured.remains_within_step == remains["remains_within_step"]
-    assert measured.averages_within_step == remains["averages_within_step"]
+    assert measured.recoverable_within_step == remains["recoverable_within_step"]
+    assert measured.item_means_within_step == remains["item_means_within_step"]
     assert measured == utility_round(ratings, release, rng=3)
     assert measured.held_out_read != utility_round(ratings, release, rng=4).held_out_read
 
@@ -69,7 +69,7 @@ def test_of_many_ratings_a_tenth_of_the_people_stands_for_all(tmp_path, monkeypa
     assert 40 < measured.held_out_ratings < 80  # a tenth of the ratings of a tenth of the people
     assert measured.lines[2].strip() == "(held-out RMSE on a random 10% of the people)"
     remains = WhatRemains().measure(release, ratings).figures
-    assert measured.remains_within_step == remains["remains_within_step"]
+    assert measured.recoverable_within_step == remains["recoverable_within_step"]
     write_shards(ratings, tmp_path / "store", 3)
     assert utility_round(open_shards(tmp_path / "store"), release, rng=3) == measured
 
@@ -77,7 +77,7 @@ def test_of_many_ratings_a_tenth_of_the_people_stands_for_all(tmp_path, monkeypa
 def test_without_the_key_file_nothing_is_measured(ratings, release):
     measured = utility_round(ratings, replace(release, private=None), rng=0)
     assert "private" in measured.not_measured
-    assert measured.remains_within_step is None
+    assert measured.recoverable_within_step is None
     assert measured.useful is None
 
 
@@ -104,7 +104,7 @@ def test_ten_people_of_whom_one_has_no_other_rating_are_too_few_for_k_5():
     refused = utility_round(ratings, release, rng=2)
     assert "records = 9" in refused.not_measured
     assert refused.held_out_ratings == 0
-    assert refused.remains_within_step == measured.remains_within_step
+    assert refused.recoverable_within_step == measured.recoverable_within_step
 
 
 def test_one_item_has_no_held_out_rating_of_anyone_covered():

@@ -415,7 +415,7 @@ def test_what_make_release_says_is_what_was_made(tmp_path: Path) -> None:
     ratings = CAST["empty users"]
     made = make_release(ratings, KLikeness(k=3), out=tmp_path / "out", rng=0)
     assert made.figures["records"] + made.figures["users_dropped"] == ratings.n_users
-    assert made.figures["smallest_group"] == made.release.classes.sizes.min()
+    assert made.figures["smallest_class"] == made.release.classes.sizes.min()
     assert made.figures["peak_rss_mb"] > 10
     assert str(made.figures["groups"]) in str(made)
     assert (tmp_path / "out" / "release.json").is_file()

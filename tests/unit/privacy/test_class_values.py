@@ -165,7 +165,7 @@ def test_the_worst_classes_come_first() -> None:
     verdict = LDiversity(3, "job").check(three_classes())
     assert verdict.worst == ({"row": 7, "size": 2, "l": 1}, {"row": 0, "size": 4, "l": 2})
     assert verdict.failing_records == 6
-    assert verdict.smallest_group == 2
+    assert verdict.smallest_class == 2
     assert verdict.figures == {"smallest_l": 1, "values": 3, "missing": 0}
     verdict = AlphaK(0.5, 3, "job").check(three_classes())
     assert verdict.worst == (

@@ -42,7 +42,7 @@ def profiles_of(ratings):
 
 
 def told(verdict):
-    return [(c.sets, c.short_sets, c.fewest_groups) for c in verdict.sets]
+    return [(c.sets, c.short_sets, c.fewest_classes) for c in verdict.sets]
 
 
 @given(ratings_tables(min_users=3), st.integers(1, 3), st.integers(1, 3))

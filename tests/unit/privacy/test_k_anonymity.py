@@ -56,7 +56,7 @@ def test_ratings_are_judged_as_the_twin_judges(ratings, k):
     assume(k <= ratings.n_users)
     verdict = KAnonymity(k).check(ratings)
     expected = k_anonymous(cells_of(ratings), k)
-    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_group) == expected
+    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_class) == expected
     assert verdict.records == ratings.n_users
 
 
@@ -66,7 +66,7 @@ def test_releases_are_judged_as_the_twin_judges(ratings, k):
     release = KLikeness(2, "dgh", rare_items="keep").anonymize(ratings, rng=0)
     verdict = KAnonymity(k).check(release)
     expected = k_anonymous(release.classes, k)
-    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_group) == expected
+    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_class) == expected
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
@@ -86,7 +86,7 @@ def test_a_null_equals_a_null_and_nothing_else():
 
 def test_the_same_item_counts_not_only_the_same_rating():
     verdict = KAnonymity(2).check(table([{0: 3}, {1: 3}], STARS))
-    assert (verdict.satisfied, verdict.smallest_group) == (False, 1)
+    assert (verdict.satisfied, verdict.smallest_class) == (False, 1)
 
 
 def test_days_are_part_of_a_dated_cell():
@@ -103,7 +103,7 @@ def test_how_a_table_writes_its_contents_does_not_matter():
         np.array([False, False, True]),
     )
     verdict = KAnonymity(2).check(release_of(one_column(twice, [0, 1, 2, None], [1, 1, 1, 1])))
-    assert (verdict.satisfied, verdict.smallest_group) == (True, 2)
+    assert (verdict.satisfied, verdict.smallest_class) == (True, 2)
     # rows of one content are one class even if the release left them apart
     assert KAnonymity(4).check(release_of(one_column(twice, [0, 1, 0], [2, 1, 1]))).satisfied
 
@@ -181,7 +181,7 @@ def test_a_verdict_is_plain_data_and_a_paragraph():
     told = good.to_dict()
     assert told["model"] == "k-anonymity"
     assert told["parameters"] == {"k": 2}
-    assert {"satisfied", "records", "failing_records", "smallest_group", "worst"} <= set(told)
+    assert {"satisfied", "records", "failing_records", "smallest_class", "worst"} <= set(told)
     assert told["seconds"] >= 0
     assert "k-anonymity (k = 2) holds: each of the 3 records" in str(good)
     bad = KAnonymity(2).check(table([{0: 1}, {0: 1}, {0: 2}], STARS))

@@ -64,7 +64,7 @@ def expected(
     return {
         "satisfied": not failing,
         "failing_records": len(failing),
-        "smallest_group": min(sizes),
+        "smallest_class": min(sizes),
         "sizes": tuple((s, sizes.count(s)) for s in sorted(set(sizes))),
         "distinct_balls": len({frozenset(ball) for ball in balls}),
         "failing_by_size": sum(size < k for size in sizes),
@@ -98,7 +98,7 @@ def agree(verdict: ProximityVerdict, truth: dict[str, Any], names: tuple[str, ..
         assert verdict.patterns == truth["patterns"]
 
 
-BY_SIZE = ("satisfied", "failing_records", "smallest_group", "sizes", "distinct_balls")
+BY_SIZE = ("satisfied", "failing_records", "smallest_class", "sizes", "distinct_balls")
 ALL = (
     *BY_SIZE,
     "failing_by_size",
@@ -133,8 +133,8 @@ def test_every_search_says_what_the_definition_says(case: Any) -> None:
             quick = replace(model, full=False).check(ratings)
             agree(quick, truth, ("satisfied", "failing_records"))
             assert quick.worst == verdicts[-1].worst
-            assert quick.smallest_group == min(k, truth["smallest_group"])
-            assert quick.smallest_group_exact == (not truth["satisfied"])
+            assert quick.smallest_class == min(k, truth["smallest_class"])
+            assert quick.smallest_class_exact == (not truth["satisfied"])
         assert all(v.to_dict() | VOLATILE == verdicts[0].to_dict() | VOLATILE for v in verdicts)
 
 

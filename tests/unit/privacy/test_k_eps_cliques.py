@@ -80,7 +80,7 @@ def test_a_proof_says_so() -> None:
 
 
 def test_everybody_is_one_group_at_the_scales_width() -> None:
-    assert KEpsAnonymity(3, 5, groups="clique").check(LINE).smallest_group == 3
+    assert KEpsAnonymity(3, 5, groups="clique").check(LINE).smallest_class == 3
 
 
 def test_what_cannot_be_asked() -> None:

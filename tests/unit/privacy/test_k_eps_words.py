@@ -129,10 +129,10 @@ def test_everybody_near_everybody_is_said() -> None:
     for nulls, eps in [("strict", 6), ("zero", 6), ("ignore", 5)]:
         verdict = KEpsAnonymity(5, eps, SENSITIVE, nulls=nulls).check(TABLE_1)
         assert verdict.satisfied
-        assert verdict.everyone_proximate
+        assert verdict.all_proximate
         assert "how many records there are" in verdict.warnings[0]
         assert verdict.patterns is None
-    assert not KEpsAnonymity(2, 5.5, SENSITIVE).check(TABLE_1).everyone_proximate
+    assert not KEpsAnonymity(2, 5.5, SENSITIVE).check(TABLE_1).all_proximate
 
 
 def test_under_strict_nulls_patterns_are_counted() -> None:
@@ -184,9 +184,9 @@ def test_a_large_ball_is_shown_in_part() -> None:
 def test_an_early_end_says_at_least() -> None:
     ratings = table([{0: 1}] * 5, STARS)
     quick = KEpsAnonymity(2, 1).check(ratings)
-    assert (quick.smallest_group, quick.smallest_group_exact, quick.sizes) == (2, False, None)
+    assert (quick.smallest_class, quick.smallest_class_exact, quick.sizes) == (2, False, None)
     full = KEpsAnonymity(2, 1, full=True).check(ratings)
-    assert (full.smallest_group, full.smallest_group_exact) == (5, True)
+    assert (full.smallest_class, full.smallest_class_exact) == (5, True)
     assert "the smallest such ball has 5" in str(full)
     assert "smallest" not in str(quick)
     assert "(1 distinct): 5–9: 5." in str(full)

@@ -69,7 +69,7 @@ def compare(verdict: KMVerdict, data: Cells, people: Ratings, k: int, m: int) ->
     slow = naive.k_m(rows, records(data), k, m)
     assert verdict.failing_records == len(slow.people[-1])
     assert verdict.satisfied == (not slow.people[-1])
-    assert verdict.smallest_group == slow.fewest[-1]
+    assert verdict.smallest_class == slow.fewest[-1]
     assert [(c.people, c.fewest) for c in verdict.sizes] == [
         (len(who), fewest) for who, fewest in zip(slow.people, slow.fewest, strict=True)
     ]
@@ -124,8 +124,8 @@ def test_by_hand() -> None:
     """1 and 2 are each shared by two people, 1 with 2 by one alone."""
     ratings = table([{0: 1, 1: 2}, {0: 1, 1: 3}, {0: 4, 1: 2}, {0: 4, 1: 3}], STARS)
     one, two = (KM(k=2, m=m).check(ratings) for m in (1, 2))
-    assert (one.satisfied, one.smallest_group, one.worst) == (True, 2, ())
-    assert (two.satisfied, two.failing_records, two.smallest_group) == (False, 4, 1)
+    assert (one.satisfied, one.smallest_class, one.worst) == (True, 2, ())
+    assert (two.satisfied, two.failing_records, two.smallest_class) == (False, 4, 1)
     assert two.worst == ({"items": [0, 1], "size": 1},)
     assert [(c.size, c.people, c.fewest) for c in two.sizes] == [(1, 0, 2), (2, 4, 1)]
     assert "leave 4 of 4 people" in str(two)

@@ -24,7 +24,7 @@ def test_ratings_are_judged_as_the_twin_judges(ratings, k):
     assume(k <= ratings.n_users)
     verdict = ReviewGraph(k).check(ratings)
     expected = k_anonymous(cells_of(ratings), k)
-    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_group) == expected
+    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_class) == expected
 
 
 @given(profile_releases(), st.integers(2, 4))
@@ -33,7 +33,7 @@ def test_profiles_are_judged_as_the_twin_judges_their_cells(made, k):
     assume(k <= release.n_records)
     verdict = ReviewGraph(k).check(release)
     expected = k_anonymous(release.cells(), k)
-    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_group) == expected
+    assert (verdict.satisfied, verdict.failing_records, verdict.smallest_class) == expected
     assert KAnonymity(k).check(release).to_dict() | {"model": 0, "seconds": 0} == (
         verdict.to_dict() | {"model": 0, "seconds": 0}
     )
@@ -42,7 +42,7 @@ def test_profiles_are_judged_as_the_twin_judges_their_cells(made, k):
 def test_rows_of_equal_levels_are_counted_together_wherever_they_stand():
     original = table([{0: 1.0}, {0: 2.0}, {0: 1.0}, {0: 5.0}], STARS)
     release = profiled(original, [[1], [2], [3]], [0, 1, 0, 2], 1.0)
-    assert ReviewGraph(2).check(release).smallest_group == 1
+    assert ReviewGraph(2).check(release).smallest_class == 1
     again = Release(release.manifest, release.classes.keep_rows(np.array([0, 1, 0, 2])))
     verdict = ReviewGraph(2).check(again)
     assert (verdict.records, verdict.failing_records) == (6, 2)

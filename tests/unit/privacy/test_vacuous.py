@@ -66,7 +66,7 @@ def test_an_eps_that_reaches_the_whole_scale(
     for eps in (most, most + 1, 1e6):
         verdict = check(eps)
         assert (verdict.satisfied, verdict.vacuous, verdict.passed) == (True, True, False)
-        assert verdict.everyone_proximate
+        assert verdict.all_proximate
         assert verdict.to_dict()["vacuous"] is True
         assert f"holds, but says nothing: on the scale {scale}" in str(verdict)
         assert f"Ask for an eps below {most}." in str(verdict)

@@ -60,11 +60,11 @@ def test_bands_are_of_the_released_and_those_left_out() -> None:
         "users_without_rating": "under 5 %",
         "users_deleted": "under 5 %",
         "rare_items_dropped": "more",
-        "invented_cells": "none",
+        "imputed_cells": "none",
         "single_rater_cells": None,
-        "invented_records": None,
+        "dummy_records": None,
     }
-    assert Exact(invented_records=1).bands(records=100, items=4)["invented_records"] == "under 5 %"
+    assert Exact(dummy_records=1).bands(records=100, items=4)["dummy_records"] == "under 5 %"
 
 
 def generalized(**left: int) -> Release:

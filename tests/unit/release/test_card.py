@@ -112,7 +112,7 @@ def test_what_was_left_out_is_said():
     assert "Ratings of 1 item by 1 person on the scale from 1 to 5 in steps of 1," in card
     assert "- 1 class of records that are equal in every cell\n" in card
     assert "- People left out without a rating on these items: 20 % or more." in card
-    facts |= {"rare_items": "keep", "invented_cells": "under 20 %"}
+    facts |= {"rare_items": "keep", "imputed_cells": "under 20 %"}
     kept = Manifest(method="m", scale=scale, **facts)
     assert "rated were kept" in dataset_card(kept)
     assert "- Cells invented: under 20 %." in dataset_card(kept)

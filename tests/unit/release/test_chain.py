@@ -49,12 +49,12 @@ def test_what_was_written_is_read_back(saved: tuple[Path, Release]) -> None:
     for name in ("group", "gone_group", "invented"):
         assert np.array_equal(getattr(made, name), getattr(read, name))
     assert made.earlier == read.earlier == 3  # all groups are of the first release
-    assert back.manifest.invented_records == "more"
+    assert back.manifest.dummy_records == "more"
     assert (back.n_records, back.n_people) == (12, 9)
     assert read_release(folder / "out").n_people is None  # the owner's to know
     again = KExchange(4).anonymize(EVERYBODY, rng=0, after=back)
     assert again.private.chain.after == back.private.release
-    assert again.exact.invented_records == 0
+    assert again.exact.dummy_records == 0
 
 
 def test_an_older_receipt_does_not_say_who_was_in_the_earlier_release(
@@ -79,8 +79,8 @@ def without(name: str) -> Any:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda facts: facts | {"invented_records": 2}, "counts other invented records"),
-        (lambda facts: facts | {"invented_records": None}, "counts other invented records"),
+        (lambda facts: facts | {"dummy_records": 2}, "counts other invented records"),
+        (lambda facts: facts | {"dummy_records": None}, "counts other invented records"),
         (chained(invented=[0, 1]), "counts other invented records"),
         (chained(invented=[0, 1, 9]), "does not belong to its users"),
         (chained(invented=[0, 1, -1]), "is no number"),
@@ -124,7 +124,7 @@ def test_who_is_in_this_release_is_not_gone(saved: tuple[Path, Release]) -> None
 def test_a_receipt_without_its_chain_is_of_another_release(saved: tuple[Path, Release]) -> None:
     folder, _ = saved
     facts = json.loads((folder / "receipt").read_text())
-    del facts["chain"], facts["invented_records"]
+    del facts["chain"], facts["dummy_records"]
     (folder / "receipt").write_text(signed(facts))
     with pytest.raises(ReleaseError, match="one to one"):
         read_release(folder / "out", private=folder / "receipt")
@@ -132,8 +132,8 @@ def test_a_receipt_without_its_chain_is_of_another_release(saved: tuple[Path, Re
 
 def test_the_release_says_that_some_are_nobodys(saved: tuple[Path, Release]) -> None:
     folder, release = saved
-    assert verify_folder(folder / "out", release.private)["smallest_group"] == 4
-    say(folder / "out", invented_records="none")
+    assert verify_folder(folder / "out", release.private)["smallest_class"] == 4
+    say(folder / "out", dummy_records="none")
     with pytest.raises(ReleaseError, match="band"):
         verify_folder(folder / "out", release.private)
 
@@ -144,7 +144,7 @@ def test_the_verifier_counts_for_itself(change: str, tmp_path: Path) -> None:
     private = release.private
     record = private.link.record.copy()
     if change == "another number":
-        private = replace(private, exact=replace(private.exact, invented_records=2))
+        private = replace(private, exact=replace(private.exact, dummy_records=2))
     elif change == "a record twice":
         record[0] = record[1]
     elif change == "beyond":

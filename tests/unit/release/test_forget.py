@@ -163,7 +163,7 @@ def test_the_next_release_treats_them_as_having_left(two: Path) -> None:
     chain = second.private.chain
     assert chain.forgotten.tolist() == chain_of(first).forgotten.tolist()
     assert own in cells_told(second.classes)
-    assert second.exact.invented_records == 1
+    assert second.exact.dummy_records == 1
     assert "7" not in [*second.private.link.users, *chain.gone]
     found = composition_of([first, second], without(EVERYBODY, "7"), "none")
     assert found.counts.smallest == 4
@@ -190,7 +190,7 @@ def test_what_else_reads_receipts_goes_on(two: Path) -> None:
         assert (match.row_of_user >= 0).sum() == 11
         private = read_receipt(two / "a.json")
         facts = vars(private) | {"original": match.made_of}
-        assert verify_folder(two / "a", type(private)(**facts))["smallest_group"] == 4
+        assert verify_folder(two / "a", type(private)(**facts))["smallest_class"] == 4
     part = Part.of(release)
     assert part.nobodys.sum() == 1
     with pytest.raises(ConfigError):

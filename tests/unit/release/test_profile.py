@@ -36,7 +36,7 @@ def test_golden_profiles():
     assert padded.classes.values().tolist() == [[1.5, 3], [4.5, 2.5]]
     assert simple.exact.single_rater_cells == 1 / 3
     assert padded.exact.single_rater_cells == 1 / 4
-    assert (simple.exact.invented_cells, padded.exact.invented_cells) == (0, 1 / 4)
+    assert (simple.exact.imputed_cells, padded.exact.imputed_cells) == (0, 1 / 4)
     for manifest in (simple.manifest, padded.manifest):
         assert manifest.users_rating_disclosed is None
         assert manifest.users_rating_exists is None
@@ -67,7 +67,7 @@ def test_classes_as_defined(drawn):
     single, invented = naive.rests_on(
         [row for row, _ in expected], members, drawn.original.scale.minimum, drawn.step, least
     )
-    assert release.exact.invented_cells == pytest.approx(invented)
+    assert release.exact.imputed_cells == pytest.approx(invented)
     told = release.exact.single_rater_cells
     assert told is None if drawn.kind in ("model", "pooled") else told == pytest.approx(single)
 

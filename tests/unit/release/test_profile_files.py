@@ -60,9 +60,9 @@ def test_round_trip_and_nothing_but_content_decides_the_bytes(drawn, seed):
         assert back.classes.step == drawn.step
         assert back.private.link.record.tolist() == release.private.link.record.tolist()
         least = min(release.classes.sizes)
-        assert back.manifest.claims[0].verified == {"smallest_group": least}
+        assert back.manifest.claims[0].verified == {"smallest_class": least}
         found = verify_folder(a, release.private)
-        assert (found["smallest_group"], found["classes"]) == (least, len(back.classes.sizes))
+        assert (found["smallest_class"], found["classes"]) == (least, len(back.classes.sizes))
         assert found["users_rating_disclosed"] is None
         assert found["claims"][0]["holds"]
         other.save(b)
@@ -322,9 +322,9 @@ def test_every_cell_of_every_level_is_checked_against_the_truth(tmp_path, kind):
         ({"profile": "carrot"}, "unknown kind"),
         ({"layout": "generalized"}, "cannot be read as Parquet"),
         ({"layout": "record"}, "cannot be read as Parquet"),
-        ({"invented_cells": 0.5}, "band: invented_cells: no band is said"),
-        ({"invented_cells": "under 1 %"}, "band: invented_cells: under 1 % said, more is true"),
-        ({"invented_cells": None}, "band: invented_cells"),
+        ({"imputed_cells": 0.5}, "band: imputed_cells: no band is said"),
+        ({"imputed_cells": "under 1 %"}, "band: imputed_cells: under 1 % said, more is true"),
+        ({"imputed_cells": None}, "band: imputed_cells"),
         ({"single_rater_cells": "under 5 %"}, "band: single_rater_cells"),
         ({"single_rater_cells": None}, "band: single_rater_cells"),
         ({"users_deleted": "under 1 %"}, "band: users_deleted: under 1 % said, none is true"),
@@ -388,7 +388,7 @@ def test_claims_are_counted_on_the_files(tmp_path):
     release = small().release(claims=(claim("k-anonymity", k=2), claim("review-graph", k=2)))
     release.save(tmp_path / "out")
     for made in read_release(tmp_path / "out").manifest.claims:
-        assert made.verified == {"smallest_group": 2}
+        assert made.verified == {"smallest_class": 2}
     for asked in (claim("review-graph", k=3), claim("diversity", b=1, l=3), claim("other")):
         with pytest.raises(InternalError, match="claim"):
             small().release(claims=(asked,)).save(tmp_path / "no")
@@ -400,17 +400,17 @@ def test_diversity_is_counted_as_defined(tmp_path_factory, drawn, b, l):  # noqa
     folder = tmp_path_factory.mktemp("d")
     release = drawn.release(claims=(claim("diversity", b=b, l=l),))
     rated = [{i for i, v in enumerate(row) if v is not None} for row in drawn.rows]
-    fewest = naive.fewest_groups(release.classes.levels.tolist(), rated, b, l)
+    fewest = naive.fewest_classes(release.classes.levels.tolist(), rated, b, l)
     if fewest < l:
         with pytest.raises(InternalError, match="claim diversity"):
             release.save(folder / "out")
         return
     release.save(folder / "out")
     (found,) = verify_folder(folder / "out", release.private)["claims"]
-    assert (found["verified"], found["holds"]) == ({"fewest_groups": l}, True)
+    assert (found["verified"], found["holds"]) == ({"fewest_classes": l}, True)
     (alone,) = verify_folder(folder / "out")["claims"]  # nobody there who knows what was rated
     assert alone["holds"]
-    assert alone["verified"] in ({"fewest_groups": l}, {"fewest_groups": l, "sizes_counted": 1})
+    assert alone["verified"] in ({"fewest_classes": l}, {"fewest_classes": l, "sizes_counted": 1})
 
 
 def test_fake_edges_are_declared_and_counted(tmp_path):
@@ -419,9 +419,9 @@ def test_fake_edges_are_declared_and_counted(tmp_path):
     with pytest.raises(InternalError, match="not the mean of those who rated"):
         drawn.release().save(tmp_path / "out")
     release = drawn.release(claims=(claim("review-graph", k=2), claim("diversity", b=1, l=1)))
-    assert release.exact.invented_cells == 1 / 5
+    assert release.exact.imputed_cells == 1 / 5
     release.save(tmp_path / "out")
-    assert read_release(tmp_path / "out").manifest.invented_cells == "more"
+    assert read_release(tmp_path / "out").manifest.imputed_cells == "more"
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "Cells invented: 20 % or more. They rest on nobody's rating" in card
 

@@ -164,7 +164,7 @@ def test_round_trip_and_nothing_but_content_decides_the_bytes(
         counted = [claim["verified"] for claim in verify_folder(a, release.private)["claims"]]
     values = release.attributes.column(sensitive[0]).to_pylist()
     classes = class_values.classes_of(release.class_of_record.tolist(), values)
-    assert counted[0] == {"smallest_group": min(map(len, classes))}
+    assert counted[0] == {"smallest_class": min(map(len, classes))}
     assert counted[1] == {"smallest_l": min(map(class_values.distinct_l, classes))}
     farthest = max(class_values.distance(members, values) for members in classes)
     assert counted[2]["largest_t"] == pytest.approx(float(farthest), abs=1e-8)
@@ -432,7 +432,7 @@ def test_claims_are_counted_anew(saved: tuple[Path, Any], tmp_path: Path) -> Non
     found = verify_folder(saved[0], saved[1])
     # ill: p, q of four and of two; r, s of two: against 3/8, 3/8, 1/8, 1/8
     assert [c["verified"] for c in found["claims"]] == [
-        {"smallest_group": 2},
+        {"smallest_class": 2},
         {"smallest_l": 2},
         {"largest_t": 0.75},
     ]

@@ -198,7 +198,7 @@ def test_a_share_that_the_files_do_not_show(tmp_path, layout, place):
 
 
 def test_a_claim_with_another_least_class(saved):
-    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_group": 3}}
+    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_class": 3}}
     say(saved, claims=[claim])
     with pytest.raises(ReleaseError, match="k-anonymity states another class size"):
         read_release(saved)

@@ -294,7 +294,7 @@ def test_some_items_are_known_by_the_whole(saved):
 def test_what_a_receipt_and_its_release_both_say_must_agree(saved):
     folder, _ = saved
     others = {"rare_items_dropped": 28, "users_without_rating": 0, "users_deleted": 1}
-    others |= {"invented_cells": 0.5, "single_rater_cells": 0.5, "method": "m"}
+    others |= {"imputed_cells": 0.5, "single_rater_cells": 0.5, "method": "m"}
     others |= {"starshade": "0", "lineage": "0", "groups": 6}
     for name, value in others.items():
         facts = json.loads((folder / "receipt.json").read_text())

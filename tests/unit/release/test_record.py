@@ -48,7 +48,7 @@ def test_records_stand_in_the_order_of_their_content(drawn) -> None:
     cells = sum(len(row) for row in rows)
     invented = sum(i not in old for old, row in zip(rows_of(original), rows, strict=True)
                    for i in row)  # fmt: skip
-    assert release.exact.invented_cells == pytest.approx(invented / max(cells, 1))
+    assert release.exact.imputed_cells == pytest.approx(invented / max(cells, 1))
     some = sum(bool(row) for row in rows) / len(rows)
     assert release.manifest.users_rating_disclosed == pytest.approx(some)
     assert release.manifest.users_rating_exists == pytest.approx(some)
@@ -102,7 +102,7 @@ def test_records_of_a_class_are_sorted_by_released_attributes() -> None:
 
 def test_suppression_invents_nothing_and_says_who_is_gone(tmp_path) -> None:
     release = released(table(ROWS, STARS), method="suppress", users_deleted=3)
-    assert release.manifest.invented_cells is None
+    assert release.manifest.imputed_cells is None
     assert release.exact.users_deleted == 3
     release.save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

@@ -75,7 +75,7 @@ def test_round_trip_and_nothing_but_content_decides_the_bytes(grouping, exact, s
         assert back.private is None
         if attributes == "exact":
             assert back.attributes.to_pydict() == release.attributes.to_pydict()
-        assert back.manifest.claims[0].verified == {"smallest_group": min(back.classes.sizes)}
+        assert back.manifest.claims[0].verified == {"smallest_class": min(back.classes.sizes)}
         other.save(b)
         assert contents_of(a) == contents_of(b)
         back.save(c)

@@ -62,7 +62,7 @@ def test_settings_that_nothing_can_use(saved: Path, facts: dict[str, Any], messa
 
 
 def test_a_figure_that_data_cannot_have(saved: Path) -> None:
-    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_group": 10**40}}
+    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_class": 10**40}}
     say(saved, claims=[claim])
     with pytest.raises(ReleaseError, match="a number that data cannot have"):
         read_release(saved)

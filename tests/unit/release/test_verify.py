@@ -49,7 +49,7 @@ def test_an_honest_release(saved):
         "records": 5,
         "classes": 2,
         "items": 2,
-        "smallest_group": 2,
+        "smallest_class": 2,
         "users_rating_disclosed": 0.4,
         "users_exact_values_listed": 1.0,  # {2, 5} of two people, {null, 4, 5} of three
         "users_rating_exists": 0.4,
@@ -59,7 +59,7 @@ def test_an_honest_release(saved):
             {
                 "model": "k-anonymity",
                 "parameters": {"k": 2},
-                "verified": {"smallest_group": 2},
+                "verified": {"smallest_class": 2},
                 "holds": True,
             }
         ],
@@ -68,11 +68,11 @@ def test_an_honest_release(saved):
 
 def test_a_claim_found_not_to_hold_is_reported(saved):
     folder, _ = saved
-    claim = {"model": "k-anonymity", "parameters": {"k": 3}, "verified": {"smallest_group": 3}}
+    claim = {"model": "k-anonymity", "parameters": {"k": 3}, "verified": {"smallest_class": 3}}
     say(folder, claims=[claim, {"model": "m", "parameters": {}, "verified": {}}])
     judged = verify_folder(folder)["claims"]
     assert [c["holds"] for c in judged] == [False, False]
-    assert judged[0]["verified"] == {"smallest_group": 2}
+    assert judged[0]["verified"] == {"smallest_class": 2}
 
 
 def set_cell(row: int, mask: bytes):
@@ -303,7 +303,7 @@ def test_a_cell_that_nobody_rated_must_be_declared(tmp_path):
     grouping.rows[0][1] = ("set", (float("-inf"), 3.0))
     with pytest.raises(InternalError, match="nobody of its class rated"):
         grouping.release().save(tmp_path / "out")
-    grouping.release(invented_cells=0.5).save(tmp_path / "out")
+    grouping.release(imputed_cells=0.5).save(tmp_path / "out")
 
 
 def test_rare_items_must_be_absent_unless_kept(tmp_path):
@@ -365,7 +365,7 @@ def test_a_claim_says_what_was_counted(saved):
     folder, _ = saved
     facts = json.loads((folder / "release.json").read_text())
     counted = recount(folder, facts)
-    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_group": 3}}
+    claim = {"model": "k-anonymity", "parameters": {"k": 2}, "verified": {"smallest_class": 3}}
     say(folder, claims=[claim])
     with pytest.raises(InternalError, match="claim: k-anonymity"):
         check_folder(folder, counted)

@@ -89,11 +89,11 @@ def test_who_has_a_text_is_bounded_by_what_classes_list() -> None:
 @pytest.mark.parametrize(
     ("b", "least", "known", "counted", "holds"),
     [
-        (1, 2, True, {"fewest_groups": 2}, True),
-        (1, 3, True, {"fewest_groups": 2}, False),
-        (2, 2, True, {"fewest_groups": 1}, False),  # the two are together in one class
-        (2, 1, True, {"fewest_groups": 1}, True),
-        (2, 2, False, {"fewest_groups": 2, "sizes_counted": 1}, True),
+        (1, 2, True, {"fewest_classes": 2}, True),
+        (1, 3, True, {"fewest_classes": 2}, False),
+        (2, 2, True, {"fewest_classes": 1}, False),  # the two are together in one class
+        (2, 1, True, {"fewest_classes": 1}, True),
+        (2, 2, False, {"fewest_classes": 2, "sizes_counted": 1}, True),
     ],
 )
 def test_sets_of_items_are_counted_in_classes(

@@ -195,7 +195,7 @@ def test_spreads_are_those_of_the_definition(tmp_path_factory, ratings, eps, nul
     released(ratings, claims=(claim,)).save(folder)
     found = verify_folder(folder)["claims"][0]
     assert found["holds"]
-    assert found["verified"]["smallest_group"] == slow.sum(axis=1).min()
+    assert found["verified"]["smallest_class"] == slow.sum(axis=1).min()
     if least is None:
         assert "smallest_sd" not in found["verified"]
     else:
@@ -307,15 +307,15 @@ def test_the_truth_is_looked_up(saved) -> None:
     wrong[0] = wrong[1]
     with pytest.raises(ReleaseError, match="link: users and records"):
         verify_folder(folder, replace(private, link=replace(private.link, record=wrong)))
-    exact = replace(private.exact, invented_cells=0.0125)  # of the same band
+    exact = replace(private.exact, imputed_cells=0.0125)  # of the same band
     with pytest.raises(ReleaseError, match="another share of cells is invented"):
         verify_folder(folder, replace(private, exact=exact))
     for said in ("under 20 %", None, 0.0):
-        say(folder, invented_cells=said)
-        with pytest.raises(ReleaseError, match="band: invented_cells"):
+        say(folder, imputed_cells=said)
+        with pytest.raises(ReleaseError, match="band: imputed_cells"):
             verify_folder(folder, private)
-    say(folder, invented_cells=None)
-    private = replace(private, exact=replace(private.exact, invented_cells=None))
+    say(folder, imputed_cells=None)
+    private = replace(private, exact=replace(private.exact, imputed_cells=None))
     verify_folder(folder, private)
     other = table([{0: 4, 1: 3}, *ROWS[1:]], STARS)
     with pytest.raises(ReleaseError, match="changed by a method that changes none"):

@@ -36,7 +36,7 @@ def test_it_is_summed_over_all_cells(drawn) -> None:
     assert figures["distortion_per_record"] == pytest.approx(slow / len(rows))
     pairs = list(zip(before, rows, strict=True))
     assert figures["ratings_suppressed"] == sum(len(a.keys() - b.keys()) for a, b in pairs)
-    assert figures["ratings_invented"] == sum(len(b.keys() - a.keys()) for a, b in pairs)
+    assert figures["ratings_imputed"] == sum(len(b.keys() - a.keys()) for a, b in pairs)
     moved = sum(abs(a[i] - b[i]) > 1e-9 for a, b in pairs for i in a.keys() & b.keys())
     assert figures["ratings_moved"] == moved
 

@@ -92,8 +92,8 @@ def test_an_item_of_which_nothing_is_shown_reads_as_the_middle_of_the_scale():
 
 def held_out(read: float, means: float, covered: float) -> UtilityRound:
     return UtilityRound(
-        remains_within_step=0.776,
-        averages_within_step=0.681,
+        recoverable_within_step=0.776,
+        item_means_within_step=0.681,
         held_out_read=read,
         held_out_original=0.896,
         held_out_user_item_means=means,
@@ -128,7 +128,9 @@ def test_the_two_lines():
 
 
 def test_fewer_ratings_than_item_means_recover_are_said():
-    fewer = replace(held_out(0.904, 0.931, 1.0), remains_within_step=0.43, remains_gone=0.21)
+    fewer = replace(
+        held_out(0.904, 0.931, 1.0), recoverable_within_step=0.43, utility_suppressed=0.21
+    )
     assert fewer.lines[1] == (
         "         fewer than a list of item means recovers; 21.0% of the ratings are gone"
     )
@@ -143,8 +145,8 @@ def test_two_lines_fit_80_columns(read, original, means, covered, kept, items):
     shown = replace(
         held_out(min(read, 9_999), min(means, 9_999), covered),
         held_out_original=min(original, 9_999),
-        remains_within_step=kept,
-        averages_within_step=items,
+        recoverable_within_step=kept,
+        item_means_within_step=items,
     )
     assert all(len(line) <= 80 for line in shown.lines)
     if max(read, original, means) < 999.5:
@@ -202,7 +204,7 @@ def test_a_rest_that_cannot_be_released_is_not_measured_and_says_why():
     assert measured.not_measured == "fewer than k people are left"
     assert measured.useful is None
     assert measured.held_out_read is None
-    assert measured.remains_within_step == 1
+    assert measured.recoverable_within_step == 1
     assert measured.lines[1] == (
         "         held-out RMSE not measured: fewer than k people are left"
     )

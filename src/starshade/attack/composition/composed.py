@@ -27,8 +27,10 @@ class Counts:
     """Of the people in one release, or in any of several.
 
     `people`, `classes`, `smallest`: people, their (joint) classes, the fewest among whom anybody
-    hides. `people_alone`, `people_below_k`: people who hide among no others, and among fewer than k
-    (None: no k is claimed). `cells`, `cells_pinned`, `people_pinned`: pairs of person and item for
+    hides. `people_unique`, `people_below_k`: people who hide among no others, and among fewer
+    than k
+    (None: no k is claimed). `cells`, `cells_certain`, `people_certain`: pairs of person and
+    item for
     which a rating is possible, pairs for which one alone is, and people who have such a one; None
     where no cell holds what is true.
     """
@@ -36,11 +38,11 @@ class Counts:
     people: int
     classes: int
     smallest: int
-    people_alone: int
+    people_unique: int
     people_below_k: int | None
-    people_pinned: int | None
+    people_certain: int | None
     cells: int | None
-    cells_pinned: int | None
+    cells_certain: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,11 +211,11 @@ def _of_all(
         people=len(joint.of_person),
         classes=len(joint.sizes),
         smallest=int(crowd.min()),
-        people_alone=int(joint.sizes[crowd < 2].sum()),
+        people_unique=int(joint.sizes[crowd < 2].sum()),
         people_below_k=None if k is None else int(joint.sizes[crowd < k].sum()),
-        people_pinned=with_one,
+        people_certain=with_one,
         cells=cells,
-        cells_pinned=pinned,
+        cells_certain=pinned,
     )
 
 
@@ -229,9 +231,9 @@ def _of_one(part: Part, k: int | None, tells: bool) -> Counts:
         people=len(part.users),
         classes=len(sizes),
         smallest=int(sizes.min()),
-        people_alone=int(sizes[sizes < 2].sum()),
+        people_unique=int(sizes[sizes < 2].sum()),
         people_below_k=None if k is None else int(sizes[sizes < k].sum()),
-        people_pinned=None if cells is None else int(sizes[pinned > 0].sum()),
+        people_certain=None if cells is None else int(sizes[pinned > 0].sum()),
         cells=None if cells is None else int((np.diff(cells.indptr) * sizes).sum()),
-        cells_pinned=None if cells is None else int((pinned * sizes).sum()),
+        cells_certain=None if cells is None else int((pinned * sizes).sum()),
     )

@@ -33,15 +33,15 @@ class OfRelease:
     people: int
     classes: int
     smallest: int
-    people_alone: int
+    people_unique: int
     people_below_k: int | None
-    people_pinned: int | None
+    people_certain: int | None
     pinned: Rate | None
     cells: int | None
-    cells_pinned: int | None
-    record_with_class: Rate
-    class_found: Rate | None
-    record_found: Rate | None
+    cells_certain: int | None
+    re_identification_in_class: Rate
+    class_linkage: Rate | None
+    re_identification: Rate | None
 
 
 _SHOWN = (
@@ -63,7 +63,7 @@ _SHOWN = (
         "alone", "People alone in their joint class", "share", True, "Anybody else is ruled out."
     ),
     Figure(
-        "record_with_class",
+        "re_identification_in_class",
         "The right record, with the classes known",
         "share",
         True,
@@ -76,16 +76,16 @@ _SHOWN = (
         True,
         "Their cells leave one single rating, with the classes known.",
     ),
-    Figure("cells_pinned", "Cells of which one rating alone is possible", "count", True),
+    Figure("cells_certain", "Cells of which one rating alone is possible", "count", True),
     Figure(
-        "class_found",
+        "class_linkage",
         "The right joint class, by what is known",
         "share",
         True,
         "Of the targets; ties are shared.",
     ),
     Figure(
-        "record_found",
+        "re_identification",
         "The right record, by what is known",
         "share",
         True,
@@ -117,21 +117,21 @@ class CompositionResult(Found):
         The smallest that is claimed; None: none is.
     classes, smallest : int
         Joint classes, and people in the smallest.
-    people_below_k, people_alone, people_pinned : int or None
+    people_below_k, people_unique, people_certain : int or None
         People in a joint class of fewer than k; alone in theirs; with a rating of which the cells
         of their joint class leave one value. None: no k is claimed, or no release has cells that
         hold true ratings.
     below_k, alone, pinned : Rate or None
         The same as shares of `people`, whose intervals take these as drawn from many.
-    cells, cells_pinned : int or None
+    cells, cells_certain : int or None
         Pairs of person and item for which a rating is possible; for which one alone is.
-    record_with_class : Rate
+    re_identification_in_class : Rate
         Mean of one in the people of the joint class: how often the right record is named by one
         who knows the classes, and nothing else; nobody more often than one in the smallest.
-    class_found, record_found : Rate or None
+    class_linkage, re_identification : Rate or None
         How often the right joint class, and the right record in it, has the greatest likelihood
         given what is known, ties shared.
-    guess_class, guess_record : float
+    class_baseline, record_baseline : float
         The same for one who knows nothing of the targets.
     each : tuple of OfRelease
         The same of each release alone, the last one being this.
@@ -152,17 +152,17 @@ class CompositionResult(Found):
     smallest: int
     people_below_k: int | None
     below_k: Rate | None
-    people_alone: int
+    people_unique: int
     alone: Rate
-    people_pinned: int | None
+    people_certain: int | None
     pinned: Rate | None
     cells: int | None
-    cells_pinned: int | None
-    record_with_class: Rate
-    class_found: Rate | None
-    record_found: Rate | None
-    guess_class: float
-    guess_record: float
+    cells_certain: int | None
+    re_identification_in_class: Rate
+    class_linkage: Rate | None
+    re_identification: Rate | None
+    class_baseline: float
+    record_baseline: float
     each: tuple[OfRelease, ...]
     knowledge: dict[str, Any]
     known_from: KnownFrom
@@ -186,8 +186,9 @@ class CompositionResult(Found):
                 f"claimed, {self.alone} alone"
             )
         return (
-            f"{text}, and the right record is named in {percent(self.record_with_class.rate)} of "
-            f"the cases (by one release alone in {self._alone('record_with_class')})."
+            f"{text}, and the right record is named in "
+            f"{percent(self.re_identification_in_class.rate)} of "
+            f"the cases (by one release alone in {self._alone('re_identification_in_class')})."
         )
 
     def _cells(self) -> str:
@@ -203,7 +204,7 @@ class CompositionResult(Found):
         return (
             f"{apart}A rating is pinned, its cells together leaving one value, for {self.pinned} "
             f"of the people (by one release alone for {self._alone('pinned')}; "
-            f"{counted(self.cells_pinned or 0, 'cell')} in all), {self._if()}."
+            f"{counted(self.cells_certain or 0, 'cell')} in all), {self._if()}."
         )
 
     def _if(self) -> str:
@@ -214,14 +215,15 @@ class CompositionResult(Found):
         }[self.config["changes"]]
 
     def _named(self) -> str:
-        if self.class_found is None or self.record_found is None:
+        if self.class_linkage is None or self.re_identification is None:
             return ""
         return (
             f"Who does not know the classes, but {self.knowledge['name']}, names the right joint "
-            f"class in {self.class_found} of {counted(self.targets, 'case')} (one release alone: "
-            f"{self._alone('class_found')}; the largest class without knowing anything: "
-            f"{percent(self.guess_class)}) and the right record in {self.record_found} (alone "
-            f"{self._alone('record_found')}; guessing {percent(self.guess_record)})."
+            f"class in {self.class_linkage} of {counted(self.targets, 'case')} (one release alone: "
+            f"{self._alone('class_linkage')}; the largest class without knowing anything: "
+            f"{percent(self.class_baseline)}) and the right record in {self.re_identification} "
+            f"(alone "
+            f"{self._alone('re_identification')}; guessing {percent(self.record_baseline)})."
         )
 
     def _alone(self, name: str) -> str:
@@ -259,8 +261,8 @@ class CompositionResult(Found):
 
 
 def _shares(of: OfRelease | CompositionResult) -> tuple[str, ...]:
-    counts = (of.people_below_k, of.people_alone, of.people_pinned)
-    named = (of.class_found, of.record_found)
+    counts = (of.people_below_k, of.people_unique, of.people_certain)
+    named = (of.class_linkage, of.re_identification)
     return (
         *(percent(None if n is None else n / of.people) for n in counts),
         *(percent(None if rate is None else rate.rate) for rate in named),
@@ -279,9 +281,9 @@ def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> Co
         common_items=found.common_items,
         k=found.k,
         below_k=_rate(counts.people_below_k, people),
-        alone=wilson(counts.people_alone, people),
-        guess_class=int(joint.sizes.max()) / people,
-        guess_record=1 / people,
+        alone=wilson(counts.people_unique, people),
+        class_baseline=int(joint.sizes.max()) / people,
+        record_baseline=1 / people,
         each=tuple(
             OfRelease(**_figures(its, part.sizes, part.sizes, by, seed))
             for its, part, by in zip(found.each, found.parts, alone, strict=True)
@@ -297,10 +299,12 @@ def _figures(
     by_class = bootstrap(np.repeat(1 / crowds, people), seed=seed)
     return {
         **asdict(counts),
-        "pinned": _rate(counts.people_pinned, counts.people),
-        "record_with_class": replace(by_class, high=min(by_class.high, 1 / counts.smallest)),
-        "class_found": named and named.of_class,
-        "record_found": named and named.of_record,
+        "pinned": _rate(counts.people_certain, counts.people),
+        "re_identification_in_class": replace(
+            by_class, high=min(by_class.high, 1 / counts.smallest)
+        ),
+        "class_linkage": named and named.of_class,
+        "re_identification": named and named.of_record,
     }
 
 

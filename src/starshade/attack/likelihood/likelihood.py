@@ -111,7 +111,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             success=share(outcomes.success),
             false_match_absent=None if absent is None else share(absent),
             no_answer=float(1 - (outcomes.success | outcomes.false_match).mean()),
-            class_found=bootstrap(outcomes.class_found, seed=seed),
+            class_linkage=bootstrap(outcomes.class_linkage, seed=seed),
             ceiling=None if ceiling is None else bootstrap(ceiling, seed=seed),
             impossible=int(outcomes.impossible.sum()),
             silence=silence_of(outcomes.posterior, outcomes.expected_top1),
@@ -136,7 +136,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
         informed, users = _informed(data, drawn), drawn.known.users
         knowledge, original = drawn.knowledge, drawn.view.original
         tries = (knowledge.draw(original, users, drawn.seed + i) for i in range(draws))
-        return np.stack([self.judge(informed, known)[0].class_found for known in tries])
+        return np.stack([self.judge(informed, known)[0].class_linkage for known in tries])
 
     def judge(
         self, informed: Model, known: Known, pools: Pools | None = None
@@ -203,7 +203,7 @@ def outcomes_of(
         false_match=named & ~found["right_tied"],
         disclosed=(found["classes"] == 1) & _reaches(of_class, sure) & found["true_class"],
         expected_top1=np.where(found["right_tied"], 1 / np.maximum(found["tied"], 1), 0.0),
-        class_found=np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0),
+        class_linkage=np.where(found["right_class"], 1 / np.maximum(found["classes"], 1), 0.0),
         impossible=~some,
         entropy_bits=np.maximum(bits, 0.0),
         entropy_bits_profile=np.where(right, np.maximum(np.log2(mass) - alike, 0.0), prior),

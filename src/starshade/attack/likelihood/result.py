@@ -30,7 +30,7 @@ class LikelihoodOutcomes:
     """What came of each target; every array has shape (targets,).
 
     `users`: rows of the original. `posterior`: of the likeliest record; 0 where there are several.
-    `class_found`: 1/t where the target's class is among the t likeliest, else 0. `impossible`: no
+    `class_linkage`: 1/t where the target's class is among the t likeliest, else 0. `impossible`: no
     record can have led to what is known. `pool_posterior`, `pool_credit` (targets, pools): of the
     likeliest record among the candidates, and the credit of naming it; the last pool is everybody.
     `matched_absent`: whether a record is named when the
@@ -43,7 +43,7 @@ class LikelihoodOutcomes:
     false_match: NDArray[np.bool_]
     disclosed: NDArray[np.bool_]
     expected_top1: NDArray[np.float64]
-    class_found: NDArray[np.float64]
+    class_linkage: NDArray[np.float64]
     impossible: NDArray[np.bool_]
     entropy_bits: NDArray[np.float64]
     entropy_bits_profile: NDArray[np.float64]
@@ -110,7 +110,7 @@ def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> S
 
 
 CLASS_FOUND = Figure(
-    "class_found",
+    "class_linkage",
     "The right class when it must answer",
     "share",
     True,
@@ -151,7 +151,7 @@ class LikelihoodResult(AttackResult):
 
     Attributes
     ----------
-    class_found : Rate
+    class_linkage : Rate
         The adversary must name a class of equal records: 1/t where the target's is among t.
     ceiling : Rate or None
         The same for who has the original rows, on the released items: no attack with this
@@ -164,7 +164,7 @@ class LikelihoodResult(AttackResult):
         The figures target by target: internal, never part of `to_dict`.
     """
 
-    class_found: Rate
+    class_linkage: Rate
     ceiling: Rate | None
     impossible: int
     silence: Silence
@@ -179,7 +179,7 @@ class LikelihoodResult(AttackResult):
             f"{self.records:,}. Answering only with a probability of {self.config['sure']:g} or "
             f"more, they name the right one for {self.success} and a wrong one for "
             f"{self.false_match}; {self.no_answer:.1%} get no answer. The class of equal records "
-            f"is found for {self.class_found}"
+            f"is found for {self.class_linkage}"
         )
         if self.ceiling is not None:
             text += f", of {self.ceiling} that anybody with these facts could reach"

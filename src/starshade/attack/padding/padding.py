@@ -139,7 +139,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
             attack=self.name,
             records=int(drawn.sizes.sum()),
             groups=len(drawn.sizes),
-            groups_tried=len(drawn.rows),
+            classes_tested=len(drawn.rows),
             **figures,
             **facts,
             seconds=perf_counter() - started,

@@ -25,7 +25,7 @@ class OfRank:
 _SIZES = (
     RECORDS,
     Figure("groups", "Groups", "count", None, "Of the release."),
-    Figure("groups_tried", "Groups looked at", "count", None, "What the figures rest on."),
+    Figure("classes_tested", "Groups looked at", "count", None, "What the figures rest on."),
     Figure("shown", "Cells that show a rating", "share", None, "Rated by somebody or not."),
     Figure(
         "rated", "Cells that somebody of the group rated", "share", None, "The others are invented."
@@ -81,7 +81,7 @@ class PaddingResult(Found):
         Of the release.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
-    groups_tried : int
+    classes_tested : int
         Groups that the figures rest on.
     rank : int
         Of the low-rank part that was taken out.
@@ -108,7 +108,7 @@ class PaddingResult(Found):
     """
 
     groups: int
-    groups_tried: int
+    classes_tested: int
     rank: int
     shown: float
     rated: float
@@ -149,7 +149,9 @@ class PaddingResult(Found):
         return f"{head} {self._result()} {self._otherwise()}"
 
     def _result(self) -> str:
-        tried = f"in {self.groups_tried:,} of the groups" if self.groups_tried < self.groups else ""
+        tried = (
+            f"in {self.classes_tested:,} of the groups" if self.classes_tested < self.groups else ""
+        )
         text = (
             f"Somebody who has the release alone, takes out its part of rank {self.rank} and looks "
             f"at what is left, ranks {tried + ' ' if tried else ''}a cell that rests on a rating "
@@ -211,7 +213,7 @@ class PaddingResult(Found):
         """Draw how often the right one of two cells is told; 50 % is not at all."""
         return found_chart(
             "Which cells rest on real ratings?",
-            f"{self.groups_tried:,} of {counted(self.groups, 'group')}, release "
+            f"{self.classes_tested:,} of {counted(self.groups, 'group')}, release "
             f"alone, rank {self.rank}",
             self.found,
             Level(0.5, "nothing learnt"),

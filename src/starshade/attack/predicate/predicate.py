@@ -156,7 +156,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
             attack=self.name,
             records=view.cells.n_records,
             classes=classes.n_groups,
-            classes_tried=len(tried.row),
+            classes_tested=len(tried.row),
             targets=attacked,
             ineligible=max(0, view.original.n_users - attacked),
             credit=view.credit,

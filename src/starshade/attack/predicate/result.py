@@ -21,7 +21,7 @@ LIGHT = (0.1, 0.01)
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """One predicate a row; every array has shape (classes_tried,).
+    """One predicate a row; every array has shape (classes_tested,).
 
     `row`: of the distinct classes. `item`, `rating`: of a released item (-1: none), NaN where it is
     "did not rate". `satisfying`: people who do. `weight`, `blind`, `chance`: w, what a blind
@@ -99,7 +99,7 @@ ISOLATES = Figure(
 )
 _FIGURES = (
     Figure("classes", "Classes", "count", None, "Records that are equal are one."),
-    Figure("classes_tried", "Classes looked at", "count", None, "For each one predicate."),
+    Figure("classes_tested", "Classes looked at", "count", None, "For each one predicate."),
     ISOLATES,
     Figure(
         "blind",
@@ -143,7 +143,7 @@ class PredicateResult(Found):
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, classes, classes_tried : int
+    records, classes, classes_tested : int
         Of what was attacked; rows that are equal are one class. For each class tried there is one
         predicate.
     targets, ineligible : int
@@ -167,7 +167,7 @@ class PredicateResult(Found):
     """
 
     classes: int
-    classes_tried: int
+    classes_tested: int
     people: int
     outsiders: int | None
     isolates: Rate
@@ -179,7 +179,7 @@ class PredicateResult(Found):
     per_class: Tried = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        tried = "" if self.classes_tried == self.classes else f"{self.classes_tried:,} of the "
+        tried = "" if self.classes_tested == self.classes else f"{self.classes_tested:,} of the "
         return (
             f"{self.attack} on {counted(self.records, 'record')} in {tried}"
             f"{counted(self.classes, 'class', 'classes')}. From the release alone, knowing nobody, "
@@ -247,7 +247,7 @@ class PredicateResult(Found):
     def tables(self) -> tuple[Table, ...]:
         """Predicates by how many satisfy them by chance."""
         rows: list[tuple[str, int, Rate | None, float | None]] = [
-            ("any number", self.classes_tried, self.isolates, self.blind)
+            ("any number", self.classes_tested, self.isolates, self.blind)
         ]
         rows += [(f"{o.most:g}", o.predicates, o.isolates, o.blind) for o in self.light]
         return (
@@ -265,7 +265,8 @@ class PredicateResult(Found):
         """Draw how many predicates isolate, beside luck."""
         return found_chart(
             "Can somebody be singled out from the release alone?",
-            f"{self.classes_tried:,} of {counted(self.classes, 'class', 'classes')}, one condition "
+            f"{self.classes_tested:,} of {counted(self.classes, 'class', 'classes')}, one "
+            f"condition "
             "each",
             self.found,
             Level(self.blind, "by luck"),

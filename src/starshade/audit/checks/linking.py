@@ -67,7 +67,7 @@ def class_linkage(
 def _found(result: AttackResult) -> NDArray[np.float64]:
     """Return how often each target's class was named; who names the record names its class."""
     if isinstance(result, LikelihoodResult):
-        return result.per_target.class_found
+        return result.per_target.class_linkage
     return credit_of(result.per_target)
 
 

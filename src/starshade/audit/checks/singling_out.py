@@ -42,7 +42,7 @@ def class_size(
         for claim in claims:
             if claim["model"] in PROXIMITY_MODELS and claim["holds"]:
                 verified = claim["verified"]
-                balls = verified.get("smallest_group", verified.get("smallest_group_at_least", 0))
+                balls = verified.get("smallest_class", verified.get("smallest_group_at_least", 0))
                 size, near = max(size, int(balls)), True
     if not size:
         return unmeasured("class-size", "the release has no records", threshold)
@@ -165,7 +165,7 @@ def singling_out(
         f"{counted(halves.releases, 'shadow release')}. {halves.how}"
     ).strip()
     if not isinstance(found, str):
-        tried = counted(found.classes_tried, "class", "classes")
+        tried = counted(found.classes_tested, "class", "classes")
         text += f" Of this release itself: {found.isolates} of {tried}."
     return Check(
         "singling-out",

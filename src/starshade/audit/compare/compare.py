@@ -273,7 +273,7 @@ class _Judge:
             attacked = self._attacks(None if made is None else release)
             predicates = predicates_of(release, self.ratings, self.seed)
         values |= {name: measured[name] for name in values if name in measured}
-        values["smallest_group"] = measured["smallest_class"]
+        values["smallest_class"] = measured["smallest_class"]
         if measured["classes"]:
             values["c_avg"] = manifest.records / (measured["classes"] * k)
         worst = max(attacked, key=lambda result: result.expected_top1.rate)
@@ -283,8 +283,8 @@ class _Judge:
             "expected_top1_low": worst.expected_top1.low,
             "expected_top1_high": worst.expected_top1.high,
             "isolates": None if isinstance(predicates, str) else predicates.isolates.rate,
-            "class_found": max(
-                (r.class_found.rate for r in attacked if isinstance(r, LikelihoodResult)),
+            "class_linkage": max(
+                (r.class_linkage.rate for r in attacked if isinstance(r, LikelihoodResult)),
                 default=None,
             ),
             "disclosed": max(result.disclosed.rate for result in attacked),

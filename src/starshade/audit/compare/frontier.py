@@ -173,7 +173,7 @@ def _colour(methods: list[str]) -> Spec:
 _LOST = (
     Figure("records", "Records", "count", False),
     Figure("items", "Items", "count", False),
-    *(figure for figure in OF_RELEASES if figure.key in ("users_deleted", "smallest_group")),
+    *(figure for figure in OF_RELEASES if figure.key in ("users_deleted", "smallest_class")),
     Figure(
         "query_error",
         "Averages by query",
@@ -225,7 +225,7 @@ _TOOK = (
 )
 #: figures of measures that a row has though no column does
 _MORE = (
-    "averages_within_step",
+    "item_means_within_step",
     "classes",
     "distortion",
     "query_error_and",
@@ -238,10 +238,10 @@ _MORE = (
 BESIDE = "Utility beside risk"
 REMAINS = "Utility: ratings recoverable from the release, and losses"
 _BESIDE = (
-    *("remains_within_step", "held_out_read", "remains_gone"),
-    *("expected_top1", "class_found"),
+    *("recoverable_within_step", "held_out_read", "utility_suppressed"),
+    *("expected_top1", "class_linkage"),
 )
-_REMAINS = ("remains_exact", "skill")
+_REMAINS = ("utility_exact", "improvement_over_item_means")
 #: of the utility round
 ON_HELD_OUT = (*ERRORS, COVERED)
 #: what a method loses, by the kind of its releases: cells made wider, ratings moved, or averaged

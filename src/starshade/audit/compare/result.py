@@ -248,7 +248,7 @@ class Comparison:
             f"({self.attack}); of the attacks tried, scoreboard-rh, label and likelihood, the one "
             "that finds most is reported."
         )
-        averages = [row.figures["averages_within_step"] for row in self.rows]
+        averages = [row.figures["item_means_within_step"] for row in self.rows]
         if known := [share for share in averages if share is not None]:
             yield (
                 f"A list of item averages, which anybody may have, tells {percent(known[0])} of "

@@ -153,7 +153,7 @@ class Try:
             "item_support": self.item_support,
             "records": self.records,
             "items": self.items,
-            "remains_within_step": self.within_step,
+            "recoverable_within_step": self.within_step,
             **asdict(self.last),
             "first_audit": first,
         }
@@ -442,7 +442,7 @@ class _Search:
             **asdict(step),
             records=result.records,
             items=result.items,
-            within_step=result.utility.get("remains_within_step"),
+            within_step=result.utility.get("recoverable_within_step"),
             audits=decisions,
         )
 

@@ -166,7 +166,8 @@ class Dossier:
         item; `real` is None without the receipt, `more` are people who are not shown.
     ``remains``, ``remains_how``
         ``{kinds[{name, label, share, meaning}] (gone in two parts), within_step,
-        averages_within_step, skill, empty_filled, text, meaning}``: what becomes of each rating
+        item_means_within_step, improvement_over_item_means, imputed_share, text, meaning}``:
+        what becomes of each rating
         (`WhatRemains`), beside a list of item averages; None without the receipt, then
         `remains_how` says what to do.
     ``losses``

@@ -92,13 +92,13 @@ def method_section(release: Release) -> dict[str, Any]:
 
 def _whose(release: Release) -> str:
     """Say how many records are people's and how many nobody's; empty where each is somebody's."""
-    told, exact = release.manifest.invented_records, release.exact
+    told, exact = release.manifest.dummy_records, release.exact
     if told is None or told == "none":
         return ""
     why = "are nobody's (the release continues an earlier one)"
     if exact is None:
         return f"{in_words(told)} of them {why}"
-    nobodys = exact.invented_records or 0
+    nobodys = exact.dummy_records or 0
     own = counted(release.n_records - nobodys, "person's", "people's")
     return f"{own}, and {nobodys:,} that {why if nobodys > 1 else why.replace('are', 'is', 1)}"
 

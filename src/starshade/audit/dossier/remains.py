@@ -8,15 +8,15 @@ from typing import Any
 from starshade.plain import percent
 from starshade.utility.what_remains import WhatRemains
 
-#: kind → what a bar calls it; of profiles and records "farther" has another name
+#: kind → what a bar calls it; of profiles and records "wider" has another name
 _LABELS = {
     "exact": "exact: useful, and disclosed",
-    "half": "within half a step",
-    "near": "only neighbouring values",
-    "farther": "wider than a step",
-    "open": "rated, value open",
-    "perhaps": "perhaps rated",
-    "gone": "gone by the method",
+    "half_step": "within half a step",
+    "one_step": "only neighbouring values",
+    "wider": "wider than a step",
+    "existence_only": "rated, value open",
+    "ambiguous": "perhaps rated",
+    "suppressed": "gone by the method",
     "left-out": "gone with items or people left out",
 }
 _FARTHER = "farther than a step"
@@ -30,35 +30,36 @@ def remains_section(figures: Mapping[str, float | int | None]) -> dict[str, Any]
 
     Examples
     --------
-    >>> figures = {"remains_exact": 0.1, "remains_near": 0.6, "remains_farther": 0.3}
-    >>> figures |= {"remains_within_step": 0.7, "averages_within_step": 0.68, "skill": 0.1}
-    >>> section = remains_section({**figures, "remains_gone": 0.0})
+    >>> figures = {"utility_exact": 0.1, "utility_one_step": 0.6, "utility_wider": 0.3}
+    >>> figures |= {"recoverable_within_step": 0.7, "item_means_within_step": 0.68,
+    ... "improvement_over_item_means": 0.1}
+    >>> section = remains_section({**figures, "utility_suppressed": 0.0})
     >>> [kind["label"] for kind in section["kinds"]][2:4]
     ['farther than a step', 'gone by the method']
     """
-    gone, left_out = figures.get("remains_gone"), figures.get("gone_left_out") or 0.0
+    gone, left_out = figures.get("utility_suppressed"), figures.get("utility_left_out") or 0.0
     if gone is None:
         return None
     meanings = {figure.key: figure.meaning for figure in WhatRemains.FIGURES}
-    meanings["remains_left-out"] = meanings["gone_left_out"]
+    meanings["utility_left-out"] = meanings["utility_left_out"]
     by_kind = dict(figures) | {
-        "remains_gone": max(0.0, gone - left_out),
-        "remains_left-out": left_out,
+        "utility_suppressed": max(0.0, gone - left_out),
+        "utility_left-out": left_out,
     }
     labels = dict(_LABELS)
-    if figures.get("remains_open") is None:  # cells are single numbers
-        labels["farther"] = _FARTHER
+    if figures.get("utility_existence_only") is None:  # cells are single numbers
+        labels["wider"] = _FARTHER
     kinds = [
-        {"name": name, "label": label, "share": share, "meaning": meanings[f"remains_{name}"]}
+        {"name": name, "label": label, "share": share, "meaning": meanings[f"utility_{name}"]}
         for name, label in labels.items()
-        if (share := by_kind.get(f"remains_{name}")) is not None
+        if (share := by_kind.get(f"utility_{name}")) is not None
     ]
-    names = ("averages_within_step", "skill", "empty_filled")
+    names = ("item_means_within_step", "improvement_over_item_means", "imputed_share")
     return {
         "kinds": kinds,
-        "within_step": figures["remains_within_step"],
+        "within_step": figures["recoverable_within_step"],
         **{name: figures.get(name) for name in names},
-        "text": _in_words(figures, by_kind["remains_gone"], left_out),
+        "text": _in_words(figures, by_kind["utility_suppressed"], left_out),
         "meaning": WhatRemains.MEANING,
     }
 
@@ -66,13 +67,14 @@ def remains_section(figures: Mapping[str, float | int | None]) -> dict[str, Any]
 def _in_words(
     figures: Mapping[str, float | int | None], by_method: float | None, left_out: float
 ) -> str:
-    skill, filled = figures.get("skill"), figures.get("empty_filled")
+    skill, filled = figures.get("improvement_over_item_means"), figures.get("imputed_share")
     told = (
-        f"Of all ratings {percent(figures['remains_within_step'])} can be read within one step, "
+        f"Of all ratings {percent(figures['recoverable_within_step'])} can be read within one "
+        f"step, "
         "each cell as the mean of what it leaves possible; "
-        f"from a list of item averages {percent(figures['averages_within_step'])}."
+        f"from a list of item averages {percent(figures['item_means_within_step'])}."
     )
-    if figures["remains_gone"]:
+    if figures["utility_suppressed"]:
         told += (
             f" Gone: {percent(left_out)} with items or people that were left out, "
             f"{percent(by_method)} by the method."

@@ -66,9 +66,9 @@ class ProximityVerdict(Verdict):
     numbered : bool
         Rows number the records of a release; else the users of the input in canonical order.
         Both count from 0.
-    smallest_group_exact : bool
-        False: no ball is smaller than `smallest_group`, but the search stopped there.
-    everyone_proximate : bool
+    smallest_class_exact : bool
+        False: no ball is smaller than `smallest_class`, but the search stopped there.
+    all_proximate : bool
         ε is so large that every record is proximate to every other.
     not_found : int or None
         Of the failing records, those for which the search for cliques proves nothing.
@@ -86,8 +86,8 @@ class ProximityVerdict(Verdict):
         each sensitive item.
     """
 
-    smallest_group_exact: bool = True
-    everyone_proximate: bool = False
+    smallest_class_exact: bool = True
+    all_proximate: bool = False
     patterns: int | None = None
     records_in_small_patterns: int | None = None
     distinct_balls: int | None = None
@@ -187,11 +187,11 @@ class ProximityVerdict(Verdict):
                 f"{self.failing_records:,} of {counted(self.records, 'record')} ({share:.1%}) fail."
             )
             return " ".join([text, *self._why(k, proximity)])
-        exact = f" (the smallest such ball has {self.smallest_group:,})"
+        exact = f" (the smallest such ball has {self.smallest_class:,})"
         return (
             f"around each of the {self.records:,} records lie at least {k:,}, itself included, "
             f"whose ratings are {proximity}"
-            + exact * self.smallest_group_exact
+            + exact * self.smallest_class_exact
             + "."
             + self._diverse()
         )
@@ -213,7 +213,7 @@ class ProximityVerdict(Verdict):
             parts.append(
                 f"Fewer than {k:,} lie around {each_of(self.failing_by_size, 'record')}, itself "
                 f"included, with ratings {proximity}; the smallest such ball has "
-                f"{self.smallest_group:,}."
+                f"{self.smallest_class:,}."
             )
         for place, n in enumerate(self.failing_by_spread or (), 1):
             if n:

@@ -205,7 +205,7 @@ def _check_figures(release: Release) -> None:
             raise ReleaseError(f"release.json: {name} is not what the files show")
     smallest = int(sizes.min()) if len(sizes) else 0
     for claim in manifest.claims:
-        if claim.model in _BY_CLASS and claim.verified != {"smallest_group": smallest}:
+        if claim.model in _BY_CLASS and claim.verified != {"smallest_class": smallest}:
             raise ReleaseError(
                 f"release.json: the claim of {claim.model} states another class size"
             )

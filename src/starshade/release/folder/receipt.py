@@ -51,9 +51,9 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "users_without_rating": int,
     "users_deleted": int,
     "rare_items_dropped": int,
-    "invented_cells": (float, NoneType),
+    "imputed_cells": (float, NoneType),
     "single_rater_cells": (float, NoneType),
-    "invented_records": (int, NoneType),
+    "dummy_records": (int, NoneType),
     "users": list,
     "records": list,
     "chain": (dict, NoneType),
@@ -68,7 +68,7 @@ _CHAIN: dict[str, tuple[type, ...]] = {
 _EXACT = tuple(field.name for field in fields(Exact))
 _LATER = {
     "lineage",
-    "invented_records",
+    "dummy_records",
     "chain",
     "forgotten",
     "partitions",
@@ -120,7 +120,7 @@ def write_receipt(release: Release, path: Where, release_hash: str) -> None:
         "chain": None if private.chain is None else _told(private.chain),
     }
     if private.chain is None:
-        del facts["chain"], facts["invented_records"]
+        del facts["chain"], facts["dummy_records"]
     if len(private.forgotten):
         facts["forgotten"] = private.forgotten.tolist()
     if private.partitions is not None:
@@ -216,7 +216,7 @@ def _chain(path: Path, facts: dict[str, Any]) -> Chain | None:
     lost = len(facts.get("forgotten") or []) > len(forgotten)
     if not fit or not known or twice or lost or list(gone) != told["gone"]:
         raise _damaged(path, "what it says of earlier releases does not belong to its users")
-    if len(invented) != facts.get("invented_records"):
+    if len(invented) != facts.get("dummy_records"):
         raise _damaged(path, "it counts other invented records than it lists")
     return Chain(told["after"], group, gone, gone_group, invented, forgotten, earlier)
 

@@ -303,7 +303,7 @@ def _cell(manifest: Manifest) -> str:
         return "every class has one profile of means or predictions"
     if manifest.layout != "record":
         return "every cell says what a rating may have been"
-    if manifest.invented_cells is None:
+    if manifest.imputed_cells is None:
         return "every record is one person's ratings, unchanged"
     return "every record is one person's ratings, moved until others are near"
 

@@ -48,7 +48,7 @@ def refuse_changed_link(release: Release, original: Ratings, moved: Changes) -> 
     unmoved = never_moved(release)
     changed = int((np.abs(moved.true - moved.shown)[unmoved[moved.item]] > SLACK).sum())
     changed += int(unmoved[moved.suppressed].sum() + unmoved[moved.invented].sum())
-    stated = None if release.exact is None else release.exact.invented_cells
+    stated = None if release.exact is None else release.exact.imputed_cells
     whole = moved.records == release.n_records and bool(
         (original.items.indices(release.classes.items) >= 0).all()
     )
@@ -112,7 +112,7 @@ def never_moved(release: Release) -> NDArray[np.bool_]:
 
     All of them where the method invents nothing, and those that a claim names as sensitive.
     """
-    if release.manifest.invented_cells is None:
+    if release.manifest.imputed_cells is None:
         return np.ones(release.classes.n_items, dtype=np.bool_)
     named = set(release.manifest.sensitive_items)
     return np.array([key in named for key in release.classes.items], dtype=np.bool_)

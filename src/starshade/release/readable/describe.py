@@ -46,11 +46,11 @@ class ReleaseDescription(Shown):
     `cells`: shares of all cells, record by record, by what they say: ``one_rating`` (of layout
     "profile" a mean or a prediction), ``no_rating`` (null alone), and of layout "generalized"
     ``several_ratings`` (more than one, null not among them) and ``perhaps_rated`` (ratings and
-    null). Empty where there is no cell. `smallest_group`: records of the smallest class.
+    null). Empty where there is no cell. `smallest_class`: records of the smallest class.
     """
 
     release: Release
-    smallest_group: int
+    smallest_class: int
     cells: dict[str, float]
 
     @property
@@ -64,7 +64,7 @@ class ReleaseDescription(Shown):
                 ", ".join(manifest.attribute_columns) or "none"
             ),
             CLASSES.of(manifest.classes),
-            SMALLEST_GROUP.of(self.smallest_group),
+            SMALLEST_GROUP.of(self.smallest_class),
             *(each.of(self.cells[each.key]) for each in CELLS if each.key in self.cells),
             *private_figures(manifest, release.exact),
             *shares(manifest),
@@ -90,7 +90,7 @@ class ReleaseDescription(Shown):
         return {
             **facts,
             "scale": named,
-            "smallest_group": self.smallest_group,
+            "smallest_class": self.smallest_class,
             "cells": dict(self.cells),
         }
 

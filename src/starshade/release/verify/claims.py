@@ -123,7 +123,7 @@ def judge_proximity(
     """Count the balls of a claim of (k, ε) or (k, ε, l).
 
     Sizes are counted up to k where only k is claimed: ``smallest_group_at_least``. Where every
-    ball is needed whole, `smallest_group` and `smallest_sd` are exact (the latter is absent
+    ball is needed whole, `smallest_class` and `smallest_sd` are exact (the latter is absent
     where nobody rated a sensitive item). `groups` of records, if given, are hints to where
     enough of a ball is to be found.
     """
@@ -148,7 +148,7 @@ def judge_proximity(
     ratings = [_ratings(rows.column(i), written) for i in sensitive]
     totals = ball_totals(points, _moments(points.of_record, ratings))
     least, sd = int(totals[:, 0].min()), _smallest_sd(totals, written)
-    counted: dict[str, float | int] = {"smallest_group": least}
+    counted: dict[str, float | int] = {"smallest_class": least}
     if sd is not None:
         counted["smallest_sd"] = round(sd, 9)
     return Judged(counted, least >= k and (sd is None or sd >= parameters["l"] - _SLACK))
@@ -300,7 +300,7 @@ def judge_diversity(claim: dict[str, Any], shown: Shown, original: Ratings | Non
             if sizes < size - 1 or rated_sets > _MOST_SETS:
                 break
             fewest, sizes = min(fewest, _fewest_of_sets(shown.bits, original, size)), size
-    counted: dict[str, float | int] = {"fewest_groups": min(fewest, l)}
+    counted: dict[str, float | int] = {"fewest_classes": min(fewest, l)}
     if sizes < b:
         counted["sizes_counted"] = sizes
     return Judged(counted, fewest >= l)

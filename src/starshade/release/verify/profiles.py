@@ -217,6 +217,6 @@ class _Truth:
         if self.kind == "simple" and self.invented and not fakes:
             raise Failed("truth", "a cell that is not the mean of those who rated it")
         if self.kind is not None:
-            check_stated(exact.invented_cells, self.invented / whole, "is invented")
+            check_stated(exact.imputed_cells, self.invented / whole, "is invented")
         if self.kind in ("padded", "simple"):
             check_stated(exact.single_rater_cells, self.single / whole, "rests on one rater")

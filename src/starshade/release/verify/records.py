@@ -152,14 +152,14 @@ def check_changes(
 ) -> None:
     """Check the written ratings against the original table.
 
-    The link must be one-to-one; where a method invents no cell (``invented_cells`` is null) every
+    The link must be one-to-one; where a method invents no cell (``imputed_cells`` is null) every
     record must be exactly its user's ratings; elsewhere the share of cells whose user had no
     rating there must be the one that the owner knows, and ratings of sensitive items unchanged;
     released attributes are the users' own; no released item is rare.
     """
     original = check_link(written, private)
     sensitive = _sensitive(written, facts)
-    exact = facts["invented_cells"] is None
+    exact = facts["imputed_cells"] is None
     invented = 0
     user = users_by_record(private)
     for start, shown in rows.blocks(len(written.items)):
@@ -171,7 +171,7 @@ def check_changes(
         invented += int((np.isnan(true) & ~np.isnan(shown)).sum())
     share = invented / max(len(rows.item), 1)
     if not exact:
-        check_stated(private.exact.invented_cells, share, "is invented")
+        check_stated(private.exact.imputed_cells, share, "is invented")
     check_attributes(written.attributes, original.attributes, private.link.record)
     check_rare(original, facts, left_out(private))
 

@@ -55,8 +55,8 @@ def check_truth(
     check_attributes(written.attributes.drop_columns(quasi), original.attributes, record)
     if len(private.forgotten):
         return  # what they rated is in cells, and is known no more
-    if facts["invented_cells"] is not None:
-        check_stated(private.exact.invented_cells, invented / max(len(raters), 1), "is invented")
+    if facts["imputed_cells"] is not None:
+        check_stated(private.exact.imputed_cells, invented / max(len(raters), 1), "is invented")
     elif invented:
         raise Failed("truth", "a cell that nobody of its class rated")
     check_rare(original, facts, left_out(private))
@@ -72,7 +72,7 @@ def check_link(written: Written, private: Private) -> Ratings:
     if not once or record.min(initial=0) < 0 or record.max(initial=-1) >= n:
         raise Failed("link", "users and records do not correspond one to one")
     invented = 0 if private.chain is None else len(private.chain.invented)
-    if invented != (private.exact.invented_records or 0):
+    if invented != (private.exact.dummy_records or 0):
         raise Failed("link", "another number of records that are nobody's than said")
     if list(original.items) != list(written.items):
         raise Failed("items", "not those of the table that was anonymized")
@@ -200,7 +200,7 @@ class People:
         self._users = [self._seen(part, written, seen) for part in private.parts()]
         self._parts = list(private.parts())
         invented = 0 if private.chain is None else len(private.chain.invented)
-        if invented != (private.exact.invented_records or 0):
+        if invented != (private.exact.dummy_records or 0):
             raise Failed("link", "another number of records that are nobody's than said")
         if np.count_nonzero(seen) != len(seen) - private.nobodys:
             raise Failed("link", "users and records do not correspond one to one")

@@ -50,7 +50,7 @@ _TEXTS = {"README.md", "croissant.json"}
 _KEYS = (
     "format starshade method config layout audience lineage scale profile_step records items "
     "classes users_without_rating rare_items_dropped rare_items attributes "
-    "attribute_columns claims invented_cells users_rating_disclosed users_rating_exists files "
+    "attribute_columns claims imputed_cells users_rating_disclosed users_rating_exists files "
     "checksum users_deleted"
 )
 # fields of releases with generalized attributes, of profiles, and of those that continue others
@@ -60,10 +60,10 @@ _SOME = {
     "records_alone_with_sensitive",
     "profile",
     "single_rater_cells",
-    "invented_records",
+    "dummy_records",
     "users_exact_values_listed",  # not of one that an earlier version made
 }
-_PERHAPS = ("invented_cells", "single_rater_cells", "invented_records")  # bands where they apply
+_PERHAPS = ("imputed_cells", "single_rater_cells", "dummy_records")  # bands where they apply
 _SHARES = (
     "users_rating_disclosed",
     "users_exact_values_listed",
@@ -87,7 +87,7 @@ class Counted:
     records: int
     classes: int
     items: int
-    smallest_group: int
+    smallest_class: int
     users_rating_disclosed: float | None
     users_exact_values_listed: float | None
     users_rating_exists: float | None
@@ -109,8 +109,8 @@ class Counted:
         """Return what was found of a claim; one that was not counted does not hold."""
         if claim["model"] in ("k-anonymity", "review-graph"):
             k = claim["parameters"].get("k")
-            holds = k is not None and self.smallest_group >= k
-            return Judged({"smallest_group": self.smallest_group}, holds)
+            holds = k is not None and self.smallest_class >= k
+            return Judged({"smallest_class": self.smallest_class}, holds)
         return self.judged.get(name_of(claim), Judged({}, False))
 
 
@@ -191,7 +191,7 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
     """Verify a release found on disk.
 
     `private`: the owner's facts; with its `original` the cells are checked against the truth.
-    Returns: ``records, classes, items, smallest_group, users_rating_disclosed,
+    Returns: ``records, classes, items, smallest_class, users_rating_disclosed,
     users_exact_values_listed, users_rating_exists, records_alone_with_sensitive, few_have`` as
     counted, and ``claims``: for each ``model, parameters, verified`` (counted now) and ``holds``.
     """
@@ -208,7 +208,7 @@ def verify_folder(path: Path, private: Private | None = None) -> dict[str, Any]:
             advice="Ask its owner for a whole copy.",
         ) from None
     claims = [{**claim, **vars(counted.judge(claim))} for claim in facts["claims"]]
-    found = (*("records", "classes", "items", "smallest_group"), *_SHARES, "few_have")
+    found = (*("records", "classes", "items", "smallest_class"), *_SHARES, "few_have")
     return {name: getattr(counted, name) for name in found} | {"claims": claims}
 
 
@@ -280,7 +280,7 @@ def _count(folder: Path, facts: dict[str, Any], private: Private | None) -> tupl
         records=len(written.group_of_record),
         classes=len(sizes),
         items=len(written.items),
-        smallest_group=int(sizes.min()) if len(sizes) else 0,
+        smallest_class=int(sizes.min()) if len(sizes) else 0,
         users_rating_disclosed=_share(sizes, single, written),
         users_exact_values_listed=_share(sizes, listed, written),
         users_rating_exists=_share(sizes, certain, written),

@@ -266,7 +266,7 @@ def diverse(bench: Bench, name: str, k: int, seed: int, b: int, l: int) -> Part:
             except (ConfigError, UnmetError) as error:
                 return {"refused": np.array(error.message)}
             last = verdict.sets[-1]
-            out[which] = np.array([float(last.fewest_groups)])
+            out[which] = np.array([float(last.fewest_classes)])
             out[f"{which} short"] = np.array([float(last.short_sets or last.short_drawn or 0)])
             out[f"{which} sets"] = np.array([float(last.sets or last.drawn or 0)])
         return out

@@ -195,7 +195,7 @@ class Bench:
         return {
             "distortion": moved + ratings.scale.cost_of_null * apart.sum(axis=1),
             "means": np.sqrt(np.nanmean((means - others) ** 2, keepdims=True)),
-            "ball": np.array([verdict.smallest_group]),
+            "ball": np.array([verdict.smallest_class]),
             "failing": np.array([verdict.failing_records]),
         }
 

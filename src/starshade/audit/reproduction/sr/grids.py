@@ -24,7 +24,7 @@ def verdicts(bench: Bench, timed: Mapping[Job, Timed]) -> Table:
     rows = [
         (
             job.workload.name, job.nulls, "yes" if run.satisfied else "no", f"{run.records:,}",
-            f"{run.failing_records:,}", f"{run.smallest_group:,}",
+            f"{run.failing_records:,}", f"{run.smallest_class:,}",
         )
         for job, run in timed.items()
         if (job.k, job.eps, job.l, job.share, job.search) == (K, one, two, 100, "tree")

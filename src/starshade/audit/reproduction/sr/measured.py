@@ -48,7 +48,7 @@ class Timed:
     satisfied: bool
     records: int
     failing_records: int
-    smallest_group: int
+    smallest_class: int
 
     @property
     def median(self) -> float:
@@ -116,7 +116,7 @@ def _run(job: Job, ratings: Ratings, times: list[float]) -> Timed:
         verdict.satisfied,
         verdict.records,
         verdict.failing_records,
-        verdict.smallest_group,
+        verdict.smallest_class,
     )
 
 
