@@ -280,7 +280,10 @@ def _given(result: AuditResult) -> Any:
             ("filled cells rated by a given member of the class", percent(links.confidence)),
             ("filled cells rated by no member", percent(links.nobody)),
             ("filled cells rated by all members (certain)", percent(links.everybody)),
-            ("filled cells rated by more than one (above 1/g, Thm 6.2)", percent(links.above_no_prior)),
+            (
+                "filled cells rated by more than one (above 1/g, Thm 6.2)",
+                percent(links.above_no_prior),
+            ),
             ("cells above the bound of Thm 6.3, of those it bounds", percent(links.above_bound)),
             ("empty cells (certainly rated by no member)", percent(links.missing_share)),
         ]

@@ -249,9 +249,7 @@ def _again(models: list[Any], verdicts: list[Verdict]) -> RenderableType | None:
             spread = (
                 f" {options}" if options else "; a larger --k or --l gives more diverse classes"
             )
-    return words(
-        f"{smaller}For stronger guarantees anonymize the ratings again (starshade anonymize{spread})."
-    )
+    return words(f"{smaller}For more, anonymize the ratings again (starshade anonymize{spread}).")
 
 
 def _next(
@@ -270,7 +268,7 @@ def _next(
         settings = {"k": of.get("k", _K), "attributes": "generalized"}
         settings |= _names(table, of["attribute"]) | spread
         if not spread:
-            after = "of equal records, and then to check it there"
+            after = "of equal records, then check it"
     out = ["--out", "DIR", "--private", "FILE"]
     return page(
         words(f"Next, make a release {after}:"),

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     example="starshade compare ratings.csv --methods k-exchange,mondrian --k 3,5 --items top:10",
 )
 @click.argument("ratings", metavar="RATINGS")
-@partial(
-    gathered, options=options_of(CompareSettings), name="values", title="Methods and attacks"
-)
+@partial(gathered, options=options_of(CompareSettings), name="values", title="Methods and attacks")
 @grouped(
     WRITTEN,
     click.option(

@@ -106,9 +106,7 @@ def _known(
 
 
 def _hints(attributes: bool, probed: bool, values: dict[str, float | int | None]) -> str:
-    text = (
-        "`starshade list measures` explains each figure; figures that do not apply are omitted."
-    )
+    text = "`starshade list measures` explains each figure; figures that do not apply are omitted."
     if values["query_error_conditions"] is None:
         text += (
             " Query averages require a numeric attribute of the ratings: add --users FILE."

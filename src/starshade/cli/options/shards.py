@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from starshade.ratings.shards.shards import Shards
 
 #: gives a command the options of work over shards, and passes it ``engine``
-over_shards = partial(
-    gathered, options=options_of(EngineSettings), name="engine", title=STORES
-)
+over_shards = partial(gathered, options=options_of(EngineSettings), name="engine", title=STORES)
 
 
 def is_shards(source: str) -> bool:

@@ -81,7 +81,7 @@ class Run:
             left = f"; {written_so_far()}" if has_written() else ""
             raise OutputError(
                 f"standard output: the result could not be printed, {_reason(error)}{left}",
-                advice="Print it to a terminal or to a place with room.",
+                advice="Print to a terminal or to a disk with free space.",
             ) from error
 
     def _text(self, figures: Mapping[str, Any], summary: Callable[[], Any]) -> str:
@@ -115,8 +115,8 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
             schema = json_schema or (SCHEMA if as_json else None)
             if schema and "stdout" in closed_streams():
                 raise ConfigError(
-                    "--json: standard output is closed, and the object would be lost",
-                    advice="Leave standard output open, or leave --json out.",
+                    "--json: standard output is closed",
+                    advice="Open standard output, or omit --json.",
                 )
             allowed = None if memory is None else budget.parse_bytes(memory)
             sweep_scratch()
@@ -245,7 +245,7 @@ def _stop_printing() -> None:
 
 def _reason(error: OSError) -> str:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "no space left there" if full else os.strerror(error.errno or 0)
+    return "no space left" if full else os.strerror(error.errno or 0)
 
 
 def _appending(log_file: str) -> TextIO:
@@ -259,7 +259,7 @@ def _appending(log_file: str) -> TextIO:
     except OSError as error:
         raise OutputError(
             f"--log-file {log_file}: {error.strerror}",
-            advice="Name a file in a folder that you may write to.",
+            advice="Choose a file in a writable folder.",
         ) from error
 
 
@@ -271,7 +271,7 @@ def _render(summary: Any) -> str:
     terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,
-        width=None if terminal else 80,  # a file has no width: lines that anybody can read
+        width=None if terminal else 80,  # a file has no width
         highlight=False,
         soft_wrap=False,
     )
