@@ -54,6 +54,7 @@ _VARIED = {"k", "item_support"}
 @click.command(
     cls=Choosing,
     chooser="--method",
+    usual=DEFAULT.method,
     room="anonymize",
     example="starshade anonymize ratings.csv --k 5 --out release/ --private key.json",
 )
@@ -130,7 +131,7 @@ def anonymize(
     reading: Reading,
     run: Run,
 ) -> None:
-    """Anonymize ratings: make a release with classes of at least k users.
+    """Anonymize ratings into classes of at least k users.
 
     With --policy, k and item support are searched: the first release that passes the policy is
     written. Exit 1 if none passes.

@@ -47,6 +47,7 @@ _K = 5  # what is usual, where a model does not name one
 @click.command(
     cls=Choosing,
     chooser="--model",
+    usual="k-anonymity",
     room="privacy",
     example="starshade check release/\nstarshade check ratings.csv --model k-anonymity --k 5",
 )

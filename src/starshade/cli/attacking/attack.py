@@ -88,6 +88,7 @@ _COUNTING = ("fake-edges", "link-existence", "padding", "predicate", "tracker")
 @click.command(
     cls=Choosing,
     chooser="--attack",
+    usual="scoreboard-rh",
     room="attack",
     example="starshade attack ratings.csv --known 4\n"
     "starshade attack release/ --original ratings.csv --private key.json --known 4",

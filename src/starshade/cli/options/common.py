@@ -20,7 +20,7 @@ COMMON: Mapping[str, frozenset[str]] = {
     "data split": READ | {"out", "probe", "share"},
     "attack": READ | {"name", "targets", "original", "private", "known", "dates", "aux"}
     | {"rating_error", "risk_list"},
-    "check": READ | {"model", "k", "original", "explain", "graph", "attribute", "l"},
+    "check": READ | {"model", "k", "original", "explain", "graph"},
     "anonymize": READ - {"item_names"} | {"method", "k", "item_support", "policy", "threshold"}
     | {"out", "private", "no_key_file", "after", "after_private"},
     "measure": READ | {"private", "probe", "resume"},

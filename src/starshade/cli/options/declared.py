@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, replace
 from importlib import import_module
 from itertools import pairwise
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from starshade.cli.options.help import CHOSEN, Completed, Explained, Named
+from starshade.cli.options.help import CHOSEN, Completed, Explained, Named, common_options
 from starshade.cli.options.spelling import as_option
 from starshade.errors import ConfigError
 from starshade.plain import split_list
@@ -86,9 +86,9 @@ class Choosing(Explained):
     Without a choice ``--help-all`` has a line for each, and the settings of each.
     """
 
-    def __init__(self, *args: Any, chooser: str, room: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, chooser: str, room: str, usual: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.chooser, self.room = chooser, room
+        self.chooser, self.room, self.usual = chooser, room, usual
         shared = [option for option in self.params if not isinstance(option, Declared)]
         taken = {"--help", "-h"}.union(*(option.opts for option in shared))
         for option in self.params:
@@ -115,41 +115,44 @@ class Choosing(Explained):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the chosen one's settings, or what all have; then the options that all share."""
-        params = self.get_params(ctx)
-        shared = [each for each in params if not isinstance(each, Declared)]
-        chosen = ctx.meta.get(self.chooser)
+        """Write settings, the options that all share and, of all options, what may be chosen."""
+        shared = [each for each in self.get_params(ctx) if not isinstance(each, Declared)]
         taken = {option.name for option in shared}
-        if chosen:
-            self._write_settings(ctx, formatter, chosen, taken)
+        own = {
+            entry: [s for s in settings_of(entry.declaration()) if s.name not in taken]
+            for entry in self.entries
+        }
+        if chosen := ctx.meta.get(self.chooser):
+            self._write_settings(ctx, formatter, chosen.name, own[chosen])
         elif self.shortened(ctx):
-            own = [each for each in params if isinstance(each, Declared)]
-            records = [each.get_help_record(ctx) for each in own if self.is_common(ctx, each)]
-            if records:
-                with formatter.section(CHOSEN):
-                    formatter.write_dl([record for record in records if record])
+            usual = own[find(self.entries, self.usual, "choice")]
+            common = [s for s in usual if s.name in common_options(ctx)]
+            self._write_settings(ctx, formatter, f"{self.usual} (default)", common)
         self.format_grouped(ctx, formatter, shared)
         if chosen or self.shortened(ctx):
             return
         with formatter.section(f"Choices of {self.chooser} ({self.chooser} NAME --help: one)"):
             formatter.write_dl([(each.name, each.summary) for each in self.entries])
-        for entry in self.entries:
-            self._write_settings(ctx, formatter, entry, taken)
+        first, *rest = own.values()
+        common = [each for each in first if all(each in others for others in rest)]
+        self._write_settings(ctx, formatter, "all", common)
+        for entry, settings in own.items():
+            self._write_settings(
+                ctx, formatter, entry.name, [s for s in settings if s not in common]
+            )
 
     def _write_settings(
         self,
         ctx: click.Context,
         formatter: click.HelpFormatter,
-        entry: Entry,
-        taken: Container[str | None],
+        of: str,
+        settings: Iterable[Setting],
     ) -> None:
-        settings = [each for each in settings_of(entry.declaration()) if each.name not in taken]
         options = [Declared(names, **how) for names, how in map(_option, settings)]
-        if options:
-            with formatter.section(f"{CHOSEN} of {entry.name}"):
-                formatter.write_dl(
-                    [record for each in options if (record := each.get_help_record(ctx))]
-                )
+        records = [record for each in options if (record := each.get_help_record(ctx))]
+        if records:
+            with formatter.section(f"{CHOSEN} of {of}"):
+                formatter.write_dl(records)
 
 
 def declared_options(entries: Iterable[Entry], besides: Iterable[str] = ()) -> list[Any]:

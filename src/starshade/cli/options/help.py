@@ -186,11 +186,6 @@ class Explained(click.Command):
         options = [each for each in self.params if isinstance(each, click.Option)]
         return len(options) > MOST and _ALL not in ctx.meta
 
-    def is_common(self, ctx: click.Context, option: click.Parameter) -> bool:
-        """Whether `--help` shows an option; `--help-all` shows all."""
-        common = EXECUTION | COMMON.get(" ".join(command_words(ctx)), READ)
-        return option.name in common or "--help" in option.opts
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, each under what it is for."""
         self.format_grouped(ctx, formatter, self.get_params(ctx))
@@ -205,9 +200,9 @@ class Explained(click.Command):
     ) -> None:
         """Write some of the options."""
         groups: dict[str, list[tuple[str, str]]] = {}
-        shortened = self.shortened(ctx)
+        shortened, common = self.shortened(ctx), common_options(ctx)
         for option in parameters:
-            if shortened and not self.is_common(ctx, option):
+            if shortened and option.name not in common and "--help" not in option.opts:
                 continue
             record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
             if record is not None:
@@ -222,6 +217,11 @@ class Explained(click.Command):
 def command_words(ctx: click.Context) -> list[str]:
     """Return the words of the command at work, without the program's name."""
     return [] if ctx.parent is None else [*command_words(ctx.parent), str(ctx.info_name)]
+
+
+def common_options(ctx: click.Context) -> frozenset[str | None]:
+    """Return the names of the options that ``--help`` shows; ``--help-all`` shows all."""
+    return EXECUTION | COMMON.get(" ".join(command_words(ctx)), READ)
 
 
 def _print_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
