@@ -51,10 +51,10 @@ def test_no_audit_is_advised_that_cannot_pass(
     ratings_csv: Path, tmp_path: Path, settings: tuple[object, ...], why: str | None
 ) -> None:
     asked = ("anonymize", ratings_csv, *settings, "--seed", 0)
-    alone = " ".join(call(*asked, "--no-receipt", "--out", tmp_path / "alone").stdout.split())
+    alone = " ".join(call(*asked, "--no-key-file", "--out", tmp_path / "alone").stdout.split())
     assert ("starshade audit" in alone) == (why is None)
-    assert ("make it again with --private FILE" in alone) == (why is not None)
-    assert why is None or f"{why}, and nobody can tell" in alone
+    assert ("repeat with --private FILE" in alone) == (why is not None)
+    assert why is None or re.search(rf"cannot pass: [a-z ]*{why}\. Before publication", alone)
     if why is not None:
         found = told("audit", ratings_csv, tmp_path / "alone", "--known", 1, code=1)
         assert f"{why}, and without the key file" in " ".join(found["reasons"]).lower()
@@ -119,17 +119,17 @@ def test_what_no_audit_can_pass_is_refused_before_the_work(
     needs = getattr(entry.load(), "needs_receipt", None)
     eps = ("--eps", 4) if entry.name in ("interval", "suppress") else ()
     asked = ("anonymize", ratings_csv, "--method", entry.name, "--k", 3, "--items", "top:3", *eps)
-    both = ("--private", tmp_path / "receipt", "--no-receipt")
-    assert "--no-receipt: of no use beside --private" in refused(
+    both = ("--private", tmp_path / "receipt", "--no-key-file")
+    assert "--no-key-file: not applicable with --private" in refused(
         *asked, *both, "--out", tmp_path / "both"
     )
     if needs is not None:
         # not even the ratings are looked at
         said = refused(asked[0], tmp_path / "none", *asked[2:], "--out", tmp_path / "alone")
         assert f"--method {entry.name} without --private: {needs}" in said
-        assert "--no-receipt" in said
+        assert "--no-key-file" in said
         assert not list(tmp_path.iterdir())
-    asked += ("--no-receipt",) * (needs is not None)
+    asked += ("--no-key-file",) * (needs is not None)
     assert call(*asked, "--out", tmp_path / "out").exit_code == 0
 
 
@@ -182,7 +182,7 @@ def test_no_seed_is_told_before_anything_is_drawn(tmp_path: Path, ratings_csv: P
 
 def test_day_errors_without_days_are_told(made: Made, ratings_csv: Path) -> None:
     base = ("attack", made.folder, "--original", ratings_csv, "--known", 2, "--items", "top:10")
-    said = "--day-error did nothing"
+    said = "--day-error has no effect"
     assert said in call(*base, "--day-error", 3).stderr
     assert said not in call(*base).stderr
     assert said not in call("attack", ratings_csv, "--known", 2, "--day-error", 3).stderr
@@ -258,8 +258,8 @@ def test_the_defaults_and_choices_of_predictive_are_told() -> None:
     for entry in ENTRIES:
         assert entry.name in said
     own = RegularizedSVD()
-    assert f"held back. [default: {own.regularization:g};" in said
-    assert f"at most. [default: {own.sweeps};" in said
+    assert f"held back [default: {own.regularization:g};" in said
+    assert f"at most [default: {own.sweeps};" in said
 
 
 def test_the_method_used_by_default_is_said_first(ratings_csv: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_release_that_continues_another(made: Made, next_csv: Path, tmp_path: 
     [
         ("--after RELEASE --private p", "--after without --after-private"),
         ("--after RELEASE --after-private RECEIPT", "--after without --private"),
-        ("--after RELEASE --after-private RECEIPT --no-receipt", "--after without --private"),
+        ("--after RELEASE --after-private RECEIPT --no-key-file", "--after without --private"),
         ("--after-private RECEIPT --private p", "without --after"),
         ("--shortfall withhold --private p", "without --after"),
         ("--after nowhere --after-private RECEIPT --private p", "no release"),

@@ -51,12 +51,12 @@ def test_other_ratings_are_refused_also_where_some_are_missing(
 
 
 def test_sensitive_items_among_what_is_known_are_named(ratings_csv: Path, tmp_path: Path) -> None:
-    made = ("anonymize", ratings_csv, "--method", "interval", "--no-receipt", "--k", 4, "--eps", 3)
+    made = ("anonymize", ratings_csv, "--method", "interval", "--no-key-file", "--k", 4, "--eps", 3)
     told(*made, "--nulls", "ignore", "--out", tmp_path / "plain")
     told(*made, "--nulls", "ignore", "--sensitive", 3, "--out", tmp_path / "out")
     attack = ("attack", tmp_path / "out", "--original", ratings_csv, "--known", 2)
     said = call(*attack).stderr
-    assert "knowledge is drawn from the release's 1 sensitive item too" in said
+    assert "knowledge includes the release's 1 sensitive item" in said
     assert "--items FILE" in said
     assert "--private" in said
     rest = tmp_path / "items.txt"

@@ -101,8 +101,8 @@ def test_the_two_errors_over_phi(ratings_csv: Path) -> None:
         (["--aux-scale", "1:10"], "--aux-scale"),
         (["--attack", "label", "--risk-list", "list.csv"], "--risk-list"),
         (["--risk-list", "nowhere/list.csv"], "nowhere"),
-        (["--risk-list", ""], "names no file"),
-        (["--risk-list", "folder/"], "names no file"),
+        (["--risk-list", ""], "not a file name"),
+        (["--risk-list", "folder/"], "not a file name"),
         (["--risk-list", "list.csv", "--risk-draws", "999999999999"], "draws"),
         (["--attack", "homogeneity", "--by", "structure", "--tolerance", "1"], "tolerance"),
     ],
@@ -212,7 +212,7 @@ def test_a_mapping_of_three_columns(ratings_csv: Path, tmp_path: Path) -> None:
     assert "--aux-map-from" in refused(*attack, "--aux-items", links)
     columns = ("--aux-map-from", "imdbId", "--aux-map-to", "movieId")
     assert told(*attack, "--aux-items", links, *columns)["unknown_items"] == 0
-    assert "of no use without --aux-items" in refused(*attack, *columns)
+    assert "not applicable without --aux-items" in refused(*attack, *columns)
     assert "name two columns" in refused(*attack, "--aux-items", links, *columns[:2])
     assert "--aux" in refused("attack", ratings_csv, *columns)
 
@@ -247,7 +247,7 @@ def test_the_list_of_those_at_risk(ratings_csv: Path, made: Made, tmp_path: Path
 
 
 def test_the_names_in_the_help_are_those_there_are() -> None:
-    said = call("attack", "--help").stdout.split("What there is")[1]
+    said = call("attack", "--help-all").stdout.split("Choices of")[1].split("\n\n")[0]
     named = re.findall(r"^  ([a-z-]+)  ", said, re.M)
     assert named == [entry.name for entry in ENTRIES]
 

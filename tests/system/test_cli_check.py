@@ -57,8 +57,8 @@ def test_k_is_as_claimed_for_a_model_that_is_not(claiming: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--alpha", 0.5], "--alpha: no model that is claimed has such a setting"),
-        (["--graph"], "--graph: shows who is proximate"),
+        (["--alpha", 0.5], "--alpha: no claimed model has such a setting"),
+        (["--graph"], "--graph: shows proximity"),
         (["--model", "l-diversity", "--attribute", "age", "--l", 2], "is a quasi-identifier"),
         (["--model", "l-diversity", "--attribute", "pay", "--l", 2], "values of their own: job"),
         (["--model", "alpha-k", "--attribute", "job", "--k", 4], "--alpha is missing"),
@@ -97,7 +97,7 @@ def test_ratings_with_attributes(ratings_csv: Path, people_csv: Path) -> None:
 def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
     made = ("--method", "predictive", "--profile", "simple", "--k", 3, "--b", 2, "--l", 3)
-    made += ("--no-receipt",)
+    made += ("--no-key-file",)
     assert call("anonymize", ratings_csv, *made, "--seed", 1, "--out", out).exit_code == 0
     alone = told("check", out, code=1)
     assert [(c["model"], c["satisfied"]) for c in alone["claims"]] == [
@@ -126,10 +126,10 @@ def test_diversity_of_a_release_and_its_original(ratings_csv: Path, tmp_path: Pa
     assert shown.exit_code == 1
     assert "profiles" in shown.stdout
     assert told("check", out, "--model", "diversity", "--b", 1, "--l", 3)["satisfied"]
-    assert "no model checked here asks" in refused(
+    assert "no model checked here uses" in refused(
         "check", out, "--model", "review-graph", "--original", ratings_csv
     )
-    assert "are ratings themselves" in refused("check", ratings_csv, "--original", ratings_csv)
+    assert "DATA is not a release" in refused("check", ratings_csv, "--original", ratings_csv)
 
 
 @pytest.mark.parametrize(
@@ -224,6 +224,6 @@ def test_a_release_that_would_promise_nothing_is_not_made(
     ratings_csv: Path, tmp_path: Path, asked: tuple[Any, ...], message: str
 ) -> None:
     out = tmp_path / "out"
-    said = refused("anonymize", ratings_csv, *asked, "--k", 3, "--no-receipt", "--out", out)
+    said = refused("anonymize", ratings_csv, *asked, "--k", 3, "--no-key-file", "--out", out)
     assert message in " ".join(said.split())
     assert not out.exists()

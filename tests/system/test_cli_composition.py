@@ -67,7 +67,10 @@ def test_the_attack_counts_joint_classes(two: Two) -> None:
             ),
             "is of the same release as",
         ),
-        (lambda two: ("--earlier-private", two.earlier.receipt), "of no use without --earlier"),
+        (
+            lambda two: ("--earlier-private", two.earlier.receipt),
+            "not applicable without --earlier",
+        ),
         (lambda two: ("--earlier", two.ratings), "is no release"),
         (lambda two: ("--changes", "some"), "'some' is not one of"),
     ],

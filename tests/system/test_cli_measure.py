@@ -115,6 +115,6 @@ def test_another_recommender_takes_the_shards_as_one_table(
     told("data", "convert", held / "train", "--out", shards, "--shards", 2)
     monkeypatch.setattr(sharded, "chosen", lambda *_: SurpriseSVD())
     said = refused("measure", shards, *asked, "--engine", "local")
-    assert "--engine: of no use with a probe and the recommender surprise-svd" in said
+    assert "--engine: not applicable with a probe and the recommender surprise-svd" in said
     found = told("measure", shards, *asked)  # as one table
     assert {**found, "seconds": 0} == {**told("measure", held / "train", *asked), "seconds": 0}

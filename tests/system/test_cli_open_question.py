@@ -79,7 +79,7 @@ def test_guessed_attributes_that_do_not_fit_are_left_out(home: Path) -> None:
     (home / "users.csv").write_text("user,age,zip\nv1,20,01\nv2,30,02\n")
     said = call("init", "mine.csv", "--yes")
     assert said.exit_code == 0, said.stderr
-    assert "users.csv does not fit these ratings and is left out" in said.stderr
+    assert "users.csv does not match these ratings and is ignored" in said.stderr
     assert "users =" not in (home / "starshade.toml").read_text()
     (home / "starshade.toml").unlink()
     # what is given is not left out

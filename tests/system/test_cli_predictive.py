@@ -18,7 +18,7 @@ def made(ratings: Path, out: Path, *settings: object) -> dict[str, Any]:
         ratings,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         *settings,
@@ -53,7 +53,7 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
         "predictive",
         "--profile",
         "padded",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--out",
@@ -95,7 +95,7 @@ def test_the_summary_says_what_a_profile_is(
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--seed",
@@ -115,7 +115,7 @@ def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--profile",
         "simple",
         "--k",
@@ -137,7 +137,7 @@ def test_fake_edges_are_counted(ratings_csv: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_reached_exits_1_and_leaves_nothing(
     ratings_csv: Path, tmp_path: Path
 ) -> None:
-    asked = ("anonymize", ratings_csv, "--method", "predictive", "--no-receipt", "--k", 5)
+    asked = ("anonymize", ratings_csv, "--method", "predictive", "--no-key-file", "--k", 5)
     result = call(*asked, "--profile", "simple", "--l", 99, "--out", tmp_path / "a")
     assert result.exit_code == 1
     result = call(*asked, "--l", 2, "--out", tmp_path / "a")

@@ -35,7 +35,7 @@ def test_refusals(
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         *settings,
@@ -52,7 +52,7 @@ def test_a_recommender_without_biases_names_the_option(ratings_csv: Path, tmp_pa
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--no-biases",
@@ -69,7 +69,7 @@ def test_many_threads_are_no_mistake(ratings_csv: Path, tmp_path: Path) -> None:
         ratings_csv,
         "--method",
         "predictive",
-        "--no-receipt",
+        "--no-key-file",
         "--k",
         5,
         "--threads",
@@ -85,7 +85,7 @@ def test_ends_of_a_found_scale_are_told_and_declared_ones_not(tmp_path: Path) ->
     ]
     data.write_text("\n".join(["user,item,rating", *lines]) + "\n")
     for method in ("predictive", "k-likeness"):
-        asked = ("anonymize", data, "--method", method, "--k", 5, "--no-receipt")
+        asked = ("anonymize", data, "--method", method, "--k", 5, "--no-key-file")
         found = call(*asked, "--out", tmp_path / method)
         assert found.exit_code == 0, found.stderr
         assert "fewer than 5 users gave the lowest or the highest rating" in found.stderr

@@ -22,7 +22,12 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 def test_demo_tells_the_story(shell: Shell, tmp_path: Path) -> None:
     out = shell("demo", "--seed", 1)
     assert out.returncode == 0, out.stderr
-    for text in ("identify people", "PASS  policy partner v1", "held-out RMSE", "starshade-demo/"):
+    for text in (
+        "Attack on the original data",
+        "PASS  policy partner v1",
+        "held-out RMSE",
+        "starshade-demo/",
+    ):
         assert text in out.stdout
     assert (tmp_path / "starshade-demo" / "release.json").is_file()
     assert "4/4" in out.stderr

@@ -62,18 +62,18 @@ def test_the_audit_passes_and_says_what_is_given_away(
     }
     assert "real ratings and predictions are mixed" in found["text"]
     shown = call(*asked, "--details").stdout
-    assert "What the profiles give away (no model limits it)" in shown
+    assert "Disclosure by profiles (not bounded by any model)" in shown
     attribute = found["profile_disclosure"]["attribute"]
     assert set(attribute) == {each.name for each in fields(AttributeDisclosure)}
     read = percent(attribute["read_by_residual"])
     assert re.search(rf"Ratings read from residuals\W+{re.escape(read)}", shown)
     without = told("audit", ratings_csv, out, "--known", 2, "--seed", 1, code=1)
     assert "nobody can tell" in " ".join(without["reasons"])
-    assert re.search(r"\(±0\.5\b[^)]*fits\)", shown)  # of a mean, what is known exactly
+    assert re.search(r"\(±0\.5\b[^)]*tolerance ±", shown)  # of a mean, what is known exactly
     shown = call("audit", ratings_csv, out, "--known", 2, "--seed", 1, "--details").stdout
-    assert "What the profiles give away is not known without the receipt (--private)." in shown
-    assert "no model limits it" not in shown
-    assert not re.search(r"(?<!\d)0\.0% \[", shown.split("The same attacks")[1])
+    assert "Disclosure by profiles: not measured without the key file (--private)." in shown
+    assert "not bounded by any model" not in shown
+    assert not re.search(r"(?<!\d)0\.0% \[", shown.split("Initial and residual risk")[1])
 
 
 def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_csv: Path) -> None:

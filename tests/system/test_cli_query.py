@@ -109,7 +109,7 @@ def test_only_releases_are_queried(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "near"
     told(
         *("anonymize", ratings, "--method", "interval", "--k", 3, "--eps", 1, "--out", out),
-        "--no-receipt",
+        "--no-key-file",
         *("--seed", 1),
     )
     assert "layout 'record'" in refused("query", out, "SELECT COUNT(*)")

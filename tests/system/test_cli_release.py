@@ -416,9 +416,11 @@ def test_attack_refuses(ratings_csv: Path, options: list[str], said: str) -> Non
 def test_attack_on_a_release_refuses(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
     said = refused("attack", made.folder)
     assert "--original is missing" in said
-    assert "Knowledge is drawn from the original ratings: --original RATINGS" in said
+    assert "Auxiliary knowledge is drawn from the original ratings: add --original RATINGS" in said
     counting = refused("attack", made.folder, "--attack", "predicate")
-    assert "What predicate finds is counted in the original ratings: --original" in counting
+    assert (
+        "The results of predicate are counted in the original ratings: add --original" in counting
+    )
     assert "--aux" not in counting
     assert "no-such-file" in refused("attack", tmp_path / "no-such-file")
     base = ("attack", made.folder, "--original", ratings_csv, "--private")

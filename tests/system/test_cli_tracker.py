@@ -55,7 +55,7 @@ def test_a_release_singles_nobody_out(ratings_csv: Path, people: Path, queried: 
 def test_what_is_known_otherwise_is_of_no_use(ratings_csv: Path) -> None:
     asked = ("attack", ratings_csv, "--attack", "tracker")
     said = refused(*asked, "--known", 3, "--wrong", 1)
-    assert "--known, --wrong: of no use with the tracker attack" in said
+    assert "--known, --wrong: not applicable with the tracker attack" in said
     assert "--no-dates" in refused(*asked, "--no-dates")
 
 

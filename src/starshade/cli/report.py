@@ -167,7 +167,7 @@ def write(dossier: Dossier, place: Place, *, public: bool) -> None:
 
 
 #: options that change nothing in what is found, and the seed, which comes last
-_ELSEWHERE = {"as_json", "threads", "memory", "quiet", "log_file", "seed"}
+_ELSEWHERE = {"as_json", "json_schema", "threads", "memory", "quiet", "log_file", "seed"}
 _WRITTEN = {"out", "report"}  # a repeated report goes next to the release
 _UNSAID: tuple[Any, ...] = (None, "none", [], {}, "")
 

@@ -125,7 +125,7 @@ class Explained(click.Command):
             name = (parameter.metavar or "").strip("[].")
             if name in _PLACES and parameter.type is click.STRING:
                 parameter.type = Completed()
-        everything = click.Option(
+        self.everything = click.Option(
             [_ALL],
             is_flag=True,
             is_eager=True,
@@ -134,8 +134,12 @@ class Explained(click.Command):
             hidden=isinstance(self, click.Group),
             help="Show all options and exit",
         )
-        vars(everything)["title"] = RUNNING
-        self.params.append(everything)
+        vars(self.everything)["title"] = RUNNING
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, before the help that click adds the one with all options."""
+        params = super().get_params(ctx)
+        return [*self.params, self.everything, *params[len(self.params) :]]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; an option by its older name is taken for what it is called now, and noted."""
@@ -183,7 +187,7 @@ class Explained(click.Command):
 
     def shortened(self, ctx: click.Context) -> bool:
         """Whether help shows the common options alone."""
-        options = [each for each in self.params if isinstance(each, click.Option)]
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         return len(options) > MOST and _ALL not in ctx.meta
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

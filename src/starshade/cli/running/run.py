@@ -112,7 +112,7 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
             seed: int | None = None,
             **kwargs: Any,
         ) -> Any:
-            schema = json_schema or (SCHEMA if as_json else None)
+            schema = _schema_of(as_json, json_schema)
             if schema and "stdout" in closed_streams():
                 raise ConfigError(
                     "--json: standard output is closed",
@@ -135,17 +135,18 @@ def running(*, seed: bool = False) -> Callable[[Callable[..., Any]], Callable[..
     return decorate
 
 
-def _older(_context: click.Context, option: click.Parameter, number: int | None) -> int | None:
-    """Refuse a schema that does not exist; note that an older one will go."""
-    if number not in (None, *range(1, SCHEMA + 1)):
+def _schema_of(as_json: bool, number: int | None) -> int | None:
+    """Return the schema of the JSON to print; None: a summary. An older one is noted."""
+    if number is None:
+        return SCHEMA if as_json else None
+    if number not in (1, SCHEMA):
         raise ConfigError(
-            f"{option.opts[0]} {number}: no such schema",
+            f"--json-schema {number}: no such schema",
             advice=f"Allowed: {SCHEMA}, the current one, or 1, the older keys.",
         )
-    if number is not None and number < SCHEMA:
+    if number < SCHEMA:
         click.echo(
-            f"{option.opts[0]} {number} is deprecated: the next version prints schema {SCHEMA} "
-            "alone (docs: JSON schema)",
+            f"--json-schema {number} is deprecated: the next version has schema {SCHEMA} alone",
             err=True,
         )
     return number
@@ -157,7 +158,6 @@ _OPTIONS = [
     click.option(
         "--json-schema",
         type=Whole(),
-        callback=_older,
         help=f"Print JSON with the keys of this schema: 1 (deprecated) or {SCHEMA}",
     ),
     click.option("--threads", type=Whole(min=1), help="Number of threads [default: all]"),
