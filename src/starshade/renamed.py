@@ -60,10 +60,17 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "anonymize": _MADE,
     "measure": _UTILITY,
     "data describe": _RELEASE,
-    "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_ATTACKED},
+    "data convert": {"made_harmless": "escaped_texts"},
+    "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_ATTACKED, "class_found": "class_linkage"},
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
     "demo": {**_MADE, **_CHECKED, **_ATTACKED},
     "run": {**_UTILITY, **_CHECKED},
+    "report": {"edition": "audience"},
+}
+#: the same for the objects under one key, in every command
+_UNDER: Mapping[str, Mapping[str, str]] = {
+    "utility": {"smallest_class": "smallest_class"},
+    "padding": {"groups_tried": "classes_tested"},
 }
 
 
@@ -79,12 +86,15 @@ def older_keys(command: str, result: Any) -> Any:
     names = {**RENAMED.get(first, {}), **RENAMED.get(command, {})}
     older = {new: old for old, new in names.items()}
 
-    def renamed(value: Any) -> Any:
+    def renamed(value: Any, under: str) -> Any:
         if isinstance(value, Mapping):
-            return {older.get(key, key): renamed(each) for key, each in value.items()}
-        return [renamed(each) for each in value] if isinstance(value, list | tuple) else value
+            own = older | {new: old for old, new in _UNDER.get(under, {}).items()}
+            return {own.get(key, key): renamed(each, key) for key, each in value.items()}
+        return (
+            [renamed(each, under) for each in value] if isinstance(value, list | tuple) else value
+        )
 
-    return renamed(result)
+    return renamed(result, "")
 
 
 def newer_names(name: str) -> list[str]:
