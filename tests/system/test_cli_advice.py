@@ -150,7 +150,7 @@ def test_measure_and_anonymize_use_the_same_words(made: Made, ratings_csv: Path)
     assert "Generalization loss (GenILoss)" in shown
     assert "–" not in shown  # what does not apply is left out
     assert "Distortion per record" not in shown
-    assert "those that do not apply are left out" in " ".join(shown.split())
+    assert "figures that do not apply are omitted" in " ".join(shown.split())
     assert "release with personal attributes (--users)" in " ".join(shown.split())
     assert told("measure", ratings_csv, made.folder)["distortion_per_record"] is None
 
@@ -161,7 +161,7 @@ def test_explain_names_classes_of_a_release(made: Made) -> None:
     assert "of the release, 4 records" in shown.stdout
     assert "row" not in shown.stdout
     assert shown.stdout.count("of the release, ") == 5  # listed once
-    assert "It holds for k up to 4." in shown.stdout
+    assert "The model holds for k up to 4." in shown.stdout
     assert "of the release, " not in call("check", made.folder, "--k", 100).stdout
 
 

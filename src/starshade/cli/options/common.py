@@ -11,7 +11,7 @@ EXECUTION = frozenset({"as_json", "quiet", "seed"})
 READ = frozenset({"users", "item_names", "format", "wide", "scale", "on_duplicate", "items"})
 _COLUMNS = READ | {"user_col", "item_col", "rating_col", "day_col", "null_values", "delimiter"}
 _AUDIT = READ | {"private", "policy", "threshold", "known", "targets", "shadows", "earlier"}
-_STUDY = READ | {"data", "runs", "explain", "out", "resume"}
+_STUDY = READ | {"data", "runs", "out", "resume"}
 
 COMMON: Mapping[str, frozenset[str]] = {
     "init": _COLUMNS | {"yes"},

@@ -203,7 +203,7 @@ def configured(
         help_ = f"`{_chosen(entry)} --help` explains each setting"
         raise ConfigError(
             f"{name}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
-            advice=f"Example: {usual}; {help_}.",
+            advice=f"Add {usual}, for example; {help_}.",
         )
     return entry.load()(**values)
 
