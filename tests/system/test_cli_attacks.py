@@ -128,11 +128,11 @@ def test_public_ratings_find_their_owner(ratings_csv: Path, made: Made, tmp_path
     named = told("attack", ratings_csv, "--aux", public, "--show-values")
     assert named["per_name"][0]["candidates"][0]["id"] == "7"
     assert "Ann" in call("attack", ratings_csv, "--aux", public).stdout
-    listed = told("attack", ratings_csv, "--aux", public, "--one-to-one", "--sure", 0.8)
+    listed = told("attack", ratings_csv, "--aux", public, "--one-to-one", "--min-posterior", 0.8)
     ann, bob = listed["one_to_one"]["per_name"]
     assert ann["record"] == 6
     assert bob["record"] != 6
-    assert listed["one_to_one"]["sure"] == 0.8
+    assert listed["one_to_one"]["min_posterior"] == 0.8
     assert found["one_to_one"] is None
     released = told("attack", made.folder, "--aux", public)
     assert released["data"] == "release"
@@ -147,7 +147,7 @@ def test_public_ratings_refuse(ratings_csv: Path, made: Made, tmp_path: Path) ->
     assert "--risk-list" in refused("attack", ratings_csv, "--aux", public, "--risk-list", "x")
     assert "no-such" in refused("attack", ratings_csv, "--aux", tmp_path / "no-such")
     assert "candidates" in refused("attack", ratings_csv, "--aux", public, "--candidates", 0)
-    assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--sure", 0.5)
+    assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--min-posterior", 0.5)
     assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--weights", "plain")
     public.write_text("name,item,rating\nAnn,1,9\n")
     assert "--aux-scale" in refused("attack", ratings_csv, "--aux", public)

@@ -32,12 +32,12 @@ def test_padding_is_looked_for(released: tuple[Path, Path], ratings_csv: Path) -
     found = told(*asked, "--attack", "padding", "--top", 0.05, "--rank", 2)
     plain = documented("attack") - {"tradeoff"}
     assert set(found) == plain | documented("attack", "`--attack padding`")
-    assert (found["rank"], found["top"]["share"], found["shown"]) == (2, 0.05, 1)
+    assert (found["rank"], found["top"]["share"], found["non_null"]) == (2, 0.05, 1)
     assert found["auc"]["low"] <= found["auc"]["rate"] <= found["auc"]["high"]
     shown = call(*asked, "--attack", "padding").stdout
     assert "A rated cell ranked above an unrated one (AUC)" in shown
     assert "the released levels" in shown
-    assert "--targets" not in refused(*asked, "--attack", "padding", "--groups", 1)
+    assert "--targets" not in refused(*asked, "--attack", "padding", "--classes", 1)
     assert "targets 5" in refused(*asked, "--attack", "padding", "--targets", 5)
     label = told(*asked, "--attack", "label", "--known", 2)
     assert label["config"]["tolerance"] == 0.5
@@ -90,7 +90,7 @@ def test_who_is_in_it_is_asked(released: tuple[Path, Path], made: Made, ratings_
     assert "A member ranked above somebody who is not in it (AUC)" in shown
     found = told(*asked, "--attack", "inference", "--questions", 3)
     assert set(found) == plain | documented("attack", "`--attack inference`")
-    assert [way["by"] for way in found["ways"]] == ["all", "best", "residual"]
+    assert [way["by"] for way in found["adversaries"]] == ["all", "best", "residual"]
     assert found["known"] == 2
     shown = call(*asked, "--attack", "inference").stdout
     assert "Error saved in ratings, by being in it" in shown

@@ -354,7 +354,7 @@ def test_attack_on_ratings(ratings_csv: Path) -> None:
     found = told("attack", ratings_csv, "--known", 3, "--seed", 5, "--absent")
     assert {
         "attack", "records", "targets", "ineligible", "credit", "success", "expected_top1",
-        "disclosed", "false_match", "false_match_absent", "no_answer", "entropy_bits",
+        "class_contents_known", "false_match", "false_match_absent", "no_answer", "entropy_bits",
         "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
     } <= set(found)  # fmt: skip
     assert found["records"] == 120

@@ -12,7 +12,7 @@ to point at the right one.
 
 **What counts as success.** `success`: the record that stands out is the target's. An attacker
 who must answer guesses among the best fitting records: `expected_top1`. On a release with groups
-nobody stands out within a group, so `success` proves nothing there; `disclosed` asks whether the
+nobody stands out within a group, so `success` proves nothing there; `class_contents_known` asks whether the
 attacker finds the right *profile*, which shows what k people share. `false_match` counts wrong
 answers, with the target present and (`absent`) after their record has been taken out. Beside all
 of them stands guessing without the data's help: one in N. How sure the attacker wants to be is

@@ -56,7 +56,7 @@ class AttackResult(Found):
         A record stands out and is the target's.
     expected_top1 : Rate
         The adversary must answer: 1/t where the target is among t best records.
-    disclosed : Rate
+    class_contents_known : Rate
         A profile stands out (identical records being one) and agrees with the target's truth.
     false_match : Rate
         A record stands out and is somebody else's.
@@ -101,7 +101,7 @@ class AttackResult(Found):
 
     success: Rate
     expected_top1: Rate
-    disclosed: Rate
+    class_contents_known: Rate
     false_match: Rate
     false_match_absent: Rate | None
     tradeoff: TradeOff | None = None
@@ -133,7 +133,7 @@ class AttackResult(Found):
             f"{self.no_answer:.1%} get no answer. Made to answer, the adversary is right in "
             f"{self.expected_top1} of the cases; guessing without the data, in 1 of "
             f"{self.records:,}. Counting identical records as one, a record that says what is "
-            f"true of the target stands out for {self.disclosed}. To point at such a record, "
+            f"true of the target stands out for {self.class_contents_known}. To point at such a record, "
             f"{self.entropy_bits.mean:.2f} bits (yes-or-no questions) are still missing on "
             f"average, of {np.log2(self.records):.2f} before."
         )
@@ -252,7 +252,7 @@ SUCCESS = Figure(
     "success", "The right record stands out", "share", True, "High: found beyond doubt.", "NS §4"
 )
 DISCLOSED = Figure(
-    "disclosed",
+    "class_contents_known",
     "Profile disclosed",
     "share",
     True,

@@ -16,7 +16,7 @@ NOT_ASKED = (
     "success",
     "expected_top1",
     "expected_top1_interval",
-    "disclosed",
+    "class_contents_known",
     "false_match",
     "false_match_absent",
     "no_answer",

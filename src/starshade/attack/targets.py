@@ -89,7 +89,7 @@ class Attacked:
             "ineligible": self.ineligible,
             "credit": credit,
             "expected_top1": bootstrap(credit_of(outcomes), seed=self.seed).up_to(most),
-            "disclosed": share(outcomes.disclosed),
+            "class_contents_known": share(outcomes.disclosed),
             "false_match": share(outcomes.false_match),
             "entropy_bits": Bits.of(outcomes.entropy_bits),
             "entropy_bits_profile": Bits.of(outcomes.entropy_bits_profile),

@@ -253,7 +253,7 @@ def _attacks(result: AuditResult) -> Any:
                 str(e.before.expected_top1),
                 "not known" if unknown else str(e.after.expected_top1),
                 # an average agrees with nobody's ratings, however well its group is known
-                "–" if result.profile_disclosure else percent(e.after.disclosed.rate),
+                "–" if result.profile_disclosure else percent(e.after.class_contents_known.rate),
             )
             for e in tried
         ]
@@ -280,8 +280,8 @@ def _given(result: AuditResult) -> Any:
     if links is not None:
         rows += [
             ("a filled cell was rated by a given member of the group", percent(links.confidence)),
-            ("by nobody of the group", percent(links.nobody)),
-            ("by everybody: certain", percent(links.everybody)),
+            ("by nobody of the group", percent(links.no_member)),
+            ("by everybody: certain", percent(links.all_members)),
             ("by more than one (above 1/g, Thm 6.2)", percent(links.above_no_prior)),
             ("above what Thm 6.3 bounds, of what it bounds", percent(links.above_bound)),
             ("empty cells: proof that nobody rated", percent(links.missing_share)),

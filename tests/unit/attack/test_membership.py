@@ -456,7 +456,7 @@ def test_who_is_asked_about_can_be_a_sample() -> None:
     ratings = population()
     result = MembershipAttack().run(ratings, targets=30, rng=1)
     assert (result.targets, result.ineligible) == (30, 50)
-    assert result.by_known[-1].members == result.by_known[-1].outsiders == 30
+    assert result.by_known[-1].members == result.by_known[-1].non_members == 30
 
 
 def test_more_may_be_known_and_less() -> None:

@@ -66,7 +66,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
     weights : {"fitted", "plain"}
         Of one_to_one: how often public ratings agree with their own record is fitted to the list,
         or taken as fixed (definitions, "auxiliary-attack").
-    sure : float
+    min_posterior : float
         Of one_to_one: the probability, in (0, 1], from which on a record is named.
 
     Raises
@@ -179,7 +179,7 @@ class AuxiliaryAttack(AuxiliaryAttackSettings):
             matched_by=("" if mapping is None else "mapping to ") + ("name" if by_name else "id"),
             scale=str(view.cells.symbols.scale),
             aux_scale=None if theirs is None else str(theirs),
-            one_person=not auxiliary.named,
+            one_user=not auxiliary.named,
             ratings_used=auxiliary.has_ratings,
             days_used=matched.dated,
             config=asdict(self) | pricing.config,

@@ -17,7 +17,7 @@ from starshade.attack.auxiliary.matching import Matched
 from starshade.attack.settings import AuxiliaryAttackSettings
 from starshade.attack.view import View
 from starshade.errors import ConfigError
-from starshade.figure import payload
+from starshade.figure import Renamed, payload
 from starshade.naming import aside
 from starshade.plain import counted
 from starshade.progress import task
@@ -54,13 +54,13 @@ class NamePlace:
 
 
 @dataclass(frozen=True)
-class OneToOne:
+class OneToOne(Renamed):
     """A list matched at once: each name at most one record, each record at most one name.
 
     Attributes
     ----------
     weights : {"fitted", "plain"}
-    sure : float
+    min_posterior : float
     away : tuple of float
         Chances that a public rating of somebody's own record is 0 to 4 fifths of the scale away.
     not_rated : float
@@ -76,7 +76,7 @@ class OneToOne:
     """
 
     weights: str
-    sure: float
+    min_posterior: float
     away: tuple[float, ...]
     not_rated: float
     near: float
@@ -99,7 +99,7 @@ class OneToOne:
         text = (
             f"Matched as one list, each record given to one name at most, {placed:,} of "
             f"{counted(n, 'name')} have a place in the likeliest list, and for {self.answered:,} "
-            f"it is at least {self.sure:.0%} probable."
+            f"it is at least {self.min_posterior:.0%} probable."
         )
         text += " Somebody who has no record may well be given that of a person like them."
         if self.weights == "fitted":
@@ -141,7 +141,7 @@ def match_list(
     def named(person: int, at: Placed) -> NamePlace:
         size = int(view.cells.sizes[at.row]) if at.row >= 0 else 0
         record = int(start[at.row]) if size == 1 else None
-        reason = _reason(at, settings.sure, known=len(compared[person].parts) > 0)
+        reason = _reason(at, settings.min_posterior, known=len(compared[person].parts) > 0)
         return NamePlace(
             name=names[person],
             record=record,
@@ -156,7 +156,7 @@ def match_list(
 
     return OneToOne(
         settings.weights,
-        settings.sure,
+        settings.min_posterior,
         *_told(errors),
         steps,
         tuple(named(person, at) for person, at in enumerate(placed)),

@@ -150,7 +150,7 @@ class AuxiliaryResult(Shown):
         ``id``, ``name``, ``mapping to id`` or ``mapping to name``.
     scale, aux_scale : str, str or None
         The data's scale; that of the public ratings where it was given, mapped linearly.
-    one_person : bool
+    one_user : bool
         The public ratings had no column of names: all rows are taken for one person's.
     ratings_used, days_used : bool
         Whether any rating (any day) was of use.
@@ -175,7 +175,7 @@ class AuxiliaryResult(Shown):
     matched_by: str
     scale: str
     aux_scale: str | None
-    one_person: bool
+    one_user: bool
     ratings_used: bool
     days_used: bool
     config: dict[str, Any]
@@ -225,7 +225,7 @@ class AuxiliaryResult(Shown):
 
     def __str__(self) -> str:
         n, phi = len(self.per_name), self.config["phi"]
-        whose = "one person (no column of names)" if self.one_person else counted(n, "name")
+        whose = "one person (no column of names)" if self.one_user else counted(n, "name")
         text = (
             f"{self.attack} with the public ratings of {whose} ({self._known()}) on "
             f"{counted(self.records, 'record')}. For {self.answered:,} of {n:,} "

@@ -22,7 +22,7 @@ from starshade.attack.settings import HomogeneityAttackSettings
 from starshade.attack.targets import Request
 from starshade.attack.view import averaged, groups_of, look, truth_of
 from starshade.errors import ConfigError
-from starshade.figure import Figure, Rate
+from starshade.figure import Figure, Rate, Renamed
 from starshade.kernels.arrays import fixed
 from starshade.kernels.attack.homogeneity import shared_cells
 from starshade.naming import called
@@ -32,7 +32,7 @@ from starshade.stats import share
 
 
 @dataclass(frozen=True)
-class SharedCells:
+class SharedCells(Renamed):
     """Cells with a rating that are equal in all candidates of a target, the known ones apart.
 
     `mean`: how many there are for a target, on average; 0 for those without candidates. `share`: of
@@ -43,7 +43,7 @@ class SharedCells:
     rating, on average over the targets. `single_true`: share of those that are the target's true
     rating. `single_rated`: share of those whose item the target rated: on averaged profiles a cell
     is filled whoever of the group rated, or nobody. `single_near`: of these, the share that the
-    target rated within the tolerance of what the cell says. `learnt`: of the targets' own ratings
+    target rated within the tolerance of what the cell says. `ratings_disclosed`: of the targets' own ratings
     on released items beyond the known ones: the share that a cell of one single rating says, and
     truly.
     """
@@ -55,7 +55,7 @@ class SharedCells:
     single_true: float | None
     single_rated: float | None
     single_near: float | None
-    learnt: float | None
+    ratings_disclosed: float | None
 
 
 _SAME = Figure(
@@ -84,7 +84,7 @@ _TRUE = Figure(
     "single_true", "Of them true of the target", "share", True, "Low: what is read is wrong."
 )
 _LEARNT = Figure(
-    "learnt",
+    "ratings_disclosed",
     "Of the targets' further ratings, learnt exactly",
     "share",
     True,
@@ -107,7 +107,7 @@ class HomogeneityResult(CandidateResult):
     ----------
     profile_disclosed : Rate
         Targets all of whose candidates have identical review graphs (PA Def. 5.1): items and
-        ratings, whatever the days. Whether it is the target's is another question; `disclosed`
+        ratings, whatever the days. Whether it is the target's is another question; `class_contents_known`
         answers it.
     profile_found : Rate
         Targets of whom this is so, and their own record (without a link: one that agrees with
@@ -115,7 +115,7 @@ class HomogeneityResult(CandidateResult):
     cells_disclosed : SharedCells
     averaged : bool
         Whether cells are means or predictions, which need be nobody's ratings.
-    groups : int
+    classes : int
         The groups that the records were put in; where there are as many as records, each is one
         person (ratings as they are).
     sensitive : tuple of SensitiveItem, or None
@@ -126,7 +126,7 @@ class HomogeneityResult(CandidateResult):
     profile_found: Rate
     cells_disclosed: SharedCells
     averaged: bool = field(repr=False)
-    groups: int
+    classes: int
     sensitive: tuple[SensitiveItem, ...] | None
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class HomogeneityResult(CandidateResult):
             *self._of(_SAME, _RIGHT),
             _CELLS.of(cells.single_mean),
             _TRUE.of(cells.single_true if cells.single_true != 1 else None),
-            _LEARNT.of(cells.learnt),
+            _LEARNT.of(cells.ratings_disclosed),
             _WIDER.of(cells.mean - cells.single_mean),
         )
 
@@ -163,10 +163,10 @@ class HomogeneityResult(CandidateResult):
             f"{_mean(cells.single_mean)} further items per target on average; "
             f"{self._how_true(cells.single_true)}."
         )
-        if cells.learnt is None:  # they rated nothing besides
+        if cells.ratings_disclosed is None:  # they rated nothing besides
             return text
         return (
-            f"{text} So the adversary learns exactly {cells.learnt:.2%} of what the targets rated "
+            f"{text} So the adversary learns exactly {cells.ratings_disclosed:.2%} of what the targets rated "
             "besides."
         )
 
@@ -206,13 +206,13 @@ class HomogeneityResult(CandidateResult):
         )
 
     def _given_away(self, item: SensitiveItem) -> str:
-        if self.groups == self.records:
+        if self.classes == self.records:
             return (
                 f"was rated by {item.users:.1%} of the people, which is all there is to say: here "
                 "nobody is in a group with others."
             )
         return (
-            f"was rated alike by everybody in {item.groups:.1%} of the groups ({item.users:.1%} of "
+            f"was rated alike by everybody in {item.classes:.1%} of the groups ({item.users:.1%} of "
             "the records), so that whose group is known, their rating of it is known."
         )
 
@@ -310,7 +310,7 @@ class HomogeneityAttack(HomogeneityAttackSettings, CandidateAttack[HomogeneityRe
         return HomogeneityResult(
             **figures,
             **summed_up(figures, _shared(hunt), further),
-            groups=len(groups),
+            classes=len(groups),
             averaged=averaged(data),
             sensitive=None if hunt.view.credit == "compatible" else (),
         )
@@ -352,7 +352,7 @@ def _cells_disclosed(shared: NDArray[Any], further: int) -> SharedCells:
         single_true=_ratio(single_true, single),
         single_rated=_ratio(rated, single),
         single_near=_ratio(int(shared["single_near"].sum()), rated),
-        learnt=_ratio(single_true, int(shared["hidden"].sum())),
+        ratings_disclosed=_ratio(single_true, int(shared["hidden"].sum())),
     )
 
 

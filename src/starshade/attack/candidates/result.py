@@ -78,7 +78,7 @@ class CandidateResult(AttackResult):
 
     - ``success`` = ``expected_top1``: 1/candidates where the target's record is among them,
       else 0, on average ("success in expectation"),
-    - ``disclosed``: the candidates are all one profile, and it agrees with the target's truth,
+    - ``class_contents_known``: the candidates are all one profile, and it agrees with the target's truth,
     - ``false_match``: there are candidates, and the target is not among them,
     - ``false_match_absent``: somebody fits although the target's record was taken out,
     - ``no_answer``: nobody fits,
@@ -118,7 +118,7 @@ class CandidateResult(AttackResult):
             f"{self.candidates.median:,.0f}). For {self.false_match} some fit, but not {theirs}. "
             f"Picking one that fits, the adversary is right in {self.expected_top1} of the cases; "
             f"guessing without the data, in 1 of {self.records:,}. {self._bounded()} For "
-            f"{self.disclosed} the records that fit are all equal and true of the target: what "
+            f"{self.class_contents_known} the records that fit are all equal and true of the target: what "
             "the target's record says is known, whichever of them it is."
         )
         if self.false_match_absent is not None:

@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from starshade.attack.view import Groups
+from starshade.figure import Renamed
 from starshade.ratings.table import Ratings
 
 
 @dataclass(frozen=True)
-class SensitiveItem:
+class SensitiveItem(Renamed):
     """How often a group gives away one item: each of its users rated it, and all alike.
 
-    `item`: position in the original. `groups`, `users`: share of the groups, and of the records in
+    `item`: position in the original. `classes`, `users`: share of the groups, and of the records in
     them.
     """
 
     item: int
-    groups: float
+    classes: float
     users: float
 
 
@@ -66,7 +67,7 @@ class Alike:
         return tuple(
             SensitiveItem(
                 item=item,
-                groups=float(each.mean()),
+                classes=float(each.mean()),
                 users=float(sizes[each].sum() / sizes.sum()),
             )
             for item, each in zip(items, alike, strict=True)

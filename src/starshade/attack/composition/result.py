@@ -13,7 +13,7 @@ from starshade.attack.result import RECORDS, KnownFrom
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 from starshade.stats import bootstrap, wilson
 
@@ -27,7 +27,7 @@ class Named:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRelease:
+class OfRelease(Renamed):
     """What a release tells by itself; as `CompositionResult` has it of all together."""
 
     people: int
@@ -36,7 +36,7 @@ class OfRelease:
     people_unique: int
     people_below_k: int | None
     people_certain: int | None
-    pinned: Rate | None
+    certain: Rate | None
     cells: int | None
     cells_certain: int | None
     re_identification_in_class: Rate
@@ -60,7 +60,7 @@ _SHOWN = (
         "Of them each release alone says that they hide among k; together they do not.",
     ),
     Figure(
-        "alone", "People alone in their joint class", "share", True, "Anybody else is ruled out."
+        "unique", "People alone in their joint class", "share", True, "Anybody else is ruled out."
     ),
     Figure(
         "re_identification_in_class",
@@ -70,7 +70,7 @@ _SHOWN = (
         "One release alone allows 1/k at most.",
     ),
     Figure(
-        "pinned",
+        "certain",
         "People with a rating pinned",
         "share",
         True,
@@ -121,7 +121,7 @@ class CompositionResult(Found):
         People in a joint class of fewer than k; alone in theirs; with a rating of which the cells
         of their joint class leave one value. None: no k is claimed, or no release has cells that
         hold true ratings.
-    below_k, alone, pinned : Rate or None
+    below_k, unique, certain : Rate or None
         The same as shares of `people`, whose intervals take these as drawn from many.
     cells, cells_certain : int or None
         Pairs of person and item for which a rating is possible; for which one alone is.
@@ -133,7 +133,7 @@ class CompositionResult(Found):
         given what is known, ties shared.
     class_baseline, record_baseline : float
         The same for one who knows nothing of the targets.
-    each : tuple of OfRelease
+    per_release : tuple of OfRelease
         The same of each release alone, the last one being this.
     knowledge : dict
         What the adversary knows, with its name.
@@ -153,9 +153,9 @@ class CompositionResult(Found):
     people_below_k: int | None
     below_k: Rate | None
     people_unique: int
-    alone: Rate
+    unique: Rate
     people_certain: int | None
-    pinned: Rate | None
+    certain: Rate | None
     cells: int | None
     cells_certain: int | None
     re_identification_in_class: Rate
@@ -163,7 +163,7 @@ class CompositionResult(Found):
     re_identification: Rate | None
     class_baseline: float
     record_baseline: float
-    each: tuple[OfRelease, ...]
+    per_release: tuple[OfRelease, ...]
     knowledge: dict[str, Any]
     known_from: KnownFrom
     seed: int
@@ -179,11 +179,11 @@ class CompositionResult(Found):
             f"class in each is left with {counted(self.classes, 'joint class', 'joint classes')}"
         )
         if self.k is None:
-            text += f"; no k is claimed. {self.alone} of the people are alone in theirs"
+            text += f"; no k is claimed. {self.unique} of the people are alone in theirs"
         else:
             text += (
                 f": {self.below_k} of the people are in one of fewer than the {self.k} that are "
-                f"claimed, {self.alone} alone"
+                f"claimed, {self.unique} alone"
             )
         return (
             f"{text}, and the right record is named in "
@@ -192,7 +192,7 @@ class CompositionResult(Found):
         )
 
     def _cells(self) -> str:
-        if self.pinned is None:
+        if self.certain is None:
             return (
                 "No release has cells that hold true ratings (means, predictions and moved "
                 "ratings do not), so that nothing is pinned."
@@ -202,8 +202,8 @@ class CompositionResult(Found):
         else:
             apart = ""
         return (
-            f"{apart}A rating is pinned, its cells together leaving one value, for {self.pinned} "
-            f"of the people (by one release alone for {self._alone('pinned')}; "
+            f"{apart}A rating is pinned, its cells together leaving one value, for {self.certain} "
+            f"of the people (by one release alone for {self._alone('certain')}; "
             f"{counted(self.cells_certain or 0, 'cell')} in all), {self._if()}."
         )
 
@@ -228,7 +228,7 @@ class CompositionResult(Found):
 
     def _alone(self, name: str) -> str:
         """Write a figure of the releases by themselves."""
-        rates = [rate.rate for each in self.each if (rate := getattr(each, name)) is not None]
+        rates = [rate.rate for each in self.per_release if (rate := getattr(each, name)) is not None]
         texts = list(dict.fromkeys(percent(rate) for rate in sorted(rates)))
         return " to ".join(texts[:: max(1, len(texts) - 1)]) if texts else "none"
 
@@ -240,9 +240,9 @@ class CompositionResult(Found):
     @property
     def tables(self) -> tuple[Table, ...]:
         """The same of each release alone."""
-        names = ("below k", "alone", "pinned", "right class", "right record")
+        names = ("below k", "alone", "certain", "right class", "right record")
         rows = [
-            (str(j + 1), f"{each.classes:,}", *_shares(each)) for j, each in enumerate(self.each)
+            (str(j + 1), f"{each.classes:,}", *_shares(each)) for j, each in enumerate(self.per_release)
         ]
         rows.append(("together", f"{self.classes:,}", *_shares(self)))
         return (Table("Each release alone", ("release", "classes", *names), tuple(rows)),)
@@ -281,10 +281,10 @@ def result_of(found: Composed, named: Sequence[Named | None], **more: Any) -> Co
         common_items=found.common_items,
         k=found.k,
         below_k=_rate(counts.people_below_k, people),
-        alone=wilson(counts.people_unique, people),
+        unique=wilson(counts.people_unique, people),
         class_baseline=int(joint.sizes.max()) / people,
         record_baseline=1 / people,
-        each=tuple(
+        per_release=tuple(
             OfRelease(**_figures(its, part.sizes, part.sizes, by, seed))
             for its, part, by in zip(found.each, found.parts, alone, strict=True)
         ),
@@ -299,7 +299,7 @@ def _figures(
     by_class = bootstrap(np.repeat(1 / crowds, people), seed=seed)
     return {
         **asdict(counts),
-        "pinned": _rate(counts.people_certain, counts.people),
+        "certain": _rate(counts.people_certain, counts.people),
         "re_identification_in_class": replace(
             by_class, high=min(by_class.high, 1 / counts.smallest)
         ),

@@ -125,7 +125,7 @@ class FakeEdgesAttack(FakeEdgesAttackSettings, Attack[FakeEdgesResult]):
         return FakeEdgesResult(
             attack=self.name,
             records=found.profiles.n_records,
-            groups=len(drawn.rows),
+            classes=len(drawn.rows),
             **facts,
             **figures,
             seconds=perf_counter() - started,

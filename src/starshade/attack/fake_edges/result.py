@@ -31,7 +31,7 @@ class SetsLeft:
 
 _SIZES = (
     RECORDS,
-    Figure("groups", "Groups", "count", None, "Of the release."),
+    Figure("classes", "Groups", "count", None, "Of the release."),
     Figure("cells", "Filled cells", "count", None, "Rated by somebody of the group, or invented."),
     Figure("fakes", "Of these invented", "count", None, "Too few of the group rated the item."),
     Figure("certain", "Struck with certainty", "count", True, "No mean of so few ratings."),
@@ -80,7 +80,7 @@ class FakeEdgesResult(Found):
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, groups : int
+    records, classes : int
         Of the release.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
@@ -105,7 +105,7 @@ class FakeEdgesResult(Found):
         nothing is claimed, or too many sets to be counted.
     """
 
-    groups: int
+    classes: int
     cells: int
     fakes: int
     certain: int
@@ -125,7 +125,7 @@ class FakeEdgesResult(Found):
     def __str__(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')} in "
-            f"{counted(self.groups, 'group')}: of {counted(self.cells, 'filled cell')} "
+            f"{counted(self.classes, 'group')}: of {counted(self.cells, 'filled cell')} "
             f"{self.fakes:,} {'was' if self.fakes == 1 else 'were'} invented."
         )
         if self.auc is None:
@@ -190,7 +190,7 @@ class FakeEdgesResult(Found):
         """Draw how often the right one of two cells is told; 50 % is not at all."""
         return found_chart(
             "Which cells are invented?",
-            f"{counted(self.fakes, 'fake edge')} in {counted(self.groups, 'group')}, release alone",
+            f"{counted(self.fakes, 'fake edge')} in {counted(self.classes, 'group')}, release alone",
             self.found,
             Level(0.5, "nothing learnt"),
         )

@@ -41,7 +41,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
     Parameters
     ----------
     adversary : {"informed", "plain"}
-    sure : float
+    min_posterior : float
         Probability, in (0, 1], from which on a record is named. The best one of two that are
         equally likely is none.
     absent : bool
@@ -62,7 +62,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
 
     On ratings, for a target who is uniform among the eligible and on average over draws, no rule
     is right more often (`expected_top1`), and none misses fewer bits. Nothing is claimed of single
-    people, of other priors, of `sure` or of absence.
+    people, of other priors, of `min_posterior` or of absence.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             false_match_absent=None if absent is None else share(absent),
             no_answer=float(1 - (outcomes.success | outcomes.false_match).mean()),
             class_linkage=bootstrap(outcomes.class_linkage, seed=seed),
-            ceiling=None if ceiling is None else bootstrap(ceiling, seed=seed),
-            impossible=int(outcomes.impossible.sum()),
-            silence=silence_of(outcomes.posterior, outcomes.expected_top1),
+            upper_bound=None if ceiling is None else bootstrap(ceiling, seed=seed),
+            no_possible_record=int(outcomes.impossible.sum()),
+            abstention=silence_of(outcomes.posterior, outcomes.expected_top1),
             recall=recall_in_pools(
                 outcomes.pool_posterior,
                 outcomes.pool_credit,
@@ -161,7 +161,7 @@ class Likelihood(LikelihoodSettings, Attack[LikelihoodResult]):
             without = weigh(Sought(view, absent=True, strangers=True))
             touched += int(without["touched"].sum())
         pooled = None if pools is None else pools.found
-        return outcomes_of(known.users, found, without, self.sure, records, alike, pooled), touched
+        return outcomes_of(known.users, found, without, self.min_posterior, records, alike, pooled), touched
 
 
 def _informed(data: Ratings | Release, drawn: Drawn) -> Model:

@@ -19,7 +19,7 @@ from starshade.attack.result import (
 )
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
-from starshade.figure import Figure, Rate
+from starshade.figure import Figure, Rate, Renamed
 from starshade.plain import counted
 
 _POINTS = 200  # of a curve
@@ -53,32 +53,32 @@ class LikelihoodOutcomes:
 
 
 @dataclass(frozen=True)
-class Silence:
+class Silence(Renamed):
     """How often an answer is wrong, and how often none is given, by how sure one must be.
 
     Chow's curve (IEEE Trans. Inf. Theory 16(1), 1970).
 
     Attributes
     ----------
-    sure : tuple of float, at most 200
+    min_posterior : tuple of float, at most 200
         Probabilities of the record that is named, ascending.
-    silent : tuple of float
+    abstained : tuple of float
         Share of the targets of whom no record is that likely.
     error : tuple of float
         Share of the targets for whom a wrong one is named.
     """
 
-    sure: tuple[float, ...]
-    silent: tuple[float, ...]
+    min_posterior: tuple[float, ...]
+    abstained: tuple[float, ...]
     error: tuple[float, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``{"sure", "silent", "error"}``."""
-        return {name: list(getattr(self, name)) for name in ("sure", "silent", "error")}
+        """Return ``{"min_posterior", "abstained", "error"}``."""
+        return {name: list(getattr(self, name)) for name in ("min_posterior", "abstained", "error")}
 
     def plot(self) -> Chart:
         """Draw the error over the silence that it takes."""
-        points = sorted(set(zip(self.silent, self.error, strict=True)))
+        points = sorted(set(zip(self.abstained, self.error, strict=True)))
         return curve_chart(
             "Wrong answers against silence",
             "low: who says nothing where they doubt is seldom wrong",
@@ -94,7 +94,7 @@ def silence_of(posterior: NDArray[np.float64], credit: NDArray[np.float64]) -> S
     `posterior` (targets,): of the record that is named; 0: none is. `credit`: whether it is right.
 
     >>> silence_of(np.array([0.5, 0.9, 0.0, 0.9]), np.array([0.0, 1.0, 0.0, 0.0]))
-    Silence(sure=(0.5, 0.9), silent=(0.25, 0.5), error=(0.5, 0.25))
+    Silence(min_posterior=(0.5, 0.9), abstained=(0.25, 0.5), error=(0.5, 0.25))
     """
     order = np.argsort(posterior, kind="stable")
     levels, first = np.unique(posterior[order], return_index=True)
@@ -119,7 +119,7 @@ CLASS_FOUND = Figure(
     short="class found",
 )
 _CEILING = Figure(
-    "ceiling",
+    "upper_bound",
     "The right class, at most",
     "share",
     True,
@@ -128,7 +128,7 @@ _CEILING = Figure(
     "definitions, likelihood",
 )
 _IMPOSSIBLE = Figure(
-    "impossible",
+    "no_possible_record",
     "People of whom no record fits what is known",
     "count",
     None,
@@ -145,7 +145,7 @@ class LikelihoodResult(AttackResult):
 
     The figures that this result shares with `AttackResult` are read so:
 
-    - a record is *named* where it alone is likeliest, and its probability is `sure` or more,
+    - a record is *named* where it alone is likeliest, and its probability is `min_posterior` or more,
     - ``entropy_bits``: -log2 of the probability of the target's record, ``entropy_bits_profile``
       of all records that equal it.
 
@@ -153,21 +153,21 @@ class LikelihoodResult(AttackResult):
     ----------
     class_linkage : Rate
         The adversary must name a class of equal records: 1/t where the target's is among t.
-    ceiling : Rate or None
+    upper_bound : Rate or None
         The same for who has the original rows, on the released items: no attack with this
         knowledge passes it. None on ratings, and where nobody says who became which record.
-    impossible : int
+    no_possible_record : int
         Targets for whom no record can have led to what is known.
-    silence : Silence
+    abstention : Silence
         Error against silence.
     per_target : LikelihoodOutcomes
         The figures target by target: internal, never part of `to_dict`.
     """
 
     class_linkage: Rate
-    ceiling: Rate | None
-    impossible: int
-    silence: Silence
+    upper_bound: Rate | None
+    no_possible_record: int
+    abstention: Silence
     # internal, and of another attack than AttackResult's
     per_target: LikelihoodOutcomes = field(repr=False, compare=False)  # type: ignore[assignment]
 
@@ -176,20 +176,20 @@ class LikelihoodResult(AttackResult):
         text = (
             f"{self._opening()} Made to answer, the adversary names {true} in "
             f"{self.expected_top1} of the cases; guessing without the data, in 1 of "
-            f"{self.records:,}. Answering only with a probability of {self.config['sure']:g} or "
+            f"{self.records:,}. Answering only with a probability of {self.config['min_posterior']:g} or "
             f"more, they name the right one for {self.success} and a wrong one for "
             f"{self.false_match}; {self.no_answer:.1%} get no answer. The class of equal records "
             f"is found for {self.class_linkage}"
         )
-        if self.ceiling is not None:
-            text += f", of {self.ceiling} that anybody with these facts could reach"
+        if self.upper_bound is not None:
+            text += f", of {self.upper_bound} that anybody with these facts could reach"
         text += (
             f". {self.entropy_bits.mean:.2f} bits (yes-or-no questions) are still missing to the "
             f"target's record on average, of {np.log2(self.records):.2f} before."
         )
-        if self.impossible:
+        if self.no_possible_record:
             text += (
-                f" For {counted(self.impossible, 'target')} no record can have led to what is "
+                f" For {counted(self.no_possible_record, 'target')} no record can have led to what is "
                 "known; nobody is named for them."
             )
         if self.false_match_absent is not None:
@@ -208,5 +208,5 @@ class LikelihoodResult(AttackResult):
         return (
             self._guess(EXPECTED_TOP1),
             *self._of(CLASS_FOUND, _CEILING, _SURE, DISCLOSED, _WRONG, _THOUGH_ABSENT),
-            _IMPOSSIBLE.of(self.impossible or None),
+            _IMPOSSIBLE.of(self.no_possible_record or None),
         )

@@ -91,7 +91,7 @@ class LinkExistence(LinkExistenceSettings, Attack[LinkResult]):
         return LinkResult(
             attack=self.name,
             records=shown.records,
-            groups=len(shown.sizes),
+            classes=len(shown.sizes),
             targets=shown.linked,
             ineligible=shown.n_users - shown.linked,
             seconds=perf_counter() - started,

@@ -21,7 +21,7 @@ _BINS = 10  # of j/g between 0 and 1, which have bins of their own
 _SLACK = 1e-9
 _FIGURES = (
     RECORDS,
-    Figure("groups", "Groups", "count", None, "The records that look the same."),
+    Figure("classes", "Groups", "count", None, "The records that look the same."),
     Figure("edges", "Ratings shown", "count", None, "Released cells that show a rating."),
     Figure(
         "confidence",
@@ -33,9 +33,9 @@ _FIGURES = (
         "PA §6",
     ),
     Figure(
-        "everybody", "Everybody in the group did", "share", True, "High: certain of each member."
+        "all_members", "Everybody in the group did", "share", True, "High: certain of each member."
     ),
-    Figure("nobody", "Nobody in the group did", "share", None, "What is shown was invented."),
+    Figure("no_member", "Nobody in the group did", "share", None, "What is shown was invented."),
     Figure(
         "missing_true",
         "No rating, where none is shown",
@@ -57,7 +57,7 @@ class LinkResult(Found):
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, groups : int
+    records, classes : int
         Records that the adversary sees, and the groups they were put in.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
@@ -67,7 +67,7 @@ class LinkResult(Found):
     histogram : tuple of dict
         How j/g is distributed: none of them, ten bins (low, high], all of them (1 is not in the
         last of the ten).
-    everybody, nobody : float or None
+    all_members, no_member : float or None
         Share of edges with j = g (existence is certain) and with j = 0 (nobody rated it).
     no_prior, above_no_prior : float or None
         Mean of 1/g (PA Thm 6.2), and the share of edges with j/g above it.
@@ -87,12 +87,12 @@ class LinkResult(Found):
         Share of them that the user truly did not rate.
     """
 
-    groups: int
+    classes: int
     edges: int
     confidence: float | None
     histogram: tuple[dict[str, float], ...]
-    everybody: float | None
-    nobody: float | None
+    all_members: float | None
+    no_member: float | None
     no_prior: float | None
     above_no_prior: float | None
     exact: float | None
@@ -106,11 +106,11 @@ class LinkResult(Found):
 
     def _own(self) -> dict[str, Any]:
         return {
-            "groups": self.groups,
+            "classes": self.classes,
             "edges": self.edges,
             "confidence": {"mean": self.confidence, "histogram": list(self.histogram)},
-            "everybody": self.everybody,
-            "nobody": self.nobody,
+            "all_members": self.all_members,
+            "no_member": self.no_member,
             "no_prior": {"mean": self.no_prior, "above": self.above_no_prior},
             "exact": {"mean": self.exact, "above": self.above_exact},
             "bound": {"mean": self.bound, "above": self.above_bound, "edges": self.bounded},
@@ -124,12 +124,12 @@ class LinkResult(Found):
     @property
     def nothing_to_infer(self) -> bool:
         """Whether every record is a group of its own and shows what its user rated."""
-        return self.groups == self.records and self.edges > 0 and self.everybody == 1
+        return self.classes == self.records and self.edges > 0 and self.all_members == 1
 
     def __str__(self) -> str:
         text = (
             f"{self.attack} on {counted(self.records, 'record')} in "
-            f"{counted(self.groups, 'group')}, which show "
+            f"{counted(self.classes, 'group')}, which show "
             f"{counted(self.edges, 'rating')}."
         )
         if self.nothing_to_infer:
@@ -151,21 +151,21 @@ class LinkResult(Found):
     @property
     def all_filled(self) -> bool:
         """Whether every cell is filled, those that nobody rated too: a cell shown says nothing."""
-        return not self.missing and bool(self.nobody)
+        return not self.missing and bool(self.no_member)
 
     def _shown(self) -> str:
         return (
             f" Whoever finds a person's group and reads in it that an item was rated is right "
             f"about that person in {_percent(self.confidence)} of the cases: for "
-            f"{_percent(self.everybody)} of what is shown everybody in the group rated the "
-            f"item, which is then certain, for {_percent(self.nobody)} nobody did."
+            f"{_percent(self.all_members)} of what is shown everybody in the group rated the "
+            f"item, which is then certain, for {_percent(self.no_member)} nobody did."
         )
 
     def _padded(self) -> str:
         return (
             f" Every cell is filled, so that a rating is shown does not tell that there was one: "
-            f"nobody of the group gave {_percent(self.nobody)} of them, everybody gave "
-            f"{_percent(self.everybody)}, and a member of the group rated what is shown in "
+            f"nobody of the group gave {_percent(self.no_member)} of them, everybody gave "
+            f"{_percent(self.all_members)}, and a member of the group rated what is shown in "
             f"{_percent(self.confidence)} of the cases, as often as anybody rated anything. The "
             "theorems that follow take a rating that is shown to mean that somebody gave one. "
             f"({named('attack', 'padding')} asks which cells can be told.)"
@@ -203,7 +203,7 @@ class LinkResult(Found):
         return bar_chart(
             "How sure a cell that is shown makes of a rating",
             f"{counted(self.edges, 'cell')} of "
-            f"{counted(self.records, 'record')} in {counted(self.groups, 'group')}",
+            f"{counted(self.records, 'record')} in {counted(self.classes, 'group')}",
             bars,
             "share of the group that rated the item",
             Axis("share of the cells shown", share=True),
@@ -311,8 +311,8 @@ class Tally:
                 {"low": low, "high": high, "edges": int(n)}
                 for (low, high), n in zip(bounds, self.histogram, strict=True)
             ),
-            "everybody": _share(self.histogram[-1], edges),
-            "nobody": _share(self.histogram[0], edges),
+            "all_members": _share(self.histogram[-1], edges),
+            "no_member": _share(self.histogram[0], edges),
             "missing": missing,
             "missing_share": _share(missing, self.cells),
             "missing_true": _share(missing - self.rated_unreleased, missing),

@@ -103,7 +103,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
         """Raise ConfigError where targets were chosen."""
         request.refuse_targets(
             "padding looks at groups, not at single users",
-            f"Leave {named('targets')} out; {named('groups')} says how many are looked at.",
+            f"Leave {named('targets')} out; {named('classes')} says how many are looked at.",
         )
 
     def draw(self, shown: Ratings | Profiles, seed: int) -> DrawnGroups:
@@ -113,7 +113,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
 
     def draw_rows(self, n_groups: int, n_items: int, seed: int) -> NDArray[np.int64]:
         """Say which of so many groups are looked at."""
-        most, rows = self.groups or max(_FEWEST, _CELLS // max(n_items, 1)), np.arange(n_groups)
+        most, rows = self.classes or max(_FEWEST, _CELLS // max(n_items, 1)), np.arange(n_groups)
         if n_groups > most:
             stream = generator(seed, "padding groups")
             rows = np.sort(stream.choice(n_groups, most, replace=False))
@@ -138,7 +138,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
         return PaddingResult(
             attack=self.name,
             records=int(drawn.sizes.sum()),
-            groups=len(drawn.sizes),
+            classes=len(drawn.sizes),
             classes_tested=len(drawn.rows),
             **figures,
             **facts,
@@ -169,7 +169,7 @@ class PaddingAttack(PaddingAttackSettings, Attack[PaddingResult]):
 
         return {
             "rank": rank,
-            "shown": float((~part.empty).mean()),
+            "non_null": float((~part.empty).mean()),
             "rated": float(some.mean()),
             "confidence": float(confidence.mean()),
             "auc": auc_of(some, none, cells.anywhere),
@@ -204,7 +204,7 @@ def _refuse_too_little(n_rows: int, n_items: int) -> None:
         raise ConfigError(
             f"padding: about {budget.amount(needed)} of memory for {n_rows:,} groups x "
             f"{n_items:,} items; {budget.amount(max(0, budget.left(0)))} may be used",
-            advice=f"Look at fewer groups{aside('groups')}, or allow more memory.",
+            advice=f"Look at fewer groups{aside('classes')}, or allow more memory.",
         )
 
 

@@ -24,9 +24,9 @@ class OfRank:
 
 _SIZES = (
     RECORDS,
-    Figure("groups", "Groups", "count", None, "Of the release."),
+    Figure("classes", "Groups", "count", None, "Of the release."),
     Figure("classes_tested", "Groups looked at", "count", None, "What the figures rest on."),
-    Figure("shown", "Cells that show a rating", "share", None, "Rated by somebody or not."),
+    Figure("non_null", "Cells that show a rating", "share", None, "Rated by somebody or not."),
     Figure(
         "rated", "Cells that somebody of the group rated", "share", None, "The others are invented."
     ),
@@ -77,7 +77,7 @@ class PaddingResult(Found):
     ----------
     attack, seconds, read_seconds, config, digest, version
         As in `AttackResult`.
-    records, groups : int
+    records, classes : int
         Of the release.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
@@ -85,7 +85,7 @@ class PaddingResult(Found):
         Groups that the figures rest on.
     rank : int
         Of the low-rank part that was taken out.
-    shown, rated : float
+    non_null, rated : float
         Shares of the cells that are no null, and that some member of the group rated.
     confidence : float
         Mean of j/g over the cells: what a guess is worth.
@@ -107,10 +107,10 @@ class PaddingResult(Found):
         rated, and ``confidence``, the mean of j/g.
     """
 
-    groups: int
+    classes: int
     classes_tested: int
     rank: int
-    shown: float
+    non_null: float
     rated: float
     confidence: float
     auc: Rate | None
@@ -140,8 +140,8 @@ class PaddingResult(Found):
     def __str__(self) -> str:
         head = (
             f"{self.attack} on {counted(self.records, 'record')} in "
-            f"{counted(self.groups, 'group')}. Of the cells "
-            f"{self.shown:.1%} show a rating; some member of the group rated the item for "
+            f"{counted(self.classes, 'group')}. Of the cells "
+            f"{self.non_null:.1%} show a rating; some member of the group rated the item for "
             f"{self.rated:.1%} of all."
         )
         if self.auc is None:
@@ -150,7 +150,7 @@ class PaddingResult(Found):
 
     def _result(self) -> str:
         tried = (
-            f"in {self.classes_tested:,} of the groups" if self.classes_tested < self.groups else ""
+            f"in {self.classes_tested:,} of the groups" if self.classes_tested < self.classes else ""
         )
         text = (
             f"Somebody who has the release alone, takes out its part of rank {self.rank} and looks "
@@ -213,7 +213,7 @@ class PaddingResult(Found):
         """Draw how often the right one of two cells is told; 50 % is not at all."""
         return found_chart(
             "Which cells rest on real ratings?",
-            f"{self.classes_tested:,} of {counted(self.groups, 'group')}, release "
+            f"{self.classes_tested:,} of {counted(self.classes, 'group')}, release "
             f"alone, rank {self.rank}",
             self.found,
             Level(0.5, "nothing learnt"),

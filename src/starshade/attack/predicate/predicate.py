@@ -88,7 +88,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
     >>> users, items = list("aabbccdd"), list("xyxyxyxy")
     >>> ratings = Ratings.from_arrays(users, items, [5, 1, 5, 2, 1, 5, 1, 4], scale="1:5:1")
     >>> release = KLikeness(k=2).anonymize(ratings, rng=0)
-    >>> PredicateAttack().run(release, original=ratings, rng=0).isolates.rate
+    >>> PredicateAttack().run(release, original=ratings, rng=0).singling_out.rate
     1.0
     """
 
@@ -161,11 +161,11 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
             ineligible=max(0, view.original.n_users - attacked),
             credit=view.credit,
             people=view.original.n_users,
-            outsiders=None if outsiders is None else outsiders.n_users,
-            isolates=share(tried.isolates),
-            blind=float(tried.blind.mean()),
+            non_members=None if outsiders is None else outsiders.n_users,
+            singling_out=share(tried.isolates),
+            baseline=float(tried.blind.mean()),
             expected=float(tried.chance.mean()),
-            light=tuple(OfWeight.of(most, tried, view.original.n_users) for most in LIGHT),
+            low_weight=tuple(OfWeight.of(most, tried, view.original.n_users) for most in LIGHT),
             forced=_forced(data, view.cells, classes),
             seconds=seconds,
             postings_per_second=len(tried.row) * len(classes.columns) / max(seconds, 1e-9),
@@ -283,7 +283,7 @@ def _forced(data: Ratings | Release, rows: Cells, classes: Cells) -> Forced | No
     return Forced(
         cells=cells,
         one_value=int(single.sum()),
-        nobody=cells - len(single) + int(nobody.sum()),
+        no_member=cells - len(single) + int(nobody.sum()),
         each_once=int(once.sum()),
         people_one_value=share(of_people(single)),
         people_each_once=share(of_people(once)),

@@ -11,7 +11,7 @@ from starshade.attack.result import RECORDS
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
 from starshade.chart.shapes import Level
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 from starshade.stats import share
 
@@ -44,17 +44,17 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class OfWeight:
+class OfWeight(Renamed):
     """What came of the light predicates alone.
 
     `most`: by chance at most so many people would satisfy one. `predicates`: how many are so light.
-    `isolates`, `blind`: as of all; None where there are none.
+    `singling_out`, `baseline`: as of all; None where there are none.
     """
 
     most: float
     predicates: int
-    isolates: Rate | None
-    blind: float | None
+    singling_out: Rate | None
+    baseline: float | None
 
     @classmethod
     def of(cls, most: float, tried: Tried, n: int) -> OfWeight:
@@ -70,10 +70,10 @@ class OfWeight:
 
 
 @dataclass(frozen=True)
-class Forced:
+class Forced(Renamed):
     """Cells that leave no doubt how many members of the class hold each value.
 
-    `cells`: classes times items. `one_value`: all members gave this rating. `nobody`: none rated
+    `cells`: classes times items. `one_value`: all members gave this rating. `no_member`: none rated
     the item. `each_once`: as many values as members, each held by one. `people_one_value`,
     `people_each_once`, `people`: share of the people in a class with such a cell, the last with one
     of either kind.
@@ -81,7 +81,7 @@ class Forced:
 
     cells: int
     one_value: int
-    nobody: int
+    no_member: int
     each_once: int
     people_one_value: Rate
     people_each_once: Rate
@@ -89,7 +89,7 @@ class Forced:
 
 
 ISOLATES = Figure(
-    "isolates",
+    "singling_out",
     "Predicates that exactly one person satisfies",
     "share",
     True,
@@ -102,7 +102,7 @@ _FIGURES = (
     Figure("classes_tested", "Classes looked at", "count", None, "For each one predicate."),
     ISOLATES,
     Figure(
-        "blind",
+        "baseline",
         "The same without the release",
         "share",
         None,
@@ -110,7 +110,7 @@ _FIGURES = (
     ),
 )
 _LIGHT = Figure(
-    "light",
+    "low_weight",
     "",
     "share",
     True,
@@ -148,16 +148,16 @@ class PredicateResult(Found):
         predicate.
     targets, ineligible : int
         Users of the original who have a record, and those who have none.
-    people, outsiders : int, int or None
+    people, non_members : int, int or None
         Users of the original, among whom who satisfies a predicate is counted; people given to
         weigh predicates by, None: none, so that weights rest on independent items alone.
-    isolates : Rate
+    singling_out : Rate
         Share of the predicates that exactly one person satisfies.
-    blind : float
+    baseline : float
         The share to expect of predicates of the same weights that do not look at the release.
     expected : float
         The share that the adversary expected.
-    light : tuple of OfWeight
+    low_weight : tuple of OfWeight
         The same among the predicates of n·w at most 0.1, and at most 0.01.
     forced : Forced or None
         Cells that leave no doubt how many hold each value; None where cells need not be true.
@@ -169,11 +169,11 @@ class PredicateResult(Found):
     classes: int
     classes_tested: int
     people: int
-    outsiders: int | None
-    isolates: Rate
-    blind: float
+    non_members: int | None
+    singling_out: Rate
+    baseline: float
     expected: float
-    light: tuple[OfWeight, ...]
+    low_weight: tuple[OfWeight, ...]
     forced: Forced | None
     seed: int
     per_class: Tried = field(repr=False, compare=False)
@@ -184,35 +184,35 @@ class PredicateResult(Found):
             f"{self.attack} on {counted(self.records, 'record')} in {tried}"
             f"{counted(self.classes, 'class', 'classes')}. From the release alone, knowing nobody, "
             'the adversary writes one condition for each class: "fits all its cells, and rated '
-            f'this item so". For {self.isolates} of the classes exactly one of '
+            f'this item so". For {self.singling_out} of the classes exactly one of '
             f"{counted(self.people, 'person', 'people')} meets it: that person is singled out. "
             f"Conditions that do not look at the release, met as rarely, single somebody out in "
-            f"{percent(self.blind)} of the cases. {self._lightly()} {self._weighed()}"
+            f"{percent(self.baseline)} of the cases. {self._lightly()} {self._weighed()}"
             f"{self._in_doubt()}"
         )
 
     def _lightly(self) -> str:
-        first = self.light[0]
-        if first.isolates is None:
+        first = self.low_weight[0]
+        if first.singling_out is None:
             return "None of the conditions is so rare that luck can be left aside."
         told = [
             f"of {counted(each.predicates, 'condition')} that at most {each.most:g} people would "
-            f"meet by chance {each.isolates} (by luck {percent(each.blind)})"
-            for each in self.light
-            if each.isolates is not None
+            f"meet by chance {each.singling_out} (by luck {percent(each.baseline)})"
+            for each in self.low_weight
+            if each.singling_out is not None
         ]
         text = ", and ".join(told)
         return f"{text[0].upper()}{text[1:]}."
 
     def _weighed(self) -> str:
-        if self.outsiders is None:
+        if self.non_members is None:
             return (
                 "How many meet a condition by chance is reckoned as if items were rated "
                 "independently; nobody outside the data was there to count."
             )
         return (
             "How many meet a condition by chance is the larger of two: as if items were rated "
-            f"independently, and as {counted(self.outsiders, 'outsider')} do."
+            f"independently, and as {counted(self.non_members, 'outsider')} do."
         )
 
     def _in_doubt(self) -> str:
@@ -233,10 +233,10 @@ class PredicateResult(Found):
         light = tuple(
             replace(
                 _LIGHT,
-                key=f"isolates_{each.most:g}",
+                key=f"singling_out_{each.most:g}",
                 title=f"The same of those that at most {each.most:g} meet by chance",
-            ).of(each.isolates)
-            for each in self.light
+            ).of(each.singling_out)
+            for each in self.low_weight
         )
         forced: tuple[Figure, ...] = ()
         if self.forced is not None:
@@ -247,9 +247,9 @@ class PredicateResult(Found):
     def tables(self) -> tuple[Table, ...]:
         """Predicates by how many satisfy them by chance."""
         rows: list[tuple[str, int, Rate | None, float | None]] = [
-            ("any number", self.classes_tested, self.isolates, self.blind)
+            ("any number", self.classes_tested, self.singling_out, self.baseline)
         ]
-        rows += [(f"{o.most:g}", o.predicates, o.isolates, o.blind) for o in self.light]
+        rows += [(f"{o.most:g}", o.predicates, o.singling_out, o.baseline) for o in self.low_weight]
         return (
             Table(
                 "Conditions that single somebody out",
@@ -269,8 +269,8 @@ class PredicateResult(Found):
             f"condition "
             "each",
             self.found,
-            Level(self.blind, "by luck"),
+            Level(self.baseline, "by luck"),
         )
 
     def _headline(self) -> str:
-        return f"{self.attack}: {percent(self.blind)} is luck"
+        return f"{self.attack}: {percent(self.baseline)} is luck"

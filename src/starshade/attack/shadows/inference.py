@@ -81,7 +81,7 @@ class InferenceAttack(InferenceAttackSettings, ShadowAttack[InferenceResult]):
     >>> attack = InferenceAttack(shadows=2, method=method)
     >>> release = method.anonymize(ratings, rng=0)
     >>> result = attack.run(release, Knowledge(known=2), original=ratings, rng=0)
-    >>> [way.by for way in result.ways]
+    >>> [way.by for way in result.adversaries]
     ['all', 'best']
     """
 
@@ -169,7 +169,7 @@ class Inference:
         )
         return InferenceResult(
             known=known,
-            ways=ways,
+            adversaries=ways,
             targets=int(there.sum()),
             ineligible=self.asked.everybody - int(there.sum()),
             **facts,
@@ -200,10 +200,10 @@ def _compared(sides: Sequence[Floats], way: int, mark: int, seed: int) -> Compar
     (drawn,) = drawn_again(mean, len(gain), seed)
     rate = drawn.difference(int(there.sum()))
     return Compared(
-        inside=float(inside[there].mean()),
-        outside=float(outside[there].mean()),
-        crowd=float(crowd[there].mean()),
-        difference=rate.rate,
+        with_person=float(inside[there].mean()),
+        without_person=float(outside[there].mean()),
+        baseline=float(crowd[there].mean()),
+        gain=rate.rate,
         low=rate.low,
         high=rate.high,
     )

@@ -10,35 +10,35 @@ from starshade.attack.result import RECORDS
 from starshade.attack.shadows.result import ASKED, SHADOWS_MADE, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, Dot, dot_chart
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Renamed):
     """The same questions asked of releases that somebody is in, and of those without them.
 
-    `inside`, `outside`: means over the people. `crowd`: what popularity, or the items' mean
-    ratings, answer without knowing the person. `difference`: inside less outside, with its 95 %
+    `with_person`, `without_person`: means over the people. `baseline`: what popularity, or the items' mean
+    ratings, answer without knowing the person. `gain`: inside less outside, with its 95 %
     interval over people.
     """
 
-    inside: float
-    outside: float
-    crowd: float
-    difference: float
+    with_person: float
+    without_person: float
+    baseline: float
+    gain: float
     low: float
     high: float
 
     @property
     def gained(self) -> Rate:
         """The difference of two shares, which may be below 0."""
-        return Rate(self.difference, self.low, self.high)
+        return Rate(self.gain, self.low, self.high)
 
     @property
     def saved(self) -> tuple[float, float, float]:
         """How much smaller an error is, with the ends of its interval."""
-        return -self.difference, -self.high, -self.low
+        return -self.gain, -self.high, -self.low
 
 
 @dataclass(frozen=True)
@@ -106,30 +106,30 @@ class InferenceResult(ShadowFound):
         Items that all of them have.
     known : int
         Ratings known of each.
-    ways : tuple of Way
+    adversaries : tuple of Way
         By each adversary, what was answered.
     knowledge : dict
     seed : int
     """
 
     known: int
-    ways: tuple[Way, ...]
+    adversaries: tuple[Way, ...]
 
     @property
     def rated_gained(self) -> Rate | None:
         """The most that some adversary gains in items known to be rated."""
-        return _most([way.rated for way in self.ways])
+        return _most([way.rated for way in self.adversaries])
 
     @property
     def value_gained(self) -> Rate | None:
         """The most that some adversary gains in ratings known."""
-        return _most([way.value for way in self.ways])
+        return _most([way.value for way in self.adversaries])
 
     @property
     def saved(self) -> Compared | None:
         """The errors of the adversary who saves most."""
-        errors = [way.error for way in self.ways if way.error is not None]
-        return min(errors, key=lambda each: each.difference, default=None)
+        errors = [way.error for way in self.adversaries if way.error is not None]
+        return min(errors, key=lambda each: each.gain, default=None)
 
     @property
     def error_saved(self) -> str | None:
@@ -147,7 +147,7 @@ class InferenceResult(ShadowFound):
             f"{self.shadows + 1:,} releases of random halves of the people: of those that they are "
             "in and of those that they are not in."
         )
-        for way in self.ways:
+        for way in self.adversaries:
             parts = list(_parts(way))
             if parts:
                 yield f"{_IN_WORDS[way.by].capitalize()}, an adversary {'; '.join(parts)}."
@@ -166,14 +166,14 @@ class InferenceResult(ShadowFound):
     def tables(self) -> tuple[Table, ...]:
         """What each adversary answers, beside the reference and the crowd."""
         rows = []
-        for way in self.ways:
+        for way in self.adversaries:
             for what, each, show in (
                 ("the rated one of two items", way.rated, percent),
                 ("the rating", way.value, percent),
                 ("error of the rating", way.error, "{:.3f}".format),
             ):
                 if each is not None:
-                    sides = (each.inside, each.outside, each.crowd)
+                    sides = (each.with_person, each.without_person, each.baseline)
                     rows.append((f"{what}, {_IN_WORDS[way.by]}", *map(show, sides)))
         head = ("answered", "in it", "not in it", "by the crowd")
         return (Table("Ratings that were not known", head, tuple(rows)),)
@@ -181,10 +181,10 @@ class InferenceResult(ShadowFound):
     def plot(self) -> Chart:
         """Draw what is gained by somebody being in the release; 0 is nothing."""
         dots = []
-        for way in self.ways:
+        for way in self.adversaries:
             for what, each in (("items", way.rated), ("ratings", way.value)):
                 if each is not None:
-                    dots.append(Dot(f"{what}, {way.by}", each.difference, each.low, each.high))
+                    dots.append(Dot(f"{what}, {way.by}", each.gain, each.low, each.high))
         return dot_chart(
             "What is told because somebody is in it?",
             f"{counted(self.targets, 'person', 'people')}, {self.known} known of each",
@@ -205,24 +205,24 @@ def _parts(way: Way) -> Iterator[str]:
     if way.rated is not None:
         each = way.rated
         yield (
-            f"tells the rated one of two items in {each.inside:.1%} of the cases with them in it "
-            f"and in {each.outside:.1%} without, {_points(each)} (guessing: 50 %, by popularity "
-            f"{each.crowd:.1%})"
+            f"tells the rated one of two items in {each.with_person:.1%} of the cases with them in it "
+            f"and in {each.without_person:.1%} without, {_points(each)} (guessing: 50 %, by popularity "
+            f"{each.baseline:.1%})"
         )
     if way.value is not None:
         each = way.value
         yield (
-            f"names the rating in {each.inside:.1%} and {each.outside:.1%}, {_points(each)} "
-            f"(the item's mean: {each.crowd:.1%})"
+            f"names the rating in {each.with_person:.1%} and {each.without_person:.1%}, {_points(each)} "
+            f"(the item's mean: {each.baseline:.1%})"
         )
     if way.error is not None:
         saved, low, high = way.error.saved
         yield (
-            f"errs by {way.error.inside:.3f} and {way.error.outside:.3f}, {saved:.3f} "
-            f"[{low:.3f}, {high:.3f}] saved (the item's mean: {way.error.crowd:.3f})"
+            f"errs by {way.error.with_person:.3f} and {way.error.without_person:.3f}, {saved:.3f} "
+            f"[{low:.3f}, {high:.3f}] saved (the item's mean: {way.error.baseline:.3f})"
         )
 
 
 def _points(each: Compared) -> str:
-    points = (100 * value for value in (each.difference, each.low, each.high))
+    points = (100 * value for value in (each.gain, each.low, each.high))
     return "{:+.1f} points [{:+.1f}, {:+.1f}]".format(*points)

@@ -196,10 +196,10 @@ def summed_up(
     return MembershipAt(
         known=known,
         members=members,
-        outsiders=outsiders,
+        non_members=outsiders,
         auc=drawn[0].rate(min(members, outsiders)),
         by=by,
-        found=tuple(
+        tpr_at_fpr=tuple(
             Alarm(share, each.rate(members), rough=share * alarms < _FEWEST - 1e-9)
             for share, each in zip(_ALARMS, drawn[1:], strict=True)
         ),

@@ -14,7 +14,7 @@ from starshade.attack.shadows.resampled import Ranking
 from starshade.attack.shadows.result import ASKED, SHADOWS_MADE, ShadowFound
 from starshade.chart import Chart
 from starshade.chart.shapes import Axis, curve_chart
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted, percent
 from starshade.ratings.table import Ratings
 from starshade.ratings.vocabulary import Vocabulary
@@ -25,19 +25,19 @@ _NAMED = "the most active tenth", "the least active quarter"
 
 
 @dataclass(frozen=True)
-class Alarm:
+class Alarm(Renamed):
     """How many members are found where so many outsiders are taken for members.
 
-    `alarms`: the share of outsiders. `found`: of members. `rough`: it rests on fewer than ten false
+    `fpr`: the share of outsiders. `tpr`: of members. `rough`: it rests on fewer than ten false
     alarms.
     """
 
-    alarms: float
-    found: Rate
+    fpr: float
+    tpr: Rate
     rough: bool = False
 
     def __str__(self) -> str:
-        return f"{self.found}{' (rough)' * self.rough}"
+        return f"{self.tpr}{' (rough)' * self.rough}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,21 +89,21 @@ def _mean(found: NDArray[np.float64]) -> float:
 
 
 @dataclass(frozen=True)
-class MembershipAt:
+class MembershipAt(Renamed):
     """What is achieved with so many ratings of each person known.
 
-    `known`: None: all that the person gave of the catalogue. `members`, `outsiders`: different
+    `known`: None: all that the person gave of the catalogue. `members`, `non_members`: different
     people. `auc`: over all releases; None: not measured, for this `reason`. `by`: the score.
-    `found`: at several shares of false alarms. `epsilon`: a lower bound, 95 % sure, and `curve`:
+    `tpr_at_fpr`: at several shares of false alarms. `epsilon`: a lower bound, 95 % sure, and `curve`:
     shares of false alarms and of members found, of all ratings known. `own`: of each person.
     """
 
     known: int | None
     members: int
-    outsiders: int
+    non_members: int
     auc: Rate | None
     by: Literal["offline", "online"] = "offline"
-    found: tuple[Alarm, ...] = ()
+    tpr_at_fpr: tuple[Alarm, ...] = ()
     epsilon: float | None = None
     curve: tuple[tuple[float, float], ...] = ()
     own: OfPeople | None = field(default=None, repr=False, compare=False)
@@ -116,7 +116,7 @@ class MembershipAt:
 
     def at(self, alarms: float) -> Alarm | None:
         """Return what is found at this share of false alarms; None: not measured."""
-        return next((each for each in self.found if each.alarms == alarms), None)
+        return next((each for each in self.tpr_at_fpr if each.fpr == alarms), None)
 
 
 _AUC = Figure(
@@ -243,25 +243,25 @@ class MembershipResult(ShadowFound):
             *self._of(*_FIGURES),
             *(
                 Figure(
-                    f"found_at_{each.alarms:g}",
-                    f"Members found at {100 * each.alarms:g} % false alarms"
+                    f"tpr_at_{each.fpr:g}",
+                    f"Members found at {100 * each.fpr:g} % false alarms"
                     + " (rough)" * each.rough,
                     "share",
                     True,
-                    f"{100 * each.alarms:g} % is nothing learnt.",
-                ).of(each.found, reason="rough: fewer than ten false alarms" * each.rough)
-                for each in self.everything.found
+                    f"{100 * each.fpr:g} % is nothing learnt.",
+                ).of(each.tpr, reason="rough: fewer than ten false alarms" * each.rough)
+                for each in self.everything.tpr_at_fpr
             ),
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """What is achieved with other numbers of known ratings, and of whom."""
-        alarms = [each.alarms for each in self.by_known[-1].found]
+        alarms = [each.fpr for each in self.by_known[-1].tpr_at_fpr]
         head = ("known", "people in it", "AUC", *(f"found at {100 * a:g} %" for a in alarms))
         rows = []
         for at in self.by_known:
-            shares = [f"{percent(a.found.rate)}{'*' * a.rough}" for a in at.found]
+            shares = [f"{percent(a.tpr.rate)}{'*' * a.rough}" for a in at.tpr_at_fpr]
             shares += ["–"] * (len(alarms) - len(shares))
             auc = at.reason if at.auc is None else percent(at.auc.rate)
             rows.append((at.title, f"{at.members:,}", auc, *shares))

@@ -52,7 +52,7 @@ def by_homogeneity(
     return HomogeneityResult(
         **counted.figures,
         **summed_up(counted.figures, shared, further),
-        groups=shards.n_users,
+        classes=shards.n_users,
         averaged=False,
         sensitive=tuple(map(SensitiveItem, attack.sensitive, shares, shares)),
     )

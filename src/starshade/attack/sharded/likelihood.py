@@ -61,7 +61,7 @@ def by_likelihood(
         without = weighed.found(absent=True)
         touched += int(without["touched"].sum())
     pooled = weighed.pools.found
-    outcomes = outcomes_of(users, found, without, attack.sure, records, copies, pooled)
+    outcomes = outcomes_of(users, found, without, attack.min_posterior, records, copies, pooled)
     facts = drawn.facts_with(
         outcomes,
         asdict(attack) | {"spread": None},

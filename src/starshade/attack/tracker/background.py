@@ -86,7 +86,7 @@ def _background(
     return Background(
         attributes=attributes,
         breached=wilson(int((one & at_risk).sum()), n),
-        mistaken=wilson(int((one & ~at_risk).sum()), n),
+        wrong=wilson(int((one & ~at_risk).sum()), n),
         one_condition=wilson(int(((conditions == 1) & at_risk).sum()), n),
         queries=float(sum(agree.mean() for agree in agreeing[:-1])),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from starshade.attack.result import CREDIT, INELIGIBLE, RECORDS, TARGETS
 from starshade.attack.shown import Found, found_chart
 from starshade.chart import Chart
-from starshade.figure import Figure, Rate, Table
+from starshade.figure import Figure, Rate, Renamed, Table
 from starshade.plain import counted
 
 #: item (its place among the released ones) and predicate, as SQL has it
@@ -16,11 +16,11 @@ Condition = tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True)
-class Background:
+class Background(Renamed):
     """What an adversary achieves who knows some personal attributes of the target.
 
     `attributes`: the attributes known. `breached`: share of targets who are at risk and of whom no
-    other person at risk has the same attributes: the one condition that fits is theirs. `mistaken`:
+    other person at risk has the same attributes: the one condition that fits is theirs. `wrong`:
     share of targets who are not at risk, while exactly one person at risk has the same attributes:
     the adversary would take that person for the target. `one_condition`: share of targets of whom
     exactly one condition agrees, counting conditions and not the people they single out: the other
@@ -31,7 +31,7 @@ class Background:
 
     attributes: tuple[str, ...]
     breached: Rate
-    mistaken: Rate
+    wrong: Rate
     one_condition: Rate
     queries: float
 
@@ -86,7 +86,7 @@ class TrackerResult(Found):
         Items that were asked about, the most rated ones.
     complete : bool
         Whether every condition on all items was asked, or the queries ran out.
-    unasked : tuple of str
+    not_queried : tuple of str
         Known attributes that the interface does not have, so nothing could be verified by them.
     singled : dict
         Target → the shortest condition that singles them out; in memory alone.
@@ -102,7 +102,7 @@ class TrackerResult(Found):
     floor: int
     items: int
     complete: bool
-    unasked: tuple[str, ...]
+    not_queried: tuple[str, ...]
     singled: dict[int, Condition] = field(repr=False)
 
     @property
@@ -147,7 +147,7 @@ class TrackerResult(Found):
 
     def _verified(self) -> str:
         missing = (
-            f" The interface has no {', '.join(self.unasked)} to verify by." if self.unasked else ""
+            f" The interface has no {', '.join(self.not_queried)} to verify by." if self.not_queried else ""
         )
         if not self.at_risk.rate:
             return missing
@@ -163,8 +163,8 @@ class TrackerResult(Found):
             "cases: whatever else the interface tells of that one record is then known about the "
             "person."
         )
-        if last.mistaken.rate:
-            text += f" In {last.mistaken} of the cases the one that fits is somebody else."
+        if last.wrong.rate:
+            text += f" In {last.wrong} of the cases the one that fits is somebody else."
         return text + missing
 
     @property
@@ -203,7 +203,7 @@ class TrackerResult(Found):
             (
                 " + ".join(known.attributes),
                 str(known.breached),
-                str(known.mistaken),
+                str(known.wrong),
                 f"{known.queries:,.1f}",
             )
             for known in self.backgrounds

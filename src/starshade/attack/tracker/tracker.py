@@ -128,7 +128,7 @@ class TrackerAttack(TrackerAttackSettings, Attack[TrackerResult]):
             floor=floor,
             items=items_used,
             complete=not counts[STOPPED],
-            unasked=verified.unasked,
+            not_queried=verified.unasked,
             singled=_conditions(verified.row, singled, items, view.truth().levels),
             seconds=perf_counter() - started,
             config={**asdict(self), "background": list(self.background or ())},

@@ -159,7 +159,7 @@ def attack(
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
             "beside --aux",
-            names - {"phi", "rho0", "d0", "sure", "dates"},
+            names - {"phi", "rho0", "d0", "min_posterior", "dates"},
             "With public ratings nothing is drawn, and nobody knows the truth: leave them out.",
         )
         attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)
