@@ -91,7 +91,7 @@ class Padded:
             weights.shape != own[1:] or not np.isfinite(weights).all() or (weights < 0).any()
         ):
             raise ConfigError(
-                "item weights: one finite number for each item is needed, none negative"
+                "item weights: must be one finite number per item, none negative"
             )
 
     @property

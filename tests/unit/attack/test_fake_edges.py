@@ -234,8 +234,8 @@ def test_pairs_that_exactly_l_groups_show_are_counted_without_the_item_itself() 
     shown = np.array([[3.0, 4.0, np.nan], [np.nan, 2.0, 5.0], [np.nan, np.nan, 1.0]])
     sizes, active = np.array([2, 2, 2]), np.array([2, 2, 1])
     found = dict(rankings(shown, sizes, active, None, 1))
-    pairs = found["pairs that exactly l groups show"]
+    pairs = found["pairs that exactly l classes show"]
     assert pairs.tolist() == [[1, 1, 1], [1, 1, 1], [0, 1, 0]]
-    shares = found["the same, of the group's items"]
+    shares = found["the same, per item of the class"]
     assert shares.tolist() == [[1 / 2] * 3, [1 / 2] * 3, [0, 1, 0]]
     assert not any("pairs" in name for name, _ in rankings(shown, sizes, active, None, 0))

@@ -1,4 +1,4 @@
-"""How often groups give away an item (SR §4; definitions, "homogeneity")."""
+"""Disclosure of sensitive items by homogeneous classes (SR §4; definitions, "homogeneity")."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from starshade.ratings.table import Ratings
 
 @dataclass(frozen=True)
 class SensitiveItem(Renamed):
-    """How often a group gives away one item: each of its users rated it, and all alike.
+    """Share of classes that disclose one item: all their users rated it the same.
 
-    `item`: position in the original. `classes`, `users`: share of the groups, and of the records in
-    them.
+    `item`: position in the original. `classes`, `users`: share of the classes, and of the records
+    in them.
     """
 
     item: int
@@ -28,7 +28,7 @@ class SensitiveItem(Renamed):
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Who of each group rated an item, and from which code to which; shape (items, groups)."""
+    """Raters of an item in each class, and their least and greatest code; (items, groups)."""
 
     raters: NDArray[np.int64]
     low: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Alike:
 
     @classmethod
     def of(cls, original: Ratings, items: Sequence[int], groups: Groups) -> Alike:
-        """Look at some items of the users of a table."""
+        """Count some items over the users of a table."""
         shape, by_item = (len(items), len(groups)), original.by_item
         out = cls(
             np.zeros(shape, np.int64), np.full(shape, np.iinfo(np.int64).max), np.full(shape, -1)
@@ -52,7 +52,7 @@ class Alike:
         return out
 
     def __add__(self, other: Alike) -> Alike:
-        """Join what was seen of the users of two tables, by the same groups."""
+        """Add the counts of the users of two tables, by the same groups."""
         return Alike(
             self.raters + other.raters,
             np.minimum(self.low, other.low),
@@ -62,7 +62,7 @@ class Alike:
     def given_away(
         self, items: Sequence[int], sizes: NDArray[np.int64]
     ) -> tuple[SensitiveItem, ...]:
-        """Say of each item how often it is given away; `sizes`: records of each group."""
+        """Return how often each item is disclosed; `sizes`: records of each group."""
         alike = (self.raters == sizes) & (self.low == self.high)
         return tuple(
             SensitiveItem(

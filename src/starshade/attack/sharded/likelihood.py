@@ -98,7 +98,7 @@ class _Weighed:
 
     def found(self, *, absent: bool) -> Array:
         """Weigh every row for every target; where they are there, also among candidates."""
-        settings, how = self.settings | {"absent": absent}, " without the target" * absent
+        settings, how = self.settings | {"absent": absent}, " without the target's record" * absent
         job = Job(f"attacking{how}", _weigh, settings, threaded=True)
         pools: dict[str, NDArray[Any]] = {} if absent else {"place": self.pools.place}
         parts, pooled, sums = [], [], None
