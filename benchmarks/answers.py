@@ -149,7 +149,7 @@ def tpr(at: dict[str, Any], written: Callable[[Any], str]) -> str:
     """Return the share of members recognised at 1 % false positives, and whether it is rough."""
     for each in at["tpr_at_fpr"]:
         if each["fpr"] == 0.01:
-            return f"{written(each["tpr"])}{' (rough)' * each['rough']}"
+            return f"{written(each['tpr'])}{' (rough)' * each['rough']}"
     return written(None)
 
 

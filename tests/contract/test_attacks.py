@@ -65,7 +65,12 @@ def figures(result: AttackResult | LinkResult | PaddingResult | TrackerResult) -
 
 def sound(result: AttackResult, users: int) -> None:
     assert result.targets + result.ineligible == result.people <= users
-    for figure in (result.success, result.expected_top1, result.class_contents_known, result.false_match):
+    for figure in (
+        result.success,
+        result.expected_top1,
+        result.class_contents_known,
+        result.false_match,
+    ):
         assert 0 <= figure.low <= figure.rate <= figure.high <= 1
     most = np.log2(max(result.records, 1)) + 1e-6
     if isinstance(result, LikelihoodResult):  # which may be misled, as far as it likes

@@ -124,8 +124,8 @@ class Knowledge(KnowledgeSettings):
         check(self)
         if self.wrong > self.known:
             raise ConfigError(
-                f"{called('wrong')} {self.wrong}: must be at most {self.known}, the number of known "
-                "ratings",
+                f"{called('wrong')} {self.wrong}: must be at most {self.known}, the number of "
+                "known ratings",
                 advice="Lower it; it counts the wrong ones among the known ratings.",
                 setting="wrong",
             )

@@ -75,7 +75,9 @@ class Risk(RiskSettings):
     def __post_init__(self) -> None:
         check(self)
         if sorted(set(self.known)) != list(self.known):
-            raise ConfigError(f"{called('known')} = {self.known}: must be in ascending order", setting="known")
+            raise ConfigError(
+                f"{called('known')} = {self.known}: must be in ascending order", setting="known"
+            )
 
     @typed
     @announced("finding high-risk users")

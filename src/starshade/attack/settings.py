@@ -323,7 +323,9 @@ class TrackerAttackSettings:
     background: Sequence[str] | None = settable(
         "Known attributes of the target", "Known personal attributes of the target.", default=()
     )
-    queries: int = settable("COUNT queries", "Maximum number of COUNT queries.", default=5_000_000, least=1)
+    queries: int = settable(
+        "COUNT queries", "Maximum number of COUNT queries.", default=5_000_000, least=1
+    )
 
 
 @dataclass(frozen=True)

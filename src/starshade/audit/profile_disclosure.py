@@ -139,7 +139,9 @@ class ProfileDisclosure:
                 "rated anything."
             )
         invented = (
-            f", unless it is one of the {percent(links.no_member)} invented" if links.no_member else ""
+            f", unless it is one of the {percent(links.no_member)} invented"
+            if links.no_member
+            else ""
         )
         text = (
             f"A filled cell says that somebody of the group rated the item{invented}. A given "

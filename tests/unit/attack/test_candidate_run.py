@@ -51,7 +51,12 @@ def test_a_result_is_plain_json_with_the_documented_keys(attack: Any) -> None:
     if attack is LabelAttack:  # or the two lines above might compare nothing
         assert 0 < told["single"]["rate"] < told["fewer_than_k"]["rate"] < 1
     assert len(json.dumps(told)) < 2500  # no list over targets
-    for figure in (result.single, result.fewer_than_k, result.expected_top1, result.class_contents_known):
+    for figure in (
+        result.single,
+        result.fewer_than_k,
+        result.expected_top1,
+        result.class_contents_known,
+    ):
         assert str(figure) in str(result)
     assert "guessing without the data, in 1 of 40." in str(result)
     assert "With the target's record taken out" in str(result)

@@ -206,7 +206,14 @@ def test_the_documented_keys() -> None:
     original, released = averaged()
     result = LinkExistence().run(released, Knowledge(), original=original, rng=1)
     told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    for name in ("success", "expected_top1", "class_contents_known", "entropy_bits", "knowledge", "seed"):
+    for name in (
+        "success",
+        "expected_top1",
+        "class_contents_known",
+        "entropy_bits",
+        "knowledge",
+        "seed",
+    ):
         assert told[name] is None
     assert told["confidence"].keys() == {"mean", "histogram"}
     assert told["no_prior"].keys() == told["exact"].keys() == {"mean", "above"}

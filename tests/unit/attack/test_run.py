@@ -60,7 +60,12 @@ def test_a_result_is_plain_json_with_the_documented_keys() -> None:
     assert told["expected_top1_interval"] == {"low": best.low, "high": best.high}
     answered = result.success.rate + result.false_match.rate
     assert answered + result.no_answer == pytest.approx(1)
-    for figure in (result.success, result.expected_top1, result.class_contents_known, result.false_match):
+    for figure in (
+        result.success,
+        result.expected_top1,
+        result.class_contents_known,
+        result.false_match,
+    ):
         assert str(figure) in str(result)
     assert "guessing without the data, in 1 of 40." in str(result)
     assert "leads the next best by 1.5 standard deviations of all scores" in str(result)

@@ -253,7 +253,10 @@ def test_whoever_is_far_behind_the_absent_is_weighed_all_the_same(tmp_path):
     users, rated = ["a"] * 40 + ["b"] * 160 + ["c"], [*range(200), 0]
     ratings = Ratings.from_arrays(users, rated, [5] * 201, scale="1:5:1")
     write_shards(ratings, tmp_path / "s", 3)
-    attack, knowledge = Likelihood(adversary="plain", absent=True, min_posterior=0.5), Knowledge(known=40)
+    attack, knowledge = (
+        Likelihood(adversary="plain", absent=True, min_posterior=0.5),
+        Knowledge(known=40),
+    )
     whole = attack.run(ratings, knowledge, rng=0)
     found = attack_shards(attack, open_shards(tmp_path / "s"), knowledge, rng=0)
     assert found.false_match_absent.rate == 1

@@ -176,7 +176,7 @@ def _refuse_off_scale(auxiliary: Auxiliary, aux_scale: Scale | None, scale: Scal
     theirs = scale if aux_scale is None else aux_scale
     if theirs.width == 0 and scale.width > 0:
         raise ConfigError(
-            f"{called('aux_scale')} {theirs}: has one rating only and cannot be mapped onto {scale}",
+            f"{called('aux_scale')} {theirs}: one rating only cannot be mapped onto {scale}",
             advice="Give the bounds of the scale, e.g. 1:10.",
         )
     known = np.flatnonzero(~np.isnan(auxiliary.ratings))

@@ -17,9 +17,7 @@ _FIGURES = (
     Figure("names", "Names", "count"),
     Figure("answered", "Re-identified names", "count", True, "One record stands out."),
     Figure("no_answer", "No answer", "count", False, "Nothing known, a tie, or no clear lead."),
-    Figure(
-        "profiles", "Linked profiles", "count", True, "A profile of equal records stands out."
-    ),
+    Figure("profiles", "Linked profiles", "count", True, "A profile of equal records stands out."),
 )
 _PLACED = ("name", "match", "probability", "lead", "answer")
 _WHY = {
@@ -273,7 +271,9 @@ class AuxiliaryResult(Shown):
         return f"Record N is row N (from 0) of the ratings in canonical order; {say}."
 
     def _headline(self) -> str:
-        return f"Public ratings re-identify {self.answered:,} of {counted(len(self.per_name), 'name')}"
+        return (
+            f"Public ratings re-identify {self.answered:,} of {counted(len(self.per_name), 'name')}"
+        )
 
 
 def _place_row(each: NamePlace) -> tuple[str, str, str, str, str]:

@@ -176,8 +176,8 @@ class HomogeneityResult(CandidateResult):
     def _means(self) -> str:
         cells = self.cells_disclosed
         text = (
-            "The cells are means or predictions, so the candidates share an estimate of the class's "
-            "opinion"
+            "The cells are means or predictions, so the candidates share an estimate of the "
+            "class's opinion"
         )
         if cells.single_rated is None:
             return f"{text}; they agree on no further item."

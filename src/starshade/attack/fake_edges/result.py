@@ -34,9 +34,7 @@ _SIZES = (
     Figure("classes", "Classes", "count", None, "Of the release."),
     Figure("cells", "Filled cells", "count", None, "Rated by a member, or imputed."),
     Figure("fakes", "Imputed cells", "count", None, "Too few members rated the item."),
-    Figure(
-        "certain", "Cells detected with certainty", "count", True, "No mean of so few ratings."
-    ),
+    Figure("certain", "Cells detected with certainty", "count", True, "No mean of so few ratings."),
 )
 _RATES = (
     Figure(
@@ -144,15 +142,15 @@ class FakeEdgesResult(Found):
             else "detects no imputed cell with certainty"
         )
         text = (
-            f"An adversary with the release alone {struck}. The best of all tested rankings (oracle "
-            f"choice: {self.best}) ranks an imputed cell above a real one in {self.auc} of cases "
+            f"An adversary with the release alone {struck}. The best of all tested rankings "
+            f"(oracle choice: {self.best}) ranks an imputed cell above a real one in {self.auc} of cases "
             f"(AUC; guessing: 50 %); among as many top-ranked cells {percent(self.top)} are imputed"
         )
         if self.auc_within_items is None:
             return f"{text}."
         return (
-            f"{text}. Within one item the AUC is {self.auc_within_items} ({self.best_within_items}); "
-            "with weights fitted to the truth of other items, which no adversary has, "
+            f"{text}. Within one item the AUC is {self.auc_within_items} "
+            f"({self.best_within_items}); with weights fitted to the truth of other items, which no adversary has, "
             f"{self.fitted_within_items}."
         )
 
@@ -161,7 +159,8 @@ class FakeEdgesResult(Found):
             return ""
         return (
             f"{self.left_all.short:,} sets of items meet the claim through fake edges alone; "
-            f"{self.left_certain.short:,} of them fail it without the cells detected with certainty."
+            f"{self.left_certain.short:,} of them fail it without the cells detected with "
+            "certainty."
         )
 
     @property

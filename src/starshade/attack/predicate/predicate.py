@@ -66,14 +66,14 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
     greatest chance of exactly one holder in the class, times that of no holder who fits in another
     class. Members are taken as independent, drawn by how often each value is held (estimated from
     the release by expectation and maximization), given what a cell promises: with the hierarchy
-    ``ndgh`` every value of a set is held by some member, with ``range`` both ends are, a single value
-    and both of a set of two always. A stated model that only chooses; whether a predicate isolates
-    is counted.
+    ``ndgh`` every value of a set is held by some member, with ``range`` both ends are, a single
+    value and both of a set of two always. The model only chooses; whether a predicate isolates is
+    counted.
 
     The weight w is the larger of the product of the shares of people who fit item by item, and of
-    the share of non-members who satisfy the predicate, where some are given. A predicate that does not use the release
-    isolates with n·w·(1 − w)^(n − 1), n the people of the original. Only
-    predicates of low weight, n·w far below 1, single out in the sense of the definition.
+    the share of non-members who satisfy the predicate, where some are given. A predicate
+    that does not use the release isolates with n·w·(1 − w)^(n − 1), n the people of the original.
+    Only predicates of low weight, n·w far below 1, single out in the sense of the definition.
 
     A release needs its original, no link. Cells of profiles are means, not sets, so nobody matches
     them, and they are refused. Knowledge has no influence, and no targets are chosen; `rng` draws
@@ -81,7 +81,7 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
 
     Examples
     --------
-    Two classes of two people each; an item rated differently within a class singles out both members.
+    Two classes of two people each; an item rated differently within a class singles out both.
 
     >>> from starshade.anonymize.k_likeness import KLikeness
     >>> from starshade.ratings.table import Ratings
@@ -179,8 +179,8 @@ class PredicateAttack(PredicateAttackSettings, Attack[PredicateResult]):
 def _refuse_means(data: Ratings | Release) -> None:
     if isinstance(data, Release) and isinstance(data.classes, Profiles):
         raise ConfigError(
-            f"predicate: the release has layout {data.manifest.layout!r}; its cells are means, from "
-            "which no predicate can be written",
+            f"predicate: the release has layout {data.manifest.layout!r}; its cells are means, "
+            "from which no predicate can be written",
             advice="Singling out was not measured, which proves nothing. Use the attacks label, "
             "link-existence and padding for means.",
         )

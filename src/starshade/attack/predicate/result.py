@@ -204,9 +204,7 @@ class PredicateResult(Found):
 
     def _weighed(self) -> str:
         if self.non_members is None:
-            return (
-                "Weights assume independent items; no non-members were given to check them."
-            )
+            return "Weights assume independent items; no non-members were given to check them."
         return (
             "The weight is the larger of two: assuming independent items, and the share among "
             f"{counted(self.non_members, 'non-member')}."

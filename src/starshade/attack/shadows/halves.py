@@ -141,7 +141,9 @@ def catalogue_of(
     stays = support >= 2 * needed
     stays[[p for key in getattr(method, "sensitive", ()) if (p := items.index(key)) >= 0]] = True
     if not stays.any():
-        few = ConfigError(f"no item was rated by {2 * needed:,} people, twice the minimum of a half")
+        few = ConfigError(
+            f"no item was rated by {2 * needed:,} people, twice the minimum of a half"
+        )
         raise cannot_be_made(few)
     return np.flatnonzero(stays)
 

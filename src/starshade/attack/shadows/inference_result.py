@@ -142,9 +142,9 @@ class InferenceResult(ShadowFound):
     def _told(self) -> Iterator[str]:
         yield (
             f"{self.attack} on {counted(self.records, 'record')}: further ratings of "
-            f"{counted(self.targets, 'person', 'people')} ({counted(self.known, 'rating')} known of "
-            f"each) are inferred from {self.shadows + 1:,} releases of random halves of the people, "
-            "with and without the person."
+            f"{counted(self.targets, 'person', 'people')} ({counted(self.known, 'rating')} known "
+            f"of each) are inferred from {self.shadows + 1:,} releases of random halves of the "
+            "people, with and without the person."
         )
         for way in self.adversaries:
             parts = list(_parts(way))
@@ -159,7 +159,9 @@ class InferenceResult(ShadowFound):
     @property
     def found(self) -> tuple[Figure, ...]:
         """Every figure, with its title, its unit and what high and low mean."""
-        known = Figure("known", "Known ratings per person", "count", None, "The others are inferred.")
+        known = Figure(
+            "known", "Known ratings per person", "count", None, "The others are inferred."
+        )
         return self._of(RECORDS, SHADOWS_MADE, ASKED, known, _RATED, _VALUE, _SAVED)
 
     @property

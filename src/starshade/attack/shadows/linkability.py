@@ -101,7 +101,8 @@ class Linkability:
         people = len(self.users)
         if people < FEWEST:
             raise ConfigError(
-                f"{people:,} people have {2 * self.known} ratings that can be known; {FEWEST} are needed"
+                f"{people:,} people have {2 * self.known} ratings that can be known; "
+                f"{FEWEST} are needed"
             )
         r, b, excess = drawn_again(figures, people, facts["seed"])
         return Linked(

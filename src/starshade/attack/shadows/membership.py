@@ -181,7 +181,9 @@ def summed_up(
     members = len(np.unique(first.person[first.member]))
     outsiders = len(np.unique(first.person[~first.member]))
     if not members or not outsiders:
-        return MembershipAt(known, members, outsiders, None, reason="too few people have enough ratings")
+        return MembershipAt(
+            known, members, outsiders, None, reason="too few people have enough ratings"
+        )
     by: Literal["offline", "online"] = "offline"
     drawn = _figures(draws, [each.offline for each in draws], len(users), seed)
     scores = [each.offline for each in draws]

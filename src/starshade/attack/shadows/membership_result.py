@@ -263,9 +263,7 @@ class MembershipResult(ShadowFound):
             shares += ["–"] * (len(alarms) - len(shares))
             auc = at.reason if at.auc is None else percent(at.auc.rate)
             rows.append((at.title, f"{at.members:,}", auc, *shares))
-        known = Table(
-            "Known ratings (*: rough, fewer than ten false positives)", head, tuple(rows)
-        )
+        known = Table("Known ratings (*: rough, fewer than ten false positives)", head, tuple(rows))
         own = self.everything.own
         if own is None:
             return (known,)
@@ -280,8 +278,8 @@ class MembershipResult(ShadowFound):
         points = [p for p in self.everything.curve if p[1] > 0]
         return curve_chart(
             "Membership inference",
-            f"{counted(self.targets, 'person', 'people')}, {counted(self.shadows, 'shadow release')}, "
-            "all ratings known",
+            f"{counted(self.targets, 'person', 'people')}, all ratings known, "
+            f"{counted(self.shadows, 'shadow release')}",
             {"attack": points, "guessing": [(share, share) for share, _ in points]},
             Axis("false-positive rate (FPR)", share=True, zero=False, log=True),
             Axis("true-positive rate (TPR)", share=True, zero=False, log=True),

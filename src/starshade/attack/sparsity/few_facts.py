@@ -82,8 +82,8 @@ class FewFacts:
                 f"neighbour with Sim above {self.threshold:.3f}, so the data are "
                 f"({self.threshold:.3f}, {self.eps:g})-sparse. By Theorem 2 as printed, "
                 f"{self.facts:,} facts single out a record among {self.records:,} with probability "
-                f"{1 - self.eps:.0%} or more; by Theorem 3, {self.lineup_facts:,} leave a lineup of "
-                f"{_LINEUP}; {_who_has(self.users_with_printed_facts, self.facts)}."
+                f"{1 - self.eps:.0%} or more; by Theorem 3, {self.lineup_facts:,} leave a lineup "
+                f"of {_LINEUP}; {_who_has(self.users_with_printed_facts, self.facts)}."
             )
         if self.proven_facts is None:
             return f"{printed} Too many records are covered by a longer one for a proof."

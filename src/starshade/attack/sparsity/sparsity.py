@@ -166,8 +166,9 @@ class SparsityResult(Shown):
 class Sparsity(SparsitySettings):
     """Measure the similarity of records to their nearest neighbour.
 
-    In sparse data most records have no neighbour that shares even half of the items. Two records share an item when both rated it; more strictly, when their
-    ratings are also close; most strictly, when the days are close as well.
+    In sparse data most records have no neighbour that shares even half of the items. Two records
+    share an item when both rated it; more strictly, when their ratings are also close; most
+    strictly, when the days are close as well.
 
     Parameters
     ----------

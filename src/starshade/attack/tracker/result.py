@@ -135,8 +135,8 @@ class TrackerResult(Found):
     def _result(self) -> str:
         if self.at_risk.rate:
             return (
-                f"COUNT queries alone single out {self.at_risk} of people: some condition holds for "
-                "one person only, so further queries with it return that person's attributes."
+                f"COUNT queries alone single out {self.at_risk} of people: some condition holds "
+                "for one person only, so further queries with it return that person's attributes."
             )
         text = "No COUNT query singles out a person"
         if self.fewest is not None:
@@ -177,9 +177,9 @@ class TrackerResult(Found):
             INELIGIBLE.of(self.ineligible or None),
             _AT_RISK.of(self.at_risk, people=self.targets),
             *(
-                replace(_BREACHED, title=f"Re-identification, knowing {_listed(known.attributes)}").of(
-                    known.breached
-                )
+                replace(
+                    _BREACHED, title=f"Re-identification, knowing {_listed(known.attributes)}"
+                ).of(known.breached)
                 for known in self.backgrounds
                 if known.attributes
             ),
@@ -189,9 +189,9 @@ class TrackerResult(Found):
                 if people
             ),
             *self._of(_QUERIES, _EMPTY),
-            replace(_REFUSED, meaning=f"Their answers are based on fewer than {self.floor:,} records.").of(
-                self.refused or None
-            ),
+            replace(
+                _REFUSED, meaning=f"Their answers are based on fewer than {self.floor:,} records."
+            ).of(self.refused or None),
             *self._of(_FEWEST, CREDIT),
         )
 

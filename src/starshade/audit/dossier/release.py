@@ -173,7 +173,9 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "baseline": 1 / max(evidence.after.records, 1),
             "before": rate_of(evidence.before.expected_top1),
             "after": None if unknown else rate_of(evidence.after.expected_top1),
-            "profile": None if result.profile_disclosure else rate_of(evidence.after.class_contents_known),
+            "profile": None
+            if result.profile_disclosure
+            else rate_of(evidence.after.class_contents_known),
             "targets": evidence.before.targets,
             "people": people,
             "tried": tried_on(evidence, people),

@@ -56,7 +56,9 @@ def attack_with(
     own = {name: settings[name] for name in ("phi", "rho0", "d0", "min_posterior")}
     own |= {name: public[name] for name in ("candidates", "one_to_one", "weights")}
     if not public["one_to_one"]:
-        refuse_beside("without --one-to-one", {"weights", "min_posterior"}, "They are settings of it.")
+        refuse_beside(
+            "without --one-to-one", {"weights", "min_posterior"}, "They are settings of it."
+        )
     chosen = AuxiliaryAttack(**said(own))
     auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
