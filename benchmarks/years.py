@@ -132,8 +132,8 @@ def attacked(releases: list[Any], tables: list[Any]) -> str:
         together = f"class {whole.class_linkage.rate:.1%}, record {whole.expected_top1.rate:.1%}"
     else:
         pinned = (
-            f"a certain rating of {max(each.certain.rate for each in found.per_release):.1%} by the "
-            f"best single one, of {found.certain.rate:.1%} by all"
+            f"a certain rating of {max(each.certain.rate for each in found.per_release):.1%} by "
+            f"the best single one, of {found.certain.rate:.1%} by all"
         )
         together = (
             f"class {found.class_linkage.rate:.1%}, record {found.re_identification.rate:.1%}"

@@ -38,7 +38,7 @@ def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Pa
 
 
 def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
-    assert "these are ratings" in refused("attack", ratings_csv, "--attack", "fake-edges")
+    assert "ratings, not a release" in refused("attack", ratings_csv, "--attack", "fake-edges")
     linked = ("--original", ratings_csv, "--private", made.receipt, "--attack", "fake-edges")
     assert "the release is 'generalized'" in refused("attack", made.folder, *linked)
     out, receipt = tmp_path / "out", tmp_path / "receipt"
@@ -46,7 +46,7 @@ def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_pa
     call("anonymize", ratings_csv, *asked, "--seed", 1, "--out", out, "--private", receipt)
     linked = ("--original", ratings_csv, "--private", receipt, "--attack", "fake-edges")
     shown = call("attack", out, *linked, "--seed", 1)
-    assert "names no invented cell with certainty" in " ".join(shown.stdout.split())
+    assert "detects no imputed cell with certainty" in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize("name", FITTING)

@@ -53,7 +53,7 @@ def test_the_attack_counts_joint_classes(two: Two) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (lambda two: ("--earlier", two.earlier.folder), "composition is not measured"),
+        (lambda two: ("--earlier", two.earlier.folder), "composition is not computable"),
         (
             lambda two: (
                 *("--earlier", two.earlier.folder, "--earlier-private", two.later.receipt),

@@ -139,7 +139,7 @@ def test_a_release_by_k_likeness_raises_none(
             assert found.targets > 60
             assert found.expected_top1.rate <= 1 / k
             assert found.success.rate == found.false_match.rate == 0
-            assert f"true of the target stands out for {found.class_contents_known}" in str(found)
+            assert f"Class contents are known for {found.class_contents_known}" in str(found)
             told.append(found.to_dict()["class_contents_known"]["rate"])
     assert 0 <= min(told) <= max(told) < 1
     if knowledge == Knowledge(known=4):

@@ -342,7 +342,7 @@ def test_averages_and_moved_ratings_pin_nothing() -> None:
     result = Composition(earlier=[averaged]).run(moved, Knowledge(known=1), original=ratings, rng=0)
     assert result.certain is result.cells is result.class_linkage is None
     assert result.classes >= max(each.classes for each in result.per_release)
-    assert "so that nothing is pinned" in str(result)
+    assert "so no rating becomes certain" in str(result)
     plain = KLikeness(k=2).anonymize(ratings, rng=0)
     result = Composition(earlier=[averaged]).run(plain, Knowledge(known=1), original=ratings, rng=0)
     assert result.people_certain == result.per_release[1].people_certain
@@ -395,12 +395,12 @@ def attacked(first: Any, second: Any = SECOND, original: Any = RATINGS, **more: 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: attacked([replace(FIRST, private=None)]), "composition is not measured"),
-        (lambda: attacked([FIRST], replace(SECOND, private=None)), "composition is not measured"),
+        (lambda: attacked([replace(FIRST, private=None)]), "composition is not computable"),
+        (lambda: attacked([FIRST], replace(SECOND, private=None)), "composition is not computable"),
         (lambda: attacked(["folder"]), "earlier: must be releases"),
         (lambda: attacked(3), "earlier = 3: must be a list of releases"),
         (lambda: attacked([FIRST], changes="some"), "must be none, added or revised"),
-        (lambda: attacked([FIRST], RATINGS, None), "these are ratings"),
+        (lambda: attacked([FIRST], RATINGS, None), "ratings, not a release"),
         (lambda: attacked([FIRST], original=None), "needs the original ratings"),
     ],
 )
@@ -414,7 +414,7 @@ def test_a_link_that_is_not_theirs_is_refused() -> None:
     link = FIRST.private.link
     turned = replace(link, record=np.roll(link.record, 5))
     foreign = replace(FIRST, private=replace(FIRST.private, link=turned))
-    with pytest.raises(ConfigError, match="do not fit the class"):
+    with pytest.raises(ConfigError, match="do not match their class"):
         attacked([foreign])
     short = replace(link, users=link.users.take(np.arange(3)), record=np.arange(3))
     foreign = replace(FIRST, private=replace(FIRST.private, link=short))

@@ -159,7 +159,7 @@ def test_a_group_by_hand() -> None:
     assert "is right about that person in 33.3% of the cases" in str(result)
     assert "applicable to 66.7% of what is shown" in str(result)
     assert "exceeded for 0.0% of them" in str(result)
-    assert "knows how popular each item is" in str(result)
+    assert "With the popularity of each item known" in str(result)
 
 
 def test_a_prior_of_ones_own() -> None:
@@ -229,7 +229,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         LinkExistence().run(blind, original=original)
     with pytest.raises(ConfigError, match="targets 5"):
         LinkExistence().run(released, original=original, targets=5)
-    with pytest.raises(ConfigError, match="nobody can be attacked"):
+    with pytest.raises(ConfigError, match="no people to attack"):
         LinkExistence().run(table([{}], FIVE))
     for prior in (-0.1, 1.1, math.nan):
         with pytest.raises(ConfigError, match="prior"):
@@ -240,7 +240,7 @@ def test_theorems_refuse_what_is_no_probability_and_no_group() -> None:
     for theorem in (link_existence_exact, link_existence_bound):
         with pytest.raises(ConfigError, match="prior"):
             theorem(1.5, 2)
-        with pytest.raises(ConfigError, match="group size"):
+        with pytest.raises(ConfigError, match="class size"):
             theorem(0.5, 0)
 
 

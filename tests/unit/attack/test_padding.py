@@ -196,7 +196,7 @@ def test_the_result_is_plain_and_says_what_it_means() -> None:
     assert (told["seed"], told["knowledge"], told["success"]) == (5, None, None)
     assert told["config"] == {"rank": None, "top": 0.01, "classes": None}
     assert {entry["rank"] for entry in told["by_rank"]} == {1, 2, 4, 8, 16, 32} - {result.rank}
-    assert "nothing learnt: 50 %" in str(result)
+    assert "guessing: 50 %" in str(result)
     assert "how popular items are" in str(result)
     assert result.best.auc_within_items == max(
         of.auc_within_items or 0 for of in (*result.by_rank, result.best)
@@ -209,7 +209,7 @@ def test_where_all_cells_are_of_one_sort_there_is_nothing_to_tell() -> None:
         averaged(full, np.array([0, 1]), "padded", step=0.5), original=full, rng=0
     )
     assert result.auc is result.popularity is None
-    assert "nothing to tell apart" in str(result)
+    assert "nothing to detect" in str(result)
     json.dumps(result.to_dict(), allow_nan=False)
 
 

@@ -187,7 +187,7 @@ def test_outsiders_weigh() -> None:
     assert (alone.non_members, beside.non_members) == (None, 2)
     assert sorted(beside.per_class.weight) == [pytest.approx(1 / 8), pytest.approx(1 / 2)]
     assert beside.singling_out == alone.singling_out
-    assert "nobody outside" in str(alone)
+    assert "no non-members were given" in str(alone)
     assert "2 outsiders" in str(beside)
     with pytest.raises(ConfigError, match="4 of them are among"):
         PredicateAttack().run(release, original=ratings, outsiders=ratings)
@@ -312,7 +312,7 @@ def test_blind_predicates() -> None:
 
 def test_what_is_refused() -> None:
     ratings, release = by_hand()
-    with pytest.raises(ConfigError, match="means and no sets"):
+    with pytest.raises(ConfigError, match="from which no predicate"):
         PredicateAttack().run(
             averaged(ratings, np.array([0, 0, 1, 1]), "simple", step=0.5), original=ratings
         )

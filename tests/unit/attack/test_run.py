@@ -208,12 +208,12 @@ def test_what_does_not_fit_together_is_refused() -> None:
         ScoreboardRH().run(original, knowledge, link=link)
     with pytest.raises(ConfigError, match="its own truth"):
         ScoreboardRH().run(original, knowledge, original=some_table(3, 3))
-    with pytest.raises(ConfigError, match="which record to take out"):
+    with pytest.raises(ConfigError, match="which record to remove"):
         ScoreboardRH(absent=True).run(blind, knowledge, original=original)
     short = Link(link.users.take(np.arange(3)), link.record[:3])
     with pytest.raises(ConfigError, match="do not belong together"):
         ScoreboardRH().run(blind, knowledge, original=original, link=short)
-    with pytest.raises(ConfigError, match="nobody can be attacked"):
+    with pytest.raises(ConfigError, match="no people to attack"):
         ScoreboardRH().run(original, Knowledge(known=3))
     with pytest.raises(ConfigError, match="at least 1"):
         ScoreboardRH().run(original, knowledge, targets=0)

@@ -283,7 +283,7 @@ def test_what_cannot_be_asked_is_refused_in_words() -> None:
     assert "Age, City" in told.value.advice
     with pytest.raises(ConfigError, match="no personal attributes"):
         TrackerAttack(background=["Age"]).run(replace(some(), attributes=None))
-    with pytest.raises(ConfigError, match="counts everybody"):
+    with pytest.raises(ConfigError, match="counts all people"):
         TrackerAttack().run(some(), targets=3)
 
 

@@ -143,14 +143,15 @@ class FakeEdgesResult(Found):
         )
         text = (
             f"An adversary with the release alone {struck}. The best of all tested rankings "
-            f"(oracle choice: {self.best}) ranks an imputed cell above a real one in {self.auc} of cases "
-            f"(AUC; guessing: 50 %); among as many top-ranked cells {percent(self.top)} are imputed"
+            f"(oracle choice: {self.best}) ranks an imputed cell above a real one in "
+            f"{self.auc} of cases (AUC; guessing: 50 %); among as many top-ranked cells {percent(self.top)} are imputed"
         )
         if self.auc_within_items is None:
             return f"{text}."
         return (
             f"{text}. Within one item the AUC is {self.auc_within_items} "
-            f"({self.best_within_items}); with weights fitted to the truth of other items, which no adversary has, "
+            f"({self.best_within_items}); with weights fitted to the truth of other items, which "
+            "no adversary has, "
             f"{self.fitted_within_items}."
         )
 
