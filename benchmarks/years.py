@@ -128,12 +128,12 @@ def attacked(releases: list[Any], tables: list[Any]) -> str:
     ]
     if found.class_linkage is None:  # no cell holds what is true: by the mean of all profiles
         whole = ss.Likelihood().run(meaned(releases), known, original=tables[-1], rng=0)
-        pinned = "no rating pinned"
+        pinned = "no certain rating"
         together = f"class {whole.class_linkage.rate:.1%}, record {whole.expected_top1.rate:.1%}"
     else:
         pinned = (
-            f"a rating pinned of {max(each.pinned.rate for each in found.each):.1%} by the best "
-            f"single one, of {found.pinned.rate:.1%} by all"
+            f"a certain rating of {max(each.certain.rate for each in found.per_release):.1%} by "
+            f"the best single one, of {found.certain.rate:.1%} by all"
         )
         together = (
             f"class {found.class_linkage.rate:.1%}, record {found.re_identification.rate:.1%}"

@@ -86,7 +86,13 @@ def test_every_attack_runs(entry: Entry, method: Entry, name: str) -> None:
             assert 0 <= found.at_risk.low <= found.at_risk.rate <= found.at_risk.high <= 1
             continue
         if entry.name == "predicate":
-            assert 0 <= found.isolates.low <= found.isolates.rate <= found.isolates.high <= 1
+            assert (
+                0
+                <= found.singling_out.low
+                <= found.singling_out.rate
+                <= found.singling_out.high
+                <= 1
+            )
             assert found.forced is None
             continue
         assert 0 <= found.expected_top1.low <= found.expected_top1.rate <= found.expected_top1.high

@@ -38,7 +38,7 @@ def test_every_attack_prints_for_a_person(name: str, made: Made, ratings_csv: Pa
 
 
 def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_path: Path) -> None:
-    assert "these are ratings" in refused("attack", ratings_csv, "--attack", "fake-edges")
+    assert "ratings, not a release" in refused("attack", ratings_csv, "--attack", "fake-edges")
     linked = ("--original", ratings_csv, "--private", made.receipt, "--attack", "fake-edges")
     assert "the release is 'generalized'" in refused("attack", made.folder, *linked)
     out, receipt = tmp_path / "out", tmp_path / "receipt"
@@ -46,7 +46,7 @@ def test_fake_edges_are_of_simple_releases(made: Made, ratings_csv: Path, tmp_pa
     call("anonymize", ratings_csv, *asked, "--seed", 1, "--out", out, "--private", receipt)
     linked = ("--original", ratings_csv, "--private", receipt, "--attack", "fake-edges")
     shown = call("attack", out, *linked, "--seed", 1)
-    assert "names no invented cell with certainty" in " ".join(shown.stdout.split())
+    assert "detects no imputed cell with certainty" in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize("name", FITTING)
@@ -128,11 +128,11 @@ def test_public_ratings_find_their_owner(ratings_csv: Path, made: Made, tmp_path
     named = told("attack", ratings_csv, "--aux", public, "--show-values")
     assert named["per_name"][0]["candidates"][0]["id"] == "7"
     assert "Ann" in call("attack", ratings_csv, "--aux", public).stdout
-    listed = told("attack", ratings_csv, "--aux", public, "--one-to-one", "--sure", 0.8)
+    listed = told("attack", ratings_csv, "--aux", public, "--one-to-one", "--min-posterior", 0.8)
     ann, bob = listed["one_to_one"]["per_name"]
     assert ann["record"] == 6
     assert bob["record"] != 6
-    assert listed["one_to_one"]["sure"] == 0.8
+    assert listed["one_to_one"]["min_posterior"] == 0.8
     assert found["one_to_one"] is None
     released = told("attack", made.folder, "--aux", public)
     assert released["data"] == "release"
@@ -147,7 +147,7 @@ def test_public_ratings_refuse(ratings_csv: Path, made: Made, tmp_path: Path) ->
     assert "--risk-list" in refused("attack", ratings_csv, "--aux", public, "--risk-list", "x")
     assert "no-such" in refused("attack", ratings_csv, "--aux", tmp_path / "no-such")
     assert "candidates" in refused("attack", ratings_csv, "--aux", public, "--candidates", 0)
-    assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--sure", 0.5)
+    assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--min-posterior", 0.5)
     assert "--one-to-one" in refused("attack", ratings_csv, "--aux", public, "--weights", "plain")
     public.write_text("name,item,rating\nAnn,1,9\n")
     assert "--aux-scale" in refused("attack", ratings_csv, "--aux", public)

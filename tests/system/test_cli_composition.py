@@ -41,9 +41,9 @@ def two(made: Made, ratings_csv: Path, tmp_path_factory: pytest.TempPathFactory)
 def test_the_attack_counts_joint_classes(two: Two) -> None:
     beside = ("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt)
     found = told(*two.attacked(*beside))
-    assert (found["releases"], found["k"], len(found["each"])) == (2, 4, 2)
+    assert (found["releases"], found["k"], len(found["per_release"])) == (2, 4, 2)
     assert found["people_below_k"] > 0
-    assert [each["people_below_k"] for each in found["each"]] == [0, 0]
+    assert [each["people_below_k"] for each in found["per_release"]] == [0, 0]
     assert found["config"]["changes"] == "none"
     shown = call(*two.attacked(*beside)).stdout
     assert "Each release alone" in shown
@@ -53,7 +53,7 @@ def test_the_attack_counts_joint_classes(two: Two) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (lambda two: ("--earlier", two.earlier.folder), "composition is not measured"),
+        (lambda two: ("--earlier", two.earlier.folder), "composition is not computable"),
         (
             lambda two: (
                 *("--earlier", two.earlier.folder, "--earlier-private", two.later.receipt),

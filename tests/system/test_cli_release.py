@@ -354,7 +354,7 @@ def test_attack_on_ratings(ratings_csv: Path) -> None:
     found = told("attack", ratings_csv, "--known", 3, "--seed", 5, "--absent")
     assert {
         "attack", "records", "targets", "ineligible", "credit", "success", "expected_top1",
-        "disclosed", "false_match", "false_match_absent", "no_answer", "entropy_bits",
+        "class_contents_known", "false_match", "false_match_absent", "no_answer", "entropy_bits",
         "entropy_bits_profile", "seconds", "read_seconds", "postings_per_second",
     } <= set(found)  # fmt: skip
     assert found["records"] == 120
@@ -389,7 +389,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
     assert linked["expected_top1"] <= compatible["expected_top1"] <= 1 / 4
     assert linked["false_match_absent"] is None
     person = call(*base, "--seed", 1)
-    assert "Right when it must answer" in person.stdout
+    assert "Re-identification (best guess correct)" in person.stdout
     assert told(*base[:4], "--known", 2)["known_from"] == "released items"
 
 
@@ -397,7 +397,7 @@ def test_attack_on_a_release(made: Made, ratings_csv: Path) -> None:
     ("options", "said"),
     [
         (["--known", "0"], "--known = 0"),
-        (["--known", "999"], "nobody can be attacked"),
+        (["--known", "999"], "no people to attack"),
         (["--known", "2", "--wrong", "3"], "wrong 3"),
         (["--wrong-kind", "typo"], "typo"),
         (["--rating-error", "-1"], "--rating-error = -1"),

@@ -118,7 +118,7 @@ def test_nothing_but_results_stays(ran: Any) -> None:
     ("cell", "words"),
     [
         ("ratings", "60 users, 30 items, 900 ratings"),
-        ("attack", "Right when it must answer"),
+        ("attack", "Re-identification (best guess correct)"),
         ("release", "What it promises"),
         ("verdict", "k-anonymity holds"),
         ("measure", "Generalization loss (GenILoss)"),

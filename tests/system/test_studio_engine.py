@@ -146,7 +146,7 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
     ("kind", "settings", "error", "setting"),
     [
         ("attack", {"attack": "burglary"}, "none of this name", None),
-        ("attack", {"knowledge": {"known": 500}}, "nobody can be attacked", "known"),
+        ("attack", {"knowledge": {"known": 500}}, "no people to attack", "known"),
         (
             "attack",
             {"knowledge": {"known": "few"}},

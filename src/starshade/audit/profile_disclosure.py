@@ -139,12 +139,14 @@ class ProfileDisclosure:
                 "rated anything."
             )
         invented = (
-            f", unless it is one of the {percent(links.nobody)} invented" if links.nobody else ""
+            f", unless it is one of the {percent(links.no_member)} invented"
+            if links.no_member
+            else ""
         )
         text = (
             f"A filled cell says that somebody of the group rated the item{invented}. A given "
             f"member did in {percent(links.confidence)} of the cases; everybody of the group did "
-            f"for {percent(links.everybody)} of the filled cells, and of these it is certain."
+            f"for {percent(links.all_members)} of the filled cells, and of these it is certain."
         )
         if links.missing:
             text += (
@@ -164,7 +166,7 @@ class ProfileDisclosure:
         result = self.padding
         if result is None or result.auc is None:
             return ""
-        if result.shown < 1 and result.auc.rate == 1:
+        if result.non_null < 1 and result.auc.rate == 1:
             return "Which cells rest on real ratings is plain: those that are filled."
         text = (
             "Real ratings told from padding: of two cells, one that somebody of its group rated "

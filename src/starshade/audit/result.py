@@ -260,7 +260,7 @@ class AuditResult:
             if isinstance(e.after, LikelihoodResult)
             and e.after.credit == "linked"
             and not self._proximate
-            else e.after.disclosed.rate
+            else e.after.class_contents_known.rate
             for e in self.evidence
         )
 
@@ -395,7 +395,7 @@ def audit_html(result: AuditResult) -> str:
             each.title,
             percent(each.before.expected_top1.rate),
             percent(each.after.expected_top1.rate),
-            percent(each.after.disclosed.rate),
+            percent(each.after.class_contents_known.rate),
         )
         for each in result.evidence
     ]

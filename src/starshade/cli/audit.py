@@ -251,7 +251,7 @@ def _attacks(result: AuditResult) -> Any:
                 str(e.before.expected_top1),
                 "not known" if unknown else str(e.after.expected_top1),
                 # an average agrees with no user's ratings, however well its class is known
-                "–" if result.profile_disclosure else percent(e.after.disclosed.rate),
+                "–" if result.profile_disclosure else percent(e.after.class_contents_known.rate),
             )
             for e in tried
         ]
@@ -278,8 +278,8 @@ def _given(result: AuditResult) -> Any:
     if links is not None:
         rows += [
             ("filled cells rated by a given member of the class", percent(links.confidence)),
-            ("filled cells rated by no member", percent(links.nobody)),
-            ("filled cells rated by all members (certain)", percent(links.everybody)),
+            ("filled cells rated by no member", percent(links.no_member)),
+            ("filled cells rated by all members (certain)", percent(links.all_members)),
             (
                 "filled cells rated by more than one (above 1/g, Thm 6.2)",
                 percent(links.above_no_prior),

@@ -495,5 +495,5 @@ def test_equal_releases_stand_in_the_order_in_which_they_continue(tmp_path: Path
     names = [each.private.release for each in equal if each.private is not None]
     assert len(set(names[1:])) == 1
     assert composition_of(equal, CAST).counts.people_below_k == 0
-    with pytest.raises(ConfigError, match="continues one that does not stand before it"):
+    with pytest.raises(ConfigError, match="continues a release that is not listed before it"):
         composition_of([equal[1], equal[0]], CAST)

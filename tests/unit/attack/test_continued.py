@@ -123,7 +123,7 @@ def test_items_that_the_earlier_release_drops_are_gone_in_the_next() -> None:
 
 
 def test_nobody_of_the_earlier_release() -> None:
-    with pytest.raises(ConfigError, match="none of these people was in the earlier release"):
+    with pytest.raises(ConfigError, match="none of these people is in the earlier release"):
         continued(KLikeness(K), RATINGS.n_users).anonymize(RATINGS, rng=1)
 
 

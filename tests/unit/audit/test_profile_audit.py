@@ -270,7 +270,7 @@ def test_what_share_of_fake_edges_can_be_told_is_said(tmp_path: Path) -> None:
     fakes = given(result).fake_edges
     assert fakes is not None
     assert fakes.certain > 0
-    assert f"names {fakes.certain_share.rate:.1%} of the invented" in str(result)  # type: ignore[union-attr]
+    assert f"detects {fakes.certain_share.rate:.1%} of imputed" in str(result)  # type: ignore[union-attr]
     told = result.to_dict()["profile_disclosure"]["fake_edges"]
     assert told["certain"] == fakes.certain
 

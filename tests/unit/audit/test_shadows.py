@@ -87,7 +87,7 @@ def test_without_a_receipt_nothing_is_measured(tmp_path: Path) -> None:
         method_of(alone, ratings)
     found = measure_by_shadows(alone, ratings, seed=0)
     assert isinstance(found.membership, str)
-    assert "private receipt" in found.membership
+    assert "private key file" in found.membership
     assert isinstance(found.singling_out, str)
 
 

@@ -659,9 +659,9 @@ def test_a_list_says_when_something_ended() -> None:
 def test_what_was_asked_for_is_said_as_the_form_says_it(whole: Whole) -> None:
     page = job_page(whole.desk.store, whole.attack)
     told = {figure.label: figure.value for figure in page.job.settings}
-    assert "How clearly a match must stand out" not in told  # as is usual
-    assert told["Facts known about each person"] == "4"
-    assert "A wrong fact is" not in told
+    assert "Eccentricity needed for an answer (φ)" not in told  # as is usual
+    assert told["Known ratings per target"] == "4"
+    assert "Kind of error" not in told
     assert told["What the attacker looks for"].startswith("Best match")
 
 

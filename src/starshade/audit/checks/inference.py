@@ -90,7 +90,7 @@ def membership(
         attack=found.attack,
         knew=at.title.removesuffix(" known"),
         known=known,
-        rate=alarm.found,
+        rate=alarm.tpr,
         baseline=HEADLINE,
         threshold=threshold,
         beside=(("AUC", at.auc),),

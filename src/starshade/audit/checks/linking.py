@@ -37,7 +37,7 @@ def class_linkage(
     worst, rate = evidence[best], replace(rates[best], high=max(rate.high for rate in rates))
     result, classes = worst.after, release.manifest.classes
     ceilings = [
-        each.after.ceiling
+        each.after.upper_bound
         for each in evidence
         if isinstance(each.after, LikelihoodResult) and each.knowledge == worst.knowledge
     ]

@@ -166,7 +166,7 @@ def singling_out(
     ).strip()
     if not isinstance(found, str):
         tried = counted(found.classes_tested, "class", "classes")
-        text += f" Of this release itself: {found.isolates} of {tried}."
+        text += f" Of this release itself: {found.singling_out} of {tried}."
     return Check(
         "singling-out",
         text,

@@ -173,7 +173,9 @@ def attack_rows(result: AuditResult, release: Release, people: int) -> list[dict
             "baseline": 1 / max(evidence.after.records, 1),
             "before": rate_of(evidence.before.expected_top1),
             "after": None if unknown else rate_of(evidence.after.expected_top1),
-            "profile": None if result.profile_disclosure else rate_of(evidence.after.disclosed),
+            "profile": None
+            if result.profile_disclosure
+            else rate_of(evidence.after.class_contents_known),
             "targets": evidence.before.targets,
             "people": people,
             "tried": tried_on(evidence, people),
@@ -244,7 +246,7 @@ def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
         **{each.key: each for each in disclosure.attribute.found},
         "group_found": GROUP_FOUND.of(None if group is None else group.share),
         "member_rated": _figure_of(disclosure.links, "confidence"),
-        "everybody_rated": _figure_of(disclosure.links, "everybody"),
+        "everybody_rated": _figure_of(disclosure.links, "all_members"),
         "auc": _figure_of(disclosure.padding, "auc"),
     }
     rows = [row_of(each) | {"name": name} for name, each in figures.items() if each is not None]

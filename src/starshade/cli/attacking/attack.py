@@ -158,7 +158,7 @@ def attack(
         names = {*known, *settings, "original", "private", "name", "targets", "risk_list"}
         refuse_beside(
             "with --aux",
-            names - {"phi", "rho0", "d0", "sure", "dates"},
+            names - {"phi", "rho0", "d0", "min_posterior", "dates"},
             "Omit them: auxiliary ratings replace drawn knowledge, and the truth is unknown.",
         )
         attack_with(public, data, settings, reading, run, dates=known["dates"] is not False)

@@ -62,10 +62,12 @@ def attack_with(
     from starshade.cli.show import describe_people
 
     listed = public["candidates"] is not None
-    own = {name: settings[name] for name in ("phi", "rho0", "d0", "sure")}
+    own = {name: settings[name] for name in ("phi", "rho0", "d0", "min_posterior")}
     own |= {name: public[name] for name in ("candidates", "one_to_one", "weights")}
     if not public["one_to_one"]:
-        refuse_beside("without --one-to-one", {"weights", "sure"}, "Add --one-to-one or omit them.")
+        refuse_beside(
+            "without --one-to-one", {"weights", "min_posterior"}, "Add --one-to-one or omit them."
+        )
     chosen = AuxiliaryAttack(**said(own))
     auxiliary = _read(public, reading, dates)
     mapping = _mapping(public, reading)
