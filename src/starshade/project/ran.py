@@ -70,7 +70,7 @@ class Ran(Shown):
     def __str__(self) -> str:
         """Say it in a paragraph, the reasons left out."""
         if self.dry:
-            return f"{self.plan} Nothing was made."
+            return f"{self.plan} Nothing was written."
         return f"{self.headline} (policy {self.policy}). {self.whereabouts}"
 
     @property
@@ -80,19 +80,19 @@ class Ran(Shown):
 
     def _whereabouts(self) -> Iterator[str]:
         if self.again:
-            yield "Nothing is new since the last run:"
-        lies = "is published as" if self.published else "is not published, and stays at"
+            yield "Nothing has changed since the last run:"
+        lies = "is published as" if self.published else "is not published; it stays at"
         by = f", by {_BY[self.published_by]}" if self.published_by and self.published else ""
         yield f"{self.name} {lies} {self.to}{by}."
         if self.published and not self.published_by:
-            yield "It is out, and would not be published as [audit] is now."
+            yield "It is published already, but the current [audit] settings would not allow it."
         if self.audit is None:
             return
-        files = [f"The report for the owner is {FOLDER}/reports/{self.name}.html"]
+        files = [f"Internal report: {FOLDER}/reports/{self.name}.html"]
         if self.published_by:
-            files.append(f"the one to publish {FOLDER}/reports/{self.name}-public.html")
+            files.append(f"public report: {FOLDER}/reports/{self.name}-public.html")
         if self.published:
-            files.append(f"the key file {FOLDER}/receipts/{self.name}.json")
+            files.append(f"private key file: {FOLDER}/receipts/{self.name}.json")
         yield f"{', '.join(files)}."
         if self.facts:
             yield self.facts

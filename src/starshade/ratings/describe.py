@@ -211,20 +211,18 @@ def ratings_chart(ratings: Ratings) -> Chart:
     total = max(description.ratings, 1)
     bars = [Bar(name, share) for name, _, share in bars_of(description.to_dict())]
     size = str(description)
-    histogram = bar_chart(
-        "How often each rating was given", size, bars, "rating", Axis("share", share=True)
-    )
+    histogram = bar_chart("Ratings by value", size, bars, "rating", Axis("share", share=True))
     held = np.cumsum(np.sort(ratings.item_support)[::-1]) / total
     places = np.unique(np.linspace(1, max(len(held), 1), _POINTS).round().astype(np.int64))
     points = [(p / len(held), float(held[p - 1])) for p in places.tolist() if len(held)]
     tail = curve_chart(
-        "How much the most rated items hold",
+        "Share of the most rated items",
         size,
         {"": [(0.0, 0.0), *points]},
         Axis("most rated items", share=True),
         Axis("share of all ratings", share=True),
     )
-    return histogram.beside(tail, title="Ratings, and their long tail", subtitle=size)
+    return histogram.beside(tail, title="Concentration of ratings (long tail)", subtitle=size)
 
 
 @dataclass(frozen=True)

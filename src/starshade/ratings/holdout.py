@@ -74,9 +74,8 @@ def hold_out(ratings: Ratings, share: float = 0.1, rng: Rng = None) -> tuple[Rat
     count = round(share * ratings.n_ratings)
     if not 0 < count < ratings.n_ratings:
         raise ConfigError(
-            f"{called('share')} {share:g} of {ratings.n_ratings:,} ratings: {count:,} would "
-            "be set aside, and "
-            "both parts need a rating"
+            f"{called('share')} {share:g} of {ratings.n_ratings:,} ratings: {count:,} would be "
+            "held out, and both parts need at least one rating"
         )
     _check_memory(ratings)
     drawn, per_row = draw_cells(

@@ -95,7 +95,7 @@ class AttributeHierarchy:
 def read_attribute_hierarchy(path: str | Path) -> AttributeHierarchy:
     """Read a file."""
     kind = replace(
-        ATTRIBUTE_HIERARCHY, advice=f"A recipe is one of {KINDS}; anything else is a file's path."
+        ATTRIBUTE_HIERARCHY, advice=f"Recipes are {KINDS}; any other text is the path of a file."
     )
     return parse_attribute_hierarchy(read_side_text(path, kind), f"hierarchy file {path}")
 
@@ -124,19 +124,20 @@ def parse_attribute_hierarchy(text: str, place: str = "hierarchy") -> AttributeH
         if not value:
             raise ConfigError(
                 f"{where}: an empty value",
-                advice="Leave the line out: a null is told beside the values.",
+                advice="Remove the line: null is listed separately from the values.",
             )
         if value in rows:
-            raise ConfigError(f"{where}: its value stands there a second time")
+            raise ConfigError(f"{where}: its value occurs a second time")
         for level, name in enumerate(names):
             if upper.setdefault((level, name), tuple(names[level:])) != tuple(names[level:]):
                 raise ConfigError(
-                    f"{where}: what has one name on level {level + 1} has two on a later one",
+                    f"{where}: values with one name on level {level + 1} have "
+                    "different names on a later level",
                     advice="Values that are joined stay joined on all later levels.",
                 )
         rows[value] = tuple(names)
     if not rows:
-        raise ConfigError(f"{place}: no value in it")
+        raise ConfigError(f"{place}: it contains no value")
     if len({names[-1] for names in rows.values()}) > 1:
         raise ConfigError(
             f"{place}: the last level has more than one name",

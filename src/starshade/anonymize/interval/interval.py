@@ -150,8 +150,8 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
             parts = split_items(rescaled.items, self.sensitive)
             if not holds_already(Sought(rescaled, *parts, self.eps, self.nulls, self.l), self.k):
                 raise UnmetError(
-                    f"l = {self.l:g}: reached on the scale {released.scale}, which was found in "
-                    f"the data and tells ratings that are moved away, but not on {rescaled.scale}",
+                    f"l = {self.l:g}: reached on the scale {released.scale}, which is inferred "
+                    f"and reveals ratings that are moved away; not reached on {rescaled.scale}",
                     advice=f"Declare the scale with {named('scale')}.",
                 )
         return rescaled
@@ -169,10 +169,13 @@ class IntervalAnonymizer(IntervalAnonymizerSettings):
         cells = IntervalTable.of(table, open_items, self.eps, self.nulls, numbers)
         sought = Sought(table, open_items, sensitive, self.eps, self.nulls, self.l)
         if self.partition == "cluster" and holds_already(sought, self.k):
-            note("the requirement holds already: no rating is moved")
+            note("the requirement already holds: no rating is moved")
             return table, None
         if cells.rule.everybody:
-            note(f"eps = {self.eps:g}: every two records are proximate, so no rating is changed")
+            note(
+                f"eps = {self.eps:g}: all records are proximate to each other, so no "
+                "rating is changed"
+            )
         if self.l > 0:
             return self._spread(cells, sought), None
         groups = min(self._partitions(cells, cells.coarse()), key=cells.cost)

@@ -169,7 +169,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         if self.profile == "pooled":
             self._check_pooled()
         for what, beside in useless:
-            raise ConfigError(f"{what}: only for {beside}", advice="Leave one of them out.")
+            raise ConfigError(f"{what}: applies only to {beside}", advice="Remove one of them.")
 
     def _check_pooled(self) -> None:
         """Refuse what needs another profile, which is not the default."""
@@ -177,7 +177,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             if (value := getattr(self, setting)) != fits:
                 raise ConfigError(
                     f"{named(setting, value)}: the profile pooled needs {named(setting, fits)}",
-                    advice=f"Leave it out, or name another profile: {named('profile', 'model')}.",
+                    advice=f"Remove it, or choose another profile: {named('profile', 'model')}.",
                 )
 
     def padding(self) -> Recommender:
@@ -190,7 +190,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 setting = named(name, False) if name == "biases" else named(name)
                 raise ConfigError(
                     f"{setting}: the recommender {self.recommender} has no such setting",
-                    advice="Leave it out, or use regularized-svd.",
+                    advice="Remove it, or use regularized-svd.",
                 )
         made: Recommender = cls(**settings)
         return made
@@ -246,7 +246,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         if self.min_raters > table.n_users:
             raise ConfigError(
                 f"{named('min_raters')} = {self.min_raters}: there are {table.n_users:,} users",
-                advice="Choose it no larger than k; 2 hides what rests on a single rating.",
+                advice="Choose at most k; 2 hides values that rest on a single rating.",
                 setting="min_raters",
             )
         step = step_of(self, table.scale)
@@ -269,8 +269,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
             groups, levels = profiles_of(self, padded, groups, step, seed)
         if not levels.any():
             raise UnmetError(
-                f"{named('min_raters')} = {self.min_raters}: in no group did so many members "
-                "rate the same item, so nothing would be shown",
+                f"{named('min_raters')} = {self.min_raters}: no item has that many raters within "
+                "a group, so all cells would be empty",
                 advice=f"Choose fewer raters, or larger groups{aside('k')}.",
             )
         release = profile_release(
@@ -319,9 +319,8 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         fitted = self.padding().fit(table, rng=seed)
         if not isinstance(fitted, Factors):
             raise ConfigError(
-                f"{called('recommender')} {self.recommender}: its predictions are not of "
-                "factors, and padded "
-                "rows are too many to be written out",
+                f"{called('recommender')} {self.recommender}: not a factor model, and the full "
+                "table of its predictions is too large",
                 advice="Use regularized-svd.",
             )
         return fitted

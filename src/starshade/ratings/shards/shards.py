@@ -45,7 +45,7 @@ from starshade.ratings.store import (
 from starshade.ratings.table import ByItem, Ratings, ReadReport
 from starshade.ratings.vocabulary import Vocabulary
 
-_AS_IT_WAS = f"Put the folder back as it was, or: {AGAIN[0].lower()}{AGAIN[1:]}"
+_AS_IT_WAS = f"Restore the folder from a copy, or: {AGAIN[0].lower()}{AGAIN[1:]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +153,8 @@ class Shards:
         entry = self.manifest.shards[number]
         folder = self.path / entry.folder
         if not (folder / OF_SHARD).is_file():
-            part = f", but for its {OF_SHARD}" if folder.is_dir() else ""
-            raise InputError(f"{folder}: this shard is missing{part}", advice=_AS_IT_WAS)
+            part = f", except {OF_SHARD}" if folder.is_dir() else ""
+            raise InputError(f"{folder}: this partition is missing{part}", advice=_AS_IT_WAS)
         with in_words(folder):
             text = read_side(folder / OF_SHARD, STORE_MANIFEST)
             if checksum_of(text) != entry.checksum:
@@ -174,7 +174,7 @@ class Shards:
         refuse_no_table(table)
         held = table.n_users, table.n_ratings, table.scale, table.first_day
         if held != (entry.users, entry.ratings, self.scale, self.first_day):
-            raise ValueError("a shard of another store")
+            raise ValueError("a partition of another store")
         if not np.array_equal(table.levels, self.levels):
             raise ValueError("levels of another store")
         if self.has_days and not table.has_days:
@@ -209,12 +209,12 @@ class Shards:
         """Say what lies where a shard should."""
         found = Manifest.from_json(text, str(folder))
         twice = [e.folder for e in self.manifest.shards if e.checksum == checksum_of(text)]
-        what = "was changed after the store was opened or written"
+        what = "changed after the store was opened or written"
         if twice:
-            what = f"holds {twice[0]} once more instead of its own users"
+            what = f"is a copy of {twice[0]} and lacks its own users"
         elif found.lineage != self.lineage:
-            what = "is of another store"
-        return InputError(f"{folder}: this shard {what}", advice=_AS_IT_WAS)
+            what = "belongs to another store"
+        return InputError(f"{folder}: this partition {what}", advice=_AS_IT_WAS)
 
 
 @announced("opening the store")
@@ -246,19 +246,19 @@ def open_shards(path: str | Path) -> Shards:
 def _refuse_gaps(path: Path, manifest: ShardsManifest) -> None:
     entries: tuple[ShardEntry, ...] = manifest.shards
     if len({entry.folder for entry in entries}) < len(entries):
-        raise InputError(f"{path}: its manifest names a shard twice", advice=AGAIN)
+        raise InputError(f"{path}: its manifest names a partition twice", advice=AGAIN)
     known = {entry.folder for entry in entries}
     for folder in sorted(path.glob("shard-*")):
         if folder.name not in known:
             raise InputError(
-                f"{folder}: is no shard of this store",
-                advice="Take it out of the folder. Ratings are added by `starshade data convert "
+                f"{folder}: does not belong to this store",
+                advice="Remove it from the folder. To add ratings, use `starshade data convert "
                 "RATINGS --append STORE --out NEW`.",
             )
     at = 0
     for entry in entries:
         if entry.first_user != at:
-            raise ValueError("users between the shards")
+            raise ValueError("users between the partitions")
         at += entry.users
     if at != manifest.users or sum(e.ratings for e in entries) != manifest.ratings:
         raise ValueError("counts of another store")
@@ -275,7 +275,7 @@ def table_bytes(shards: Shards) -> int:
     return cell_bytes(shards) * shards.n_ratings + 64 * shards.n_users
 
 
-@announced("gathering the shards")
+@announced("loading the partitions")
 def gather(shards: Shards) -> Ratings:
     """Return all shards as one table, in memory.
 
@@ -287,12 +287,12 @@ def gather(shards: Shards) -> Ratings:
     needs = table_bytes(shards)
     if needs > budget.memory():
         raise ConfigError(
-            f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} shards take "
+            f"{shards.path}: {shards.n_ratings:,} ratings in {len(shards):,} partitions take "
             f"{budget.amount(needs)} as one table; {budget.amount(budget.memory())} may be used",
-            advice=f"Allow more memory{aside('memory')} if the machine has it. Shard by shard work "
-            "`starshade data describe`, `starshade attack` with most attacks on single people, "
-            "`starshade check` with most models, `starshade anonymize` with predictive, "
-            "`starshade measure` and `starshade audit`.",
+            advice=f"Allow more memory{aside('memory')} if the machine has it. These work "
+            "partition by partition: `starshade data describe`, `starshade attack` (most "
+            "attacks on single people), `starshade check` (most models), `starshade "
+            "anonymize` with predictive, `starshade measure`, `starshade audit`.",
         )
     return _gathered(shards)
 
@@ -340,7 +340,7 @@ def _by_item(shards: Shards, support: NDArray[np.int64]) -> ByItem:
     indptr = np.concatenate([[0], np.cumsum(support)])
     users, codes, days = _room(shards, int(indptr[-1]))
     place = indptr[:-1].copy()
-    with task("merging the shards", len(shards)) as step:
+    with task("merging the partitions", len(shards)) as step:
         for number, first in enumerate(shards.first_users):
             part = shards.shard(number).by_item
             sizes = np.diff(part.indptr)
