@@ -57,13 +57,18 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "attack padding": {"groups_tried": "classes_tested"},
     "attack predicate": {"classes_tried": "classes_tested"},
     "check": _CHECKED,
-    "anonymize": _MADE,
+    "anonymize": {
+        **_MADE,
+        "tries": "attempts",
+        "obstacles": "failing_checks",
+        "word": "verdict_text",
+    },
     "measure": _UTILITY,
     "data describe": _RELEASE,
     "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_ATTACKED},
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
     "demo": {**_MADE, **_CHECKED, **_ATTACKED},
-    "run": {**_UTILITY, **_CHECKED},
+    "run": {**_UTILITY, **_CHECKED, "facts": "notes", "again": "unchanged"},
 }
 
 

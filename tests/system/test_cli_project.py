@@ -185,9 +185,9 @@ def test_nights(project: Path) -> None:
     """Two snapshots, one that must not be published, and one that may again."""
     snapshot(project / "ratings.csv", range(240))
     first = told("run", "--seed", 1)
-    assert (first["release"], first["pass"], first["again"]) == ("release-1", True, False)
+    assert (first["release"], first["pass"], first["unchanged"]) == ("release-1", True, False)
     again = told("run", "--seed", 2)
-    assert (again["release"], again["again"]) == ("release-1", True)
+    assert (again["release"], again["unchanged"]) == ("release-1", True)
 
     snapshot(project / "ratings.csv", range(12, 252))
     second = told("run")
@@ -224,7 +224,7 @@ def test_what_is_judged_no_stays_and_is_judged_once(project: Path) -> None:
     assert Path(first["out"], "release.json").exists()
     assert not (project / "published").exists()
     again = told("run", code=1)
-    assert again["again"]
+    assert again["unchanged"]
     assert again["reasons"] == first["reasons"]
     (project / "starshade.toml").write_text(PROJECT)
     assert told("run")["pass"]
@@ -298,12 +298,12 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
     said = judged("targets = 30", 0)
     assert "The report for the owner is .starshade/reports/release-1.html" in said
     assert "release-1 is published as published/release-1" in said
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
     said = judged("targets = 30", 1, judged_by("class-linkage=0"))
     assert "It is out, and would not be published" in said
     assert "Class linkage" in said
     again = told("run", code=1)
-    assert again["again"]
+    assert again["unchanged"]
     assert again["reasons"]
     assert again["out"] == "published/release-1"
     judged("targets = 20", 0, f'{PROJECT}[publish]\nto = "elsewhere"\n')
@@ -362,7 +362,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(
     assert (out / "latest").resolve() == (out / "release-1").resolve()
     reports = {path.name for path in (project / FOLDER / "reports").iterdir()}
     assert reports == {"release-1.html", "release-1-public.html"}
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
     assert list((project / FOLDER / "work").iterdir()) == []
 
 
@@ -418,7 +418,7 @@ def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) ->
     (out / "README.md").unlink()
     refuses("README.md: missing")
     shutil.copy(whole / "README.md", out)
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
 
     file = receipt / "release-1.json"
     text = file.read_text()
@@ -453,7 +453,7 @@ def test_a_link_in_place_of_what_is_published(project: Path) -> None:
         assert "is a link" in error
         Path(name).unlink()
         os.rename("elsewhere", name)
-    assert told("run")["again"]
+    assert told("run")["unchanged"]
     os.rename("published", "elsewhere")
     Path("published").symlink_to("elsewhere")
     with Path("starshade.toml").open("a") as file:
@@ -490,8 +490,8 @@ def test_files_that_settings_name_count_by_what_is_in_them(project: Path) -> Non
     items.write_text("film 1\nfilm 2\nfilm 3\n")
     (project / "starshade.toml").write_text(PROJECT.replace("k = 5", 'k = 5\nitems = "items.txt"'))
     told("run", "--dry-run")
-    assert told("run")["again"] is False
-    assert told("run")["again"] is True
+    assert told("run")["unchanged"] is False
+    assert told("run")["unchanged"] is True
     items.write_text("film 1\nfilm 2\nfilm 4\n")
     assert call("run").exit_code != 0  # the first release has other items
 

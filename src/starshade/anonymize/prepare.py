@@ -241,9 +241,9 @@ def _note_rare_bounds(scale: Scale, shared: Floats, k: int) -> None:
     rare = rare_ends(scale, shared)
     if rare:
         note(
-            f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release states "
-            f"its scale, which was found in the data: declare it{aside('scale')} to tell nobody's "
-            "rating"
+            f"fewer than {k} users gave the {' or the '.join(rare)} rating, and the release "
+            "publishes its scale, which is inferred from the data: declare it"
+            f"{aside('scale')} to protect these ratings"
         )
 
 

@@ -101,8 +101,9 @@ _VARIED = {"k", "item_support"}
     click.option("--after-private", metavar="FILE", help="The receipt of that release."),
     click.option(
         "--shortfall",
-        type=click.Choice(["invent", "withhold"]),
-        default="invent",
+        type=click.Choice(["dummies", "withhold", "invent"]),
+        metavar="[dummies|withhold]",
+        default="dummies",
         show_default=True,
         help="With --after: what becomes of a group of which fewer than k are left: records of "
         "nobody fill it up, or its people are left out. Below half of k they always are.",
@@ -123,7 +124,7 @@ def anonymize(
     no_receipt: bool,
     after: str | None,
     after_private: str | None,
-    shortfall: Literal["invent", "withhold"],
+    shortfall: Literal["dummies", "withhold", "invent"],
     engine: dict[str, Any],
     reading: Reading,
     run: Run,
@@ -134,6 +135,9 @@ def anonymize(
     (exit 1).
     `starshade list methods` names the methods; a setting belongs to those that have it.
     """
+    if shortfall == "invent":
+        click.echo("--shortfall invent is now called dummies", err=True)
+        shortfall = "dummies"
     policy = deciding["policy"]
     resumed = engine["resume"] and policy is None
     place = ensure_free(out, resumed=resumed)

@@ -129,8 +129,8 @@ def work(
     out = Published(name, str(place), identity(folder / "release"))
     lies = folder / "release", folder / "receipt.json"
     judged = _audited(job, release, lies, folder, state, drawn, out, remake(release, name, last))
-    facts = facts_of(ratings, release)
-    return replace(_ended(job, state, out, judged), facts=facts)
+    notes = notes_of(ratings, release)
+    return replace(_ended(job, state, out, judged), notes=notes)
 
 
 _STEPS = ("read", "anonymize", "audit", "report", "publish")
@@ -346,8 +346,8 @@ def _judged_again(job: Job, state: State, *, dry: bool) -> Ran:
     last = _done(job, judged, out.name, out.folder, out=True)
     keep.write(replace(state, last=last))
     keep.clear()
-    facts = facts_of(job.ratings, release)
-    return replace(ran_of(last), audit=judged.audit, facts=facts)
+    notes = notes_of(job.ratings, release)
+    return replace(ran_of(last), audit=judged.audit, notes=notes)
 
 
 def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
@@ -372,12 +372,12 @@ def _ended(job: Job, state: State, release: Published, judged: Decision) -> Ran:
     return replace(ran_of(last), audit=audit)
 
 
-def facts_of(ratings: Ratings, release: Release) -> str:
+def notes_of(ratings: Ratings, release: Release) -> str:
     """Say who is left out, and which records are nobody's."""
-    return " ".join(_facts(ratings, release))
+    return " ".join(_notes(ratings, release))
 
 
-def _facts(ratings: Ratings, release: Release) -> Iterator[str]:
+def _notes(ratings: Ratings, release: Release) -> Iterator[str]:
     exact = release.exact
     assert exact is not None
     if exact.users_without_rating:

@@ -92,7 +92,7 @@ def stories(draw: st.DrawFn, scales: tuple[Scale, ...] = SCALES, most: int = 5) 
             state[2] = dict(state[1])
         there = [u for u in state if u <= begun + 3 * year and rng.random() >= leave * (year > 0)]
         years.append({u: dict(state[u]) for u in there or [1]})
-    slack, shortfall = draw(st.integers(0, 3)), draw(st.sampled_from(["invent", "withhold"]))
+    slack, shortfall = draw(st.integers(0, 3)), draw(st.sampled_from(["dummies", "withhold"]))
     return Story(years, scale, n_items, k, slack, shortfall, changes, draw(st.integers(0, 99)))
 
 

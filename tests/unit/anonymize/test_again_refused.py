@@ -40,7 +40,7 @@ def test_more_k_than_before_is_told_by_the_k_that_was() -> None:
     assert "slack" not in str(caught.value.advice)
 
 
-def test_who_withholds_is_told_that_records_can_be_invented() -> None:
+def test_who_withholds_is_told_of_dummy_records() -> None:
     first = KLikeness(k=4).anonymize(RATINGS, rng=0)
     own = first.class_of_record[first.private.link.record]
     gone = [int(np.flatnonzero(own == c)[0]) for c in range(first.classes.n_groups)]
@@ -52,6 +52,15 @@ def test_who_withholds_is_told_that_records_can_be_invented() -> None:
     assert "shortfall" in str(caught.value.advice)
     again = KLikeness(k=4).anonymize(rest, rng=0, after=first)
     assert again.exact.dummy_records == len(gone)
+    assert again.private.config["shortfall"] == "dummies"
+
+
+def test_the_older_name_of_dummy_records_is_taken_with_a_warning() -> None:
+    first = KLikeness(k=4).anonymize(RATINGS, rng=0)
+    older: Any = "invent"
+    with pytest.warns(DeprecationWarning, match='"invent" is now called "dummies"'):
+        again = KLikeness(k=4).anonymize(RATINGS, rng=0, after=first, shortfall=older)
+    assert again.private.config["shortfall"] == "dummies"
 
 
 def test_a_scale_that_was_declared_is_not_passed_over() -> None:

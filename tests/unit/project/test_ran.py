@@ -31,7 +31,7 @@ def test_without_an_audit_the_place_is_all_there_is() -> None:
     said = f"PASS (policy partner v1). release-2 is published as {PLACE}, by the policy."
     assert told("policy", True) == said
     assert told("", False).endswith(f"release-2 is not published, and stays at {PLACE}.")
-    assert "Nothing is new since the last run: release-2" in told("policy", True, again=True)
+    assert "Nothing is new since the last run: release-2" in told("policy", True, unchanged=True)
 
 
 def test_it_says_by_what_it_is_published() -> None:
@@ -39,12 +39,12 @@ def test_it_says_by_what_it_is_published() -> None:
 
 
 def test_the_report_and_the_key_file_are_named() -> None:
-    text = told("policy", True, SimpleNamespace(), facts="Facts.")
+    text = told("policy", True, SimpleNamespace(), notes="Facts.")
     report = "The report for the owner is .starshade/reports/release-2.html"
     public = "the one to publish .starshade/reports/release-2-public.html"
     key = "the key file .starshade/receipts/release-2.json"
     assert text.endswith(f"{report}, {public}, {key}. Facts.")
-    text = told("", False, SimpleNamespace(), facts="Facts.")
+    text = told("", False, SimpleNamespace(), notes="Facts.")
     assert text.endswith(f"{PLACE}. {report}. Facts.")  # its key file is not beside others
 
 

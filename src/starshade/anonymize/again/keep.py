@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from starshade.release.manifest import Claim, Manifest, config_of, private_confi
 from starshade.release.table import Chain, Release, chain_of
 from starshade.setting import count_of
 
-Shortfall = Literal["invent", "withhold"]
+Shortfall = Literal["dummies", "withhold"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ class Kept:
             rare_items=asked,
             item_support=self._item_support(method),
         )
-        resolved["shortfall"] = shortfall
+        resolved["shortfall"] = _current(shortfall)
         return Provenance(
             method=method.name,
             seed=seed,
@@ -122,6 +123,14 @@ class Kept:
         return None
 
 
+def _current(shortfall: Shortfall | Literal["invent"]) -> Shortfall:
+    """Return the current name of a way to treat classes below k."""
+    if shortfall != "invent":
+        return shortfall
+    warnings.warn('shortfall="invent" is now called "dummies"', DeprecationWarning, stacklevel=2)
+    return "dummies"
+
+
 def keep(
     ratings: Ratings,
     before: Release,
@@ -133,9 +142,10 @@ def keep(
     """Find who can be released again beside whom.
 
     `k`: least number of records of a group. `shortfall`: what becomes of a group of which fewer
-    than k people are left: "invent" records up to k, if at least half of k are left, or "withhold"
-    all of it. `items`: a choice of items, which must be those of before; None: those. `slack`: by
-    how much groups of newcomers are to be larger; those that are kept stay as they are.
+    than k people are left: "dummies" pads it to k with dummy records, if at least half of k are
+    left; "withhold" leaves it out. `items`: a choice of items, which must be those of before; None:
+    those. `slack`: by how much groups of newcomers are larger; those that are kept stay as they
+    are.
 
     Raises
     ------
@@ -287,6 +297,7 @@ def _tell_smaller(people: Ints, k: int, slack: int) -> None:
 def _refuse_a_rest(withheld: int, stayed: int, k: int, was: int, shortfall: Shortfall) -> None:
     if 2 * withheld <= stayed:
         return
+    why = "are too small" if k > was else "too many have left"
     advice = (
         "Wait until more of them are back, or release only the people who were in no earlier "
         f"release, as separate data. A first release can use larger classes{aside('slack', 2)}, "
@@ -301,6 +312,6 @@ def _refuse_a_rest(withheld: int, stayed: int, k: int, was: int, shortfall: Shor
         advice = f"The previous release had k = {was}: choose at most that{aside('k', was)}."
     raise UnmetError(
         f"{withheld:,} of the {counted(stayed, 'person', 'people')} who stayed are in classes "
-        f"with too few of them left for k = {k}, so most would be withheld",
+        f"that {why} for k = {k}, so most of them would be withheld",
         advice=advice,
     )

@@ -203,7 +203,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         rng: Rng = None,
         *,
         after: Release | None = None,
-        shortfall: Shortfall = "invent",
+        shortfall: Shortfall = "dummies",
     ) -> Release:
         """Make a release in which every record equals at least k-1 others.
 
@@ -213,7 +213,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         rng : int, Generator or None
             The same seed gives the same release, at any number of threads.
         after : Release, optional
-            The last release of the same people, with its receipt; `shortfall` : {"invent",
+            The last release of the same people, with its receipt; `shortfall` : {"dummies",
             "withhold"}: as in `starshade.anonymize.grouping.Grouping.anonymize`.
 
         Returns
@@ -298,7 +298,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
 
         return anonymized_shards(self, shards, rng, engine)
 
-    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "invent") -> Kept:
+    def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "dummies") -> Kept:
         """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
 
         Nothing is made. Arguments as in `anonymize`.
