@@ -88,7 +88,7 @@ def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
     _, flag, rest = said.partition("--no-header --id-col '#'")
     assert flag
     assert wide or "--wide --no-header" in said
-    assert "if it has counts, which are no item: beside these --attribute-cols 1" in rest
+    assert "If it contains counts, add --attribute-cols 1" in rest
     options = ["--wide", *shlex.split(flag), "--attribute-cols", 1]
     found = told(*asked, *options)
     assert (found["users"], found["items"]) == (30, 100)

@@ -300,5 +300,5 @@ def test_recipes_say_how_finely_attributes_are_told(
     wrong = refused(*make, "--attribute", "town=year", "--out", tmp_path / "no")
     assert "attribute 'town': 2 of 2 values cannot be read as a year" in wrong
     wrong = refused(*make, "--attribute", "age=band:10", "--out", tmp_path / "no")
-    assert "A recipe is one of prefix:3, bands:10, month, year or rare:5" in wrong
+    assert "Recipes are prefix:3, bands:10, month, year or rare:5" in wrong
     assert not (tmp_path / "no").exists()

@@ -19,7 +19,11 @@ from tests.system.conftest import call, refused
             "Error: --min-raters = 121: there are 120",
             2,
         ),
-        (("--profile", "simple", "--min-raters", 10**23), "No data have so many", 2),
+        (
+            ("--profile", "simple", "--min-raters", 10**23),
+            "The largest allowed number is 2**63 - 1",
+            2,
+        ),
         (("--profile", "simple", "--min-raters", 120), "nothing would be shown", 1),
         (("--profile-step", 1e308), "does not divide", 2),
         (("--threads", 0), "--threads", 2),

@@ -296,7 +296,7 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
         return " ".join(found.stdout.split())
 
     said = judged("targets = 30", 0)
-    assert "The report for the owner is .starshade/reports/release-1.html" in said
+    assert "Internal report: .starshade/reports/release-1.html" in said
     assert "release-1 is published as published/release-1" in said
     assert told("run")["unchanged"]
     said = judged("targets = 30", 1, judged_by("class-linkage=0"))

@@ -274,7 +274,7 @@ STRANGE = {
     "no starshade": (
         "starshade.py",
         "raise ModuleNotFoundError('No module named starshade', name='starshade')",
-        "executors have no starshade; here it is",
+        "executors have no starshade; this machine has",
     ),
     "another version": (
         "sitecustomize.py",

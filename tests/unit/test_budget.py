@@ -48,7 +48,7 @@ def test_amounts_in_words(n: float, words: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "0", "8X", "8GG", "nan", "inf", "1e30", "8 G 8"])
 def test_no_amounts(text: str) -> None:
-    with pytest.raises(ConfigError, match="no amount of memory"):
+    with pytest.raises(ConfigError, match="not an amount of memory"):
         budget.parse_bytes(text)
 
 

@@ -20,9 +20,9 @@ class Ran(Shown):
 
     `unchanged`: nothing has changed since the last run, so nothing was done. `to`: where the
     release lies; of a dry run, where it would go. `notes`: who is left out, and how many records
-    are dummy records. `published`: it is out, also where it no longer passes. `published_by`: "policy" or
-    "acceptance"; empty: it may not be published. `checks`: as of the audit. `advice`: what would
-    lead to publication.
+    are dummy records. `published`: it is out, also where it no longer passes. `published_by`:
+    "policy" or "acceptance"; empty: it may not be published. `checks`: as of the audit.
+    `advice`: what would lead to publication.
     """
 
     name: str

@@ -443,7 +443,7 @@ def test_other_choices_than_before_are_refused() -> None:
         KExchange(3, items=listed_items(["1", "2"])).anonymize(ratings, rng=0, after=release)
     same = KExchange(3, items=listed_items(list(release.classes.items)))
     assert same.anonymize(ratings, rng=0, after=release).n_records
-    with pytest.raises(ConfigError, match="layout generalized, and this method makes profile"):
+    with pytest.raises(ConfigError, match="layout generalized, this method produces profile"):
         PredictiveAnonymizer(3).anonymize(ratings, rng=0, after=release)
     with pytest.raises(ConfigError, match="personal attributes"):
         KExchange(3, attributes="exact").anonymize(ratings, rng=0, after=release)

@@ -415,7 +415,7 @@ def test_ratings_off_the_scale_are_named_by_line() -> None:
 def test_a_mean_of_ratings_may_lie_between_the_steps() -> None:
     rows = [naive.Row("ann", A, 4, None), naive.Row("ann", A, 5, None)]
     assert AuxiliaryAttack().run(FIVE, auxiliary(rows, "mean")).repeated_rows == 1
-    with pytest.raises(InputError, match=r"line 3: this person has the item before, at .*line 2"):
+    with pytest.raises(InputError, match=r"line 3: this user already has the item, at .*line 2"):
         AuxiliaryAttack().run(FIVE, auxiliary(rows))
 
 

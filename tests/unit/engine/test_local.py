@@ -308,7 +308,7 @@ def test_a_run_that_resumes_nothing_says_why(tmp_path):
             answer.write_bytes(b"x")
         some(tmp_path, resume=True)
     empty, changed = (said for said in watcher.said if "beginning" in said)
-    assert empty.endswith("from the beginning: no interrupted run has left a finished part here")
+    assert empty.endswith("from the beginning: no finished part of an interrupted run was found")
     assert re.search(r"beginning: \d finished parts were not written by you here, or", changed)
 
 

@@ -75,7 +75,7 @@ def test_yarn_is_where_its_configuration_says(installed, monkeypatch):
     ["sc://127.0.0.1:9", "spark://127.0.0.1:9,127.0.0.1:10", "k8s://https://127.0.0.1:9/a"],
 )
 def test_a_master_that_is_not_there_is_told_at_once(installed, url):
-    with pytest.raises(ConfigError, match="nobody listens there"), session_at(url):
+    with pytest.raises(ConfigError, match="no server listens there"), session_at(url):
         pass
 
 
@@ -102,7 +102,7 @@ def test_no_token_is_told_where_nobody_listens(installed, user, beside):
     ("quoted", "told"),
     [
         ("[INVALID] got 'token=secret'", "ValueError, in words that quote what stands beside"),
-        ("no answer\nsecret", "Spark did not begin: no answer\n"),
+        ("no answer\nsecret", "Spark did not start: no answer\n"),
     ],
 )
 def test_what_spark_says_is_told_without_the_token(installed, monkeypatch, quoted, told):

@@ -169,7 +169,7 @@ def test_another_version_and_none_are_told(journal, monkeypatch):
     with pytest.raises(errors.EngineError, match=r"executors have starshade 0\.0\.1; here"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
     monkeypatch.setitem(sys.modules, "starshade.engine.executor", None)
-    with pytest.raises(errors.EngineError, match="executors have no starshade"):
+    with pytest.raises(errors.EngineError, match="executors lack the module starshade"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 

@@ -87,7 +87,7 @@ def test_the_second_entry_has_its_own_lines() -> None:
 
 
 def test_a_table_is_no_list() -> None:
-    assert "accept: is a list of sections" in wrong(ENTRY.replace("[[accept]]", "[accept]"))[0]
+    assert "accept: must be a list of sections" in wrong(ENTRY.replace("[[accept]]", "[accept]"))[0]
 
 
 def check(**more: Any) -> Check:
@@ -119,7 +119,7 @@ def decided(checks: list[Check], *accepted: Acceptance, holds: bool = True) -> D
         ({"up_to": None}, "it is for not measured, and the check was measured"),
         ({"policy": "partner v2"}, "it is for partner v2, and the policy is partner v1"),
         ({"policy": "public v1"}, "it is for public v1"),
-        ({"until": TODAY - datetime.timedelta(1)}, "it ended on"),
+        ({"until": TODAY - datetime.timedelta(1)}, "it expired on"),
     ],
 )
 def test_it_counts_while_all_of_it_holds(other: dict[str, Any], gap: str) -> None:
@@ -235,5 +235,5 @@ def test_a_second_one_of_the_same_is_refused(tmp_path: Path) -> None:
     add_acceptance(tmp_path, SAID)
     with pytest.raises(ConfigError, match="has membership for partner v1 already"):
         add_acceptance(tmp_path, SAID)
-    with pytest.raises(ConfigError, match="there is none in this folder"):
+    with pytest.raises(ConfigError, match="no such file in this folder"):
         add_acceptance(tmp_path / "elsewhere", SAID)

@@ -58,7 +58,7 @@ def test_what_is_said_is_kept_as_settings_are() -> None:
         (4, 'user_col = "email"', "user_col: [data] has no such setting"),
         (5, 'null-values = "99"', "null-values = '99': must be a list of texts"),
         (6, 'dates = "no"', "dates = 'no': must be True or False"),
-        (7, "[relese]", "[relese]: there is no such section"),
+        (7, "[relese]", "[relese]: unknown section"),
         (8, 'method = "k-best"', "method 'k-best': there is none of this name"),
         (8, 'method = "mondrian"', "disclosure-weight: [release] with the method mondrian"),
         (9, "k = 1", "k = 1: must be a whole number, 2 or more"),
@@ -97,7 +97,7 @@ def test_an_item_support_is_a_number_or_a_percentage() -> None:
 
 
 def test_a_section_is_no_value() -> None:
-    assert wrong("data = 3\n[release]\nk = 5")[0] == f"{NAME}, line 1: data: is a section"
+    assert wrong("data = 3\n[release]\nk = 5")[0] == f"{NAME}, line 1: data: must be a section"
 
 
 def test_the_environment_wins() -> None:
@@ -110,7 +110,7 @@ def test_the_environment_wins() -> None:
 
 @pytest.mark.parametrize("variable", ["STARSHADE_SET_K", "STARSHADE_SET_RELEASE", "STARSHADE_SET_"])
 def test_a_variable_without_a_setting_is_told(variable: str) -> None:
-    assert f"{variable}: no setting is called so" in wrong(WHOLE, **{variable: "1"})[0]
+    assert f"{variable}: unknown setting" in wrong(WHOLE, **{variable: "1"})[0]
 
 
 def test_a_variable_of_a_wrong_value_is_told_by_its_name() -> None:
@@ -205,10 +205,10 @@ def test_releases_that_are_out_may_lie_where_the_next_go(tmp_path: Path) -> None
         ("data/zip.csv/deeper", "Not a directory"),
         ("/dev/null", "Not a directory"),
         ("x" * 300, "File name too long"),
-        ("", "is no name of a folder"),
-        ("a\\u0000b", "is no name of a folder"),
-        ("~/out", "~ does not mean a home folder here"),
-        ("~", "~ does not mean a home folder here"),
+        ("", "is not a valid folder name"),
+        ("a\\u0000b", "is not a valid folder name"),
+        ("~/out", "~ is not expanded here"),
+        ("~", "~ is not expanded here"),
         ("leads", "is a link"),
     ],
 )
@@ -278,7 +278,10 @@ def test_what_a_run_would_refuse_is_told_by_its_line(
     ("said", "says"),
     [
         ("wide = true\nitem-cols = ['Q1_*', 'Q2']", []),
-        ("item-cols = ['Q1']", ["item-cols: names a column of a wide table, and this one is long"]),
+        (
+            "item-cols = ['Q1']",
+            ["item-cols: names a column of a wide table, but this table is long"],
+        ),
         ("wide = true\nitem-col = 'Q1'", ["item-col: names a column of a long table"]),
     ],
 )
@@ -358,5 +361,5 @@ def test_older_settings_are_read_with_a_note(monkeypatch: pytest.MonkeyPatch) ->
     project, problems = parse_project(WHOLE.replace("known = [2, 4]", 'judge = "all"'), {})
     assert not problems
     assert dict(project.audit) == {"threshold": ("class=0.5",)}
-    assert notes[0].startswith("judge of [audit] means nothing now")
+    assert notes[0].startswith("judge of [audit] no longer has an effect")
     assert notes[1].startswith("limit is now called threshold")

@@ -122,7 +122,7 @@ def test_a_project_keeps_nothing_behind_a_link_or_in_a_file(tmp_path: Path) -> N
         pass
     (tmp_path / FOLDER).unlink()
     (tmp_path / FOLDER).write_text("")
-    with pytest.raises(OutputError, match="is no folder"), kept(tmp_path):
+    with pytest.raises(OutputError, match="is not a folder"), kept(tmp_path):
         pass
 
 

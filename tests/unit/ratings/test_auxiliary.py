@@ -169,13 +169,13 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
     "no item column": (
         "name,rating\nanna,4\n",
         {},
-        ["no column is known as the item", "the columns are 'name', 'rating'", "item_col"],
+        ["no column is recognised as the item", "the columns are 'name', 'rating'", "item_col"],
     ),
     "columns that may be names": (
         "wer,film,zehn,am\nanna,alien,8,2020-01-02\n",
         {},
         [
-            "no column is known as the name, so that all rows would be one person's",
+            "no column is recognised as the name, so that all rows would be one person's",
             "would not be read: 'wer', 'zehn', 'am'",
             "name_col, item_col, rating_col, day_col",
         ],
@@ -216,7 +216,7 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
     "not a date": (
         HEAD + "anna,alien,4,2020-01-02\nberta,brazil,3,yesterday\n",
         {},
-        ["dates that are not like the first one", "line 3: date 'yesterday'"],
+        ["dates of another form than the first one", "line 3: date 'yesterday'"],
     ),
     "no item": (HEAD + "anna,alien,4,\nberta, ,3,\n", {}, ["without item id", "line 3"]),
     "no name": (HEAD + "anna,alien,4,\n,brazil,3,\n", {}, ["without person id", "line 3"]),
@@ -228,8 +228,8 @@ BAD: dict[str, tuple[str | bytes, dict[str, Any], list[str]]] = {
         HEAD + "anna,alien,4,\nberta,alien,4,\nanna,alien,5,\n",
         {},
         [
-            "rows on an item that their person has before, with another rating or date",
-            "line 4: this person has the item before, at",
+            "rows that repeat an item of their user with another rating or date",
+            "line 4: this user already has the item, at",
             "last (the latest date, then the last row), first",
         ],
     ),
@@ -264,7 +264,7 @@ def test_contradictions_are_named_in_the_order_of_the_file(tmp_path: Path) -> No
     with pytest.raises(InputError) as caught:
         read_auxiliary(path)
     said = str(caught.value).splitlines()
-    named = [f"  {path}, line {k}: this person has the item before, at {path}, line {k - 7}"
+    named = [f"  {path}, line {k}: this user already has the item, at {path}, line {k - 7}"
              for k in range(9, 14)]  # fmt: skip
     assert said[1:6] == named
     assert said[6] == "  … 7 rows in all"

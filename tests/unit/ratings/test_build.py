@@ -234,7 +234,7 @@ def test_rows_are_named_by_the_numbers_that_their_reader_gave():
             locate=locate,
             report=ReadReport(),
         )
-    assert "f.csv:501: the user rated this item before, at f.csv:102" in str(caught.value)
+    assert "f.csv:501: the user already rated this item, at f.csv:102" in str(caught.value)
 
 
 def test_a_block_without_dates_between_others():
@@ -288,7 +288,7 @@ def test_duplicates_are_named_by_line_and_by_id_only_on_request():
     rows = [("alice", "x", 1.0, None), ("bob", "x", 1.0, None), ("alice", "x", 2.0, None)]
     with pytest.raises(InputError) as caught:
         read(rows)
-    assert "f.csv:3: the user rated this item before, at f.csv:1" in str(caught.value)
+    assert "f.csv:3: the user already rated this item, at f.csv:1" in str(caught.value)
     assert "alice" not in str(caught.value)
     with pytest.raises(InputError, match=r"\(user alice, item x\)"):
         read(rows, show_values=True)

@@ -190,7 +190,7 @@ def test_a_file_that_begins_without_a_movie_is_refused(tmp_path, text):
 def test_two_kinds_in_one_folder_are_refused(tmp_path):
     folder = folder_of(tmp_path)
     (folder / "combined_data_1.txt").write_text(MOVIES[1])
-    assert "which hold the same ratings" in refused(folder)
+    assert "which contain the same ratings" in refused(folder)
 
 
 def test_no_ratings_at_all_are_refused(tmp_path):

@@ -179,7 +179,7 @@ def test_a_file_is_unpacked_by_its_content(tmp_path) -> None:
     path.write_bytes(table)
     assert values(read_ratings(path)) == {("u", "a"): 4.0}
     path.write_bytes(gzip.compress(gzip.compress(table)))
-    with pytest.raises(InputError, match="is packed twice"):
+    with pytest.raises(InputError, match="is compressed twice"):
         read_ratings(path)
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
         archive.add(path, "x.csv")

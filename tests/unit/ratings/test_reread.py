@@ -75,7 +75,7 @@ def test_dates_come_before_the_order_of_rows(
 def test_without_dates_the_last_row_counts_and_latest_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "user,item,rating\nu,x,2\nu,x,5\nu,x,1\nu,y,3\n")
     assert values(read_ratings(path, on_duplicate="last"))["u", "x"] == 1
-    with pytest.raises(ConfigError, match="needs dates, and none are read"):
+    with pytest.raises(ConfigError, match="needs dates, and no dates are read"):
         read_ratings(path, on_duplicate="latest")
 
 
@@ -144,7 +144,7 @@ def test_that_the_order_of_rows_decided_within_a_day_is_said(
     text: str, how: Any, day: str, tmp_path: Path
 ) -> None:
     said = (
-        f"1 repeated rating with different values on the {day} day: times of day are not kept, so "
+        f"1 repeated rating with different values on the {day} day: times of day are ignored, so "
         "the order of rows decided"
     )
     path = _plain(text, tmp_path)

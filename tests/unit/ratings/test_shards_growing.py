@@ -30,7 +30,7 @@ from tests.unit.ratings.test_store import assert_same
 
 
 def content(path):
-    """All bytes of a store, but for its random lineage and what depends on it."""
+    """All bytes of a store, except random lineage and what depends on it."""
     found = {}
     for file in sorted(path.rglob("*")):
         if file.is_file() and file.suffix != ".json":
@@ -122,7 +122,7 @@ def test_shards_that_repeat_a_store_follow_the_rule(tmp_path):
 def test_only_a_store_of_shards_is_added_to_and_stays_as_it_is(tmp_path):
     one = pa.table({"user": ["a"], "item": ["p"], "rating": [1.0]})
     write_store(read_ratings(one), tmp_path / "whole")
-    with pytest.raises(InputError, match="whole: is no store of shards"):
+    with pytest.raises(InputError, match="whole: is not a partitioned store"):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "whole")
     with pytest.raises(InputError, match="nowhere: is not there"):
         convert_to_shards(one, tmp_path / "new", append=tmp_path / "nowhere")
@@ -130,7 +130,7 @@ def test_only_a_store_of_shards_is_added_to_and_stays_as_it_is(tmp_path):
     with pytest.raises(OutputError, match="lies in the store that is added to"):
         convert_to_shards(one, tmp_path / "s" / "new", append=tmp_path / "s")
     (tmp_path / "s" / "shard-00009").mkdir()
-    with pytest.raises(InputError, match="shard-00009: is no shard of this store"):
+    with pytest.raises(InputError, match="shard-00009: does not belong to this store"):
         open_shards(tmp_path / "s")
 
 

@@ -168,7 +168,7 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
     words = ("agree", "disagree", "neutral")
     rows = [f"{i},{words[i % 3]},{words[i // 3 % 3]},comment {i}" for i in range(9)]
     path = write(tmp_path / "x.csv", "\n".join(["id,Q1,Q2,why", *rows]) + "\n")
-    with pytest.raises(InputError, match=r"answers in words: 'Q1', 'Q2'\n.*numbers: 'why'") as it:
+    with pytest.raises(InputError, match=r"answers as text: 'Q1', 'Q2'\n.*numbers: 'why'") as it:
         read_ratings(path, wide=True)
     assert 'attribute_cols=["why"]' in it.value.advice
     assert "item_cols" not in it.value.advice
@@ -178,10 +178,10 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("cells", "says"),
     [
-        (("x", ""), "answers in words: 'Q1', 'Q2', 'Q3'"),
-        (("Yes", "No"), r"(?s)answers in words: 'Q1', 'Q2', 'Q3'.*1 for yes, 0 for no"),
+        (("x", ""), "answers as text: 'Q1', 'Q2', 'Q3'"),
+        (("Yes", "No"), r"(?s)answers as text: 'Q1', 'Q2', 'Q3'.*1 for yes, 0 for no"),
         (("4,5", "3,0"), "a decimal comma"),
-        (("A1", "A2"), "answers in words"),
+        (("A1", "A2"), "answers as text"),
         (("1", "NA"), r"declare what stands for not rated \(null_values\)"),
     ],
 )
@@ -232,10 +232,10 @@ def test_named_items() -> None:
     assert list(read(table, item_cols=["*"], attribute_cols=["q1"]).items) == ["q0", "q2", "q[1]"]
     with pytest.raises(InputError, match=r"no column 'x\*' for the items \(item_cols\)"):
         read(table, item_cols=["x*"])
-    with pytest.raises(ConfigError, match="'q1' cannot be an item and the id or an attribute"):
+    with pytest.raises(ConfigError, match="'q1' cannot be both an item and the id or an attribute"):
         read(table, item_cols=["q1"], attribute_cols=["q1"])
     long = pa.table({"user": [1], "item": [1], "rating": [1]})
-    with pytest.raises(ConfigError, match="are for wide tables"):
+    with pytest.raises(ConfigError, match="apply to wide tables only"):
         read_ratings(long, item_cols=["a"])
 
 
@@ -277,7 +277,7 @@ def test_ids_are_no_item_where_the_rows_are_numbered(name: str, top: int) -> Non
 
 def test_the_advice_offers_a_column_like_an_id_first(tmp_path) -> None:
     path = write(tmp_path / "x.csv", REDCAP.replace("record_id", "plot_no"))
-    with pytest.raises(InputError, match="no column is known as the respondent id") as caught:
+    with pytest.raises(InputError, match="no column is recognised as the respondent id") as caught:
         read_ratings(path, wide=True)
     assert caught.value.advice == (
         'If a column holds the respondents\' ids, name it: id_col="plot_no". To number the '
@@ -313,7 +313,7 @@ def test_columns_found_by_their_values_alone_are_not_advised_with_those_found_by
     }
     with pytest.raises(InputError) as caught:
         read(table)
-    assert "\n  by their names: 'Age'\n  with values outside what most columns hold: 'Q2_1'" in (
+    assert "\n  by their names: 'Age'\n  with values outside the range of most columns: 'Q2_1'" in (
         caught.value.message
     )
     assert caught.value.advice == (
@@ -331,7 +331,7 @@ MONKEY = (
 def test_names_in_the_second_line_are_recognised(text: str, tmp_path) -> None:
     with pytest.raises(InputError, match="their names stand in line 2, as SurveyMonkey") as caught:
         read_ratings(write(tmp_path / "x.csv", text), wide=True)
-    assert caught.value.advice == "Move these names into line 1, and remove line 2."
+    assert caught.value.advice == "Move these names to line 1, and remove line 2."
 
 
 @pytest.mark.parametrize("first", ["anna", "1"])

@@ -327,7 +327,7 @@ def test_files_changed_missing_or_unknown(saved, name):
     with pytest.raises(ReleaseError, match=f"{name}: missing"):
         read_release(saved)
     (saved / name).mkdir()
-    with pytest.raises(ReleaseError, match=f"{name}: .*no regular file"):
+    with pytest.raises(ReleaseError, match=f"{name}: .*not a regular file"):
         read_release(saved)
     (saved / name).rmdir()
     (saved / name).write_bytes(whole)
@@ -348,7 +348,10 @@ def test_a_file_that_is_no_parquet_under_a_true_hash(saved):
     [
         ({"format": 4}, r"format 4; this version reads 3\n.*that wrote it"),
         ({"format": 2}, r"format 2; this version reads 3\n.*in bands.*Make it anew"),
-        ({"format": 1}, r"format 1; this version reads 3\n.*Make it anew .* with the same options"),
+        (
+            {"format": 1},
+            r"format 1; this version reads 3\n.*Make it anew .* with the same options",
+        ),
         ({"format": "1"}, "no format version"),
         ({"format": 0}, "no format version"),
         ({"shoe_size": 43}, "release.json: shoe_size"),
