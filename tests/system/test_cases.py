@@ -75,7 +75,7 @@ TABLE = [
         "2 rows without a date",
         null_values=["-62135596800", "-1262304000000"],
     ),
-    refused("02-amazon2023-ms-negative/mixed_s_ms.csv", "not like the first one"),
+    refused("02-amazon2023-ms-negative/mixed_s_ms.csv", "of another form than the first one"),
     refused("03-amazon2023-jsonl/Beauty.jsonl", "this is JSON"),
     refused("03-amazon2023-jsonl/Beauty.jsonl.gz", "this is JSON"),
     refused("03-amazon2023-jsonl/Beauty_5.json.gz", "this is JSON"),
@@ -95,7 +95,7 @@ TABLE = [
     read(
         "05-qualtrics-three-headers/survey.csv",
         (60, 10, 482, "1:7:1"),
-        "2 rows below the header passed over",
+        "2 rows below the header skipped",
         **QUALTRICS,
         item_cols=["Q1_*"],
     ),
@@ -135,7 +135,9 @@ TABLE = [
         "not UTF-8",
         users=str(CASES / "08-bookcrossing-zero" / "BX-Users.csv"),
     ),
-    refused("09-lastfm360k-plays/usersha1-artmbid-artname-plays.tsv", "which is user, item and"),
+    refused(
+        "09-lastfm360k-plays/usersha1-artmbid-artname-plays.tsv", "the columns of user, item and"
+    ),
     read(
         "09-lastfm360k-plays/user_artists.dat",
         (60, 20, 646, "1:9286"),
@@ -181,7 +183,9 @@ TABLE = [
         case
         for n, token in enumerate(TOKENS)
         for case in (
-            refused(f"19-null-tokens/tok{n}.csv", "declare what stands for not rated", tables=True),
+            refused(
+                f"19-null-tokens/tok{n}.csv", "declare the value that means not rated", tables=True
+            ),
             read(
                 f"19-null-tokens/tok{n}.csv",
                 (60, 20, 596, "1:5:1"),
@@ -194,7 +198,7 @@ TABLE = [
     read("23-whitespace-aligned/ratings_data.txt", FULL, "taken as user, item, rating"),
     read("23-whitespace-aligned/aligned.txt", FULL, delimiter=" "),
     read("24-utf16-excel/unicode.txt", FULL),
-    refused("24-utf16-excel/sep.csv", "for Excel alone"),
+    refused("24-utf16-excel/sep.csv", "a separator line for Excel"),
     refused("24-utf16-excel/latin1.csv", "not UTF-8"),
     refused("24-utf16-excel/cp1252.csv", "not UTF-8"),
     *(
@@ -242,7 +246,7 @@ TABLE = [
             "36-init-then-run/people.csv",
         )
     ),
-    refused("29-attribute-hierarchies/age.csv", "no column is known", **WIDE),
+    refused("29-attribute-hierarchies/age.csv", "no column is recognised", **WIDE),
     refused("36-init-then-run/people.csv", "'age,city'", tables=True, **WIDE),
     read("30-ten-rows-eleven-columns/small.csv", (10, 11, 110, "1:5:1"), **WIDE),
     read("36-init-then-run/wide.csv", (80, 12, 960, "0:99:1"), "88 and 99 look", **WIDE),

@@ -82,7 +82,7 @@ def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
     asked = ("data", "describe", file, "--null", 99, "--scale=-10:10")
     if distinct:  # nothing is wrong with such a header, if it is one
         said = call("data", "describe", file, "--wide", "--id-col", "#").stderr
-        assert "the first line, all numbers" in said
+        assert "the first line contains only numbers" in said
     else:
         said = refused(*asked, *(["--wide"] if wide else []))
     _, flag, rest = said.partition("--no-header --id-col '#'")

@@ -88,9 +88,7 @@ def test_guessed_attributes_that_do_not_fit_are_left_out(home: Path) -> None:
 
 def test_ratings_of_one_user_are_refused_before_a_file_is_written(home: Path) -> None:
     (home / "r.csv").write_text("user,item,rating\nu,a,4\nu,b,3\n")
-    assert "of one user, and k-anonymity needs at least two users" in refused(
-        "init", "r.csv", "--yes"
-    )
+    assert "of one user; k-anonymity needs at least two users" in refused("init", "r.csv", "--yes")
     assert not (home / "starshade.toml").exists()
 
 

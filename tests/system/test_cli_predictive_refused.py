@@ -24,7 +24,7 @@ from tests.system.conftest import call, refused
             "The largest allowed number is 2**63 - 1",
             2,
         ),
-        (("--profile", "simple", "--min-raters", 120), "nothing would be shown", 1),
+        (("--profile", "simple", "--min-raters", 120), "all cells would be empty", 1),
         (("--profile-step", 1e308), "does not divide", 2),
         (("--threads", 0), "--threads", 2),
         (("--regularization", 1e308), "from 0 to 1e+100", 2),

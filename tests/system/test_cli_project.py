@@ -97,7 +97,7 @@ def test_init_writes_what_run_does(home: Path) -> None:
     text = (home / "starshade.toml").read_text()
     assert 'on-duplicate = "last"' in text
     assert '[release]\nmethod = "predictive"\nk = 5\n\n' in text
-    assert "rate an item for a second time" in said.stderr
+    assert "repeat a user and an item" in said.stderr
     assert told("check-config")["problems"] == []
     assert "60 people" in call("run", "--dry-run").stdout
     assert not (home / "published").exists()
@@ -288,7 +288,7 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
     def judged(said: str, code: int, text_of: str = PROJECT) -> str:
         text = text_of.replace("targets = 20\nknown = [2]", f"known = [2]\n{said}")
         (project / "starshade.toml").write_text(text)
-        assert "would be judged again" in " ".join(call("run", "--dry-run").stdout.split())
+        assert "would be audited again" in " ".join(call("run", "--dry-run").stdout.split())
         found = call("run")
         assert found.exit_code == code, found.stderr
         assert everything(project / "published") == out
@@ -300,7 +300,7 @@ def test_what_is_out_is_judged_again_where_only_the_judging_changed(project: Pat
     assert "release-1 is published as published/release-1" in said
     assert told("run")["unchanged"]
     said = judged("targets = 30", 1, judged_by("class-linkage=0"))
-    assert "It is out, and would not be published" in said
+    assert "It is published already, but the current [audit] settings" in said
     assert "Class linkage" in said
     again = told("run", code=1)
     assert again["unchanged"]
@@ -397,7 +397,7 @@ def test_what_is_out_is_watched(project: Path) -> None:
     shutil.copytree(moved, project / "published" / "release-1")
     manifest = project / "published" / "release-1" / "release.json"
     manifest.write_text(manifest.read_text() + " ")
-    assert "is not what this project published" in refused("run")
+    assert "differs from what this project published" in refused("run")
 
 
 def test_every_file_that_is_out_is_watched_when_nothing_is_new(project: Path) -> None:
@@ -577,7 +577,7 @@ def test_a_password_in_the_file_is_warned_of(project: Path) -> None:
     (project / "starshade.toml").write_text(text)
     said = call("check-config")
     assert said.exit_code == 0
-    assert "starshade.toml, line 3: ratings holds a password" in " ".join(said.stderr.split())
+    assert "starshade.toml, line 3: ratings contains a password" in " ".join(said.stderr.split())
     said = call("run")
     assert said.exit_code == 2
     assert "PGPASSWORD" in said.stderr

@@ -233,7 +233,7 @@ def test_any_change_of_what_is_read_is_noticed(project: Path) -> None:
     ratings.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
     reordered = call("run")
     assert "1/5 read: 60 people" in reordered.stderr  # other bytes, and the same ratings
-    assert "Nothing is new" in reordered.stdout
+    assert "Nothing has changed" in reordered.stdout
     assert "nothing has changed" in call("run").stderr
     shutil.copy(ratings, project / "moved.csv")
     text = PROJECT.replace("ratings.csv", "moved.csv")

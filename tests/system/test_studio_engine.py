@@ -145,7 +145,7 @@ def test_an_attack(studio: Studio, data: DataRow) -> None:
 @pytest.mark.parametrize(
     ("kind", "settings", "error", "setting"),
     [
-        ("attack", {"attack": "burglary"}, "none of this name", None),
+        ("attack", {"attack": "burglary"}, "unknown", None),
         ("attack", {"knowledge": {"known": 500}}, "nobody can be attacked", "known"),
         (
             "attack",

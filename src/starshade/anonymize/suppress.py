@@ -116,7 +116,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
     @typed
     @announced("anonymizing by suppress")
     def anonymize(self, ratings: Ratings, rng: Rng = None) -> Release:
-        """Make a release of the records that may stay.
+        """Make a release of the records that can stay.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class SuppressAnonymizer(SuppressAnonymizerSettings):
 
     @typed
     def suppress(self, ratings: Ratings, rng: Rng = None) -> Suppressed:
-        """Return who may stay; parameters and errors as for `anonymize`."""
+        """Return which records can stay; parameters and errors as for `anonymize`."""
         seed = resolve_seed(rng)
         chosen = ratings if self.items is None else self.items.apply(ratings)
         split_items(chosen.items, self.sensitive)

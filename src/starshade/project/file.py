@@ -113,7 +113,7 @@ def sections(method: str) -> dict[str, dict[str, Setting]]:
     Examples
     --------
     >>> list(sections("mondrian")), sections("mondrian")["data"]["user-col"].label
-    (['data', 'release', 'audit', 'publish'], 'Column of the people')
+    (['data', 'release', 'audit', 'publish'], 'Column of the users')
     """
     own = settings_of(find(ENTRIES, method, "method").declaration())
     return {

@@ -89,7 +89,7 @@ class Description(Shown):
         """Size, scale, sparsity, long tail, dates, and what reading left out."""
         report = self.report
         mapping = ", ".join(f"{role} = {column}" for role, column in report.mapping.items())
-        read = Figure("mapping", "Read as", "text").of(
+        read = Figure("mapping", "Format", "text").of(
             f"{report.format}: {mapping}" if mapping else None
         )
         return (read, *figures_of(self.to_dict()))
@@ -264,7 +264,7 @@ def rated_outside_top(
     top: Sequence[int] = (100, 500, 1000),
     at_least: Sequence[int] = (1, 5, 10),
 ) -> tuple[OffTop, ...]:
-    """Tell how many users rated items that are not among the X most rated (NS §5).
+    """Count the users who rated items outside the X most rated (NS §5).
 
     Parameters
     ----------

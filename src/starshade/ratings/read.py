@@ -74,7 +74,7 @@ def read_ratings(
     dates: bool = True,
     show_values: bool = False,
 ) -> Ratings:
-    """Read ratings from anything that holds them.
+    """Read ratings from a file, a folder, an address, a frame or a matrix.
 
     The formats are listed in `starshade.ratings.readers`; they are recognised by content and
     name. What was chosen stands in `Ratings.report` and is told to the progress watcher.

@@ -140,7 +140,7 @@ class Scale:
 
     @property
     def null_level(self) -> float:
-        """What null counts as where a definition says "null counts as 0"."""
+        """The value of null where a definition says "null counts as 0"."""
         if self.step is not None:
             return round(self.minimum - self.step, 9)
         # a constant real scale still needs null to lie below it
@@ -148,11 +148,11 @@ class Scale:
 
     @property
     def cost_of_null(self) -> float:
-        """R: what a null against a rating costs, max(maximum, width)."""
+        """R: the distance of a null from a rating, max(maximum, width)."""
         return max(self.maximum, self.width)
 
     def contains(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which values are ratings of this scale (within 1e-9); never a NaN."""
+        """Return which values are ratings of this scale (within 1e-9); never a NaN."""
         inside = (values >= self.minimum - SLACK) & (values <= self.maximum + SLACK)
         if self.step is None:
             return np.asarray(inside)
@@ -186,7 +186,7 @@ class Scale:
 
     @classmethod
     def infer(cls, distinct: NDArray[np.float64]) -> Scale:
-        """Find the scale of the distinct ratings seen: coarsest usual step, else real-valued.
+        """Infer the scale of distinct ratings: coarsest usual step, else real-valued.
 
         Parameters
         ----------

@@ -92,10 +92,10 @@ def spread_of(facts: Mapping[str, Any]) -> Table | None:
     """Return how many ratings people give and items get; None where there are none."""
     rows = tuple(
         (label, *(f"{facts[name][q]:,.1f}".removesuffix(".0") for q in _QUANTILES))
-        for name, label in (("ratings_per_user", "per person"), ("ratings_per_item", "per item"))
+        for name, label in (("ratings_per_user", "per user"), ("ratings_per_item", "per item"))
         if facts.get(name)
     )
-    head = ("Ratings", "5% have at most", "25%", "half", "75%", "95%", "on average")
+    head = ("Ratings", "5th percentile", "25th", "median", "75th", "95th", "mean")
     return Table("Ratings per user and item", head, rows) if rows else None
 
 

@@ -59,7 +59,7 @@ def format_of(path: Where) -> str:
 
 @typed
 def write_ratings(ratings: Ratings, path: Where, format: str | None = None) -> str:  # noqa: A002
-    """Write a rating table to a file that must not exist yet: all of it or nothing.
+    """Write a rating table to a new file, completely or not at all.
 
     Personal attributes and item names, where there are any, go to files beside it
     (``x.users.csv``, ``x.items.csv``; RecBole ``x.user``, ``x.item``); a wide table holds the

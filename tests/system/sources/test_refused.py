@@ -52,7 +52,7 @@ def test_queries_that_fail(postgres: Server, query: str, expected: str) -> None:
 
 @pytest.mark.parametrize("query", ["DELETE FROM few", "-- SELECT\nDROP TABLE few", "a b", " "])
 def test_no_select(postgres: Server, query: str) -> None:
-    assert "is no SELECT" in said(postgres.address, ConfigError, query=query)
+    assert "neither a SELECT" in said(postgres.address, ConfigError, query=query)
 
 
 def test_rows_are_named(postgres: Server) -> None:
@@ -163,7 +163,7 @@ def test_changed_while_read(
 
 def test_a_bucket_that_fails_half_way(store: Store, tmp_path: Path) -> None:
     address = store.put("half.parquet", parquet_of(FEW, tmp_path / "x")[:-9])
-    assert "no whole Parquet file" in said(address)
+    assert "damaged or truncated Parquet file" in said(address)
     [file], _ = Bucket(store.put("gone.csv", b"user,item,rating\n1,1,3\n")).files()
     store.system.delete_file("data/gone.csv")
     with pytest.raises(InputError, match=r"s3://\*\*\*@data/gone.csv: cannot be read"):

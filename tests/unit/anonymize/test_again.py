@@ -183,7 +183,7 @@ def told_of_means(method: Any, expected: naive.Next, before: Release) -> str:
     """What is said of profiles that cannot be released again."""
     if getattr(method, "profile", None) not in MEANS:
         return "of no other method"
-    return "lost somebody" if left(expected, before) else "did so many members"
+    return "lost members" if left(expected, before) else "no item has that many raters"
 
 
 def check_people(before: Release, release: Release, expected: naive.Next) -> None:
@@ -304,7 +304,7 @@ def test_means_are_refused_once_somebody_left(profile: str) -> None:
     method = PredictiveAnonymizer(3, profile=profile)
     first = method.anonymize(CAST, rng=1)
     assert method.anonymize(CAST, rng=2, after=first).manifest.dummy_records == "none"
-    with pytest.raises(UnmetError, match="lost somebody since"):
+    with pytest.raises(UnmetError, match="lost members since"):
         method.anonymize(CAST.keep_users(np.arange(1, 30)), rng=2, after=first)
 
 
@@ -439,7 +439,7 @@ def test_what_cannot_be_continued_is_refused(change: Any, message: str) -> None:
 
 def test_other_choices_than_before_are_refused() -> None:
     release, ratings = story()
-    with pytest.raises(ConfigError, match="items chosen are others"):
+    with pytest.raises(ConfigError, match="chosen items differ"):
         KExchange(3, items=listed_items(["1", "2"])).anonymize(ratings, rng=0, after=release)
     same = KExchange(3, items=listed_items(list(release.classes.items)))
     assert same.anonymize(ratings, rng=0, after=release).n_records

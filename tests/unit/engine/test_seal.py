@@ -111,7 +111,7 @@ def test_an_answer_of_which_any_byte_was_changed_is_made_again(tmp_path: Path) -
         answers[0].write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert not seal.is_sealed(answers[0], key)
         assert seal.read_sealed(answers[0], key) is None
-    answers[1].write_bytes(whole)  # of another partition
+    answers[1].write_bytes(whole)  # of another shard
     found, opened = some(tmp_path, resume=True)
     assert len(opened) == 4
     assert found == some(tmp_path, resume=False)[0]

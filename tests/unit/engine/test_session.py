@@ -58,7 +58,7 @@ def test_another_version_is_refused(installed, name, found):
 
 @pytest.mark.parametrize("url", ["nowhere", "local[", "http://a:1", "spark://a", "k8s://a:1"])
 def test_what_is_no_master_is_refused(installed, url):
-    with pytest.raises(ConfigError, match="no master of Spark's") as caught, session_at(url):
+    with pytest.raises(ConfigError, match="not a Spark master") as caught, session_at(url):
         pass
     assert caught.value.setting == "master"
 
@@ -66,7 +66,10 @@ def test_what_is_no_master_is_refused(installed, url):
 def test_yarn_is_where_its_configuration_says(installed, monkeypatch):
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"yarn: nothing says.*\n.*HADOOP"), session_at("yarn"):
+    with (
+        pytest.raises(ConfigError, match=r"yarn: the address of the cluster.*\n.*HADOOP"),
+        session_at("yarn"),
+    ):
         pass
 
 
@@ -101,7 +104,10 @@ def test_no_token_is_told_where_nobody_listens(installed, user, beside):
 @pytest.mark.parametrize(
     ("quoted", "told"),
     [
-        ("[INVALID] got 'token=secret'", "ValueError, in words that quote what stands beside"),
+        (
+            "[INVALID] got 'token=secret'",
+            "ValueError (its message is withheld: it quotes text next to",
+        ),
         ("no answer\nsecret", "Spark did not start: no answer\n"),
     ],
 )

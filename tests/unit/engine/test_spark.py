@@ -211,14 +211,14 @@ def test_nobody_who_begins_is_told(journal, monkeypatch, tmp_path, busy):
 
 
 def test_nowhere_to_leave_answers_is_refused():
-    with pytest.raises(errors.ConfigError, match="nothing can be written beside the shards"):
+    with pytest.raises(errors.ConfigError, match="the store cannot be written to"):
         Spark(Session(), Journal(None))
 
 
 def test_answers_that_are_not_seen_here_are_told(journal, monkeypatch):
     monkeypatch.setattr(Journal, "keep", lambda *_: None)  # into a folder of the same name
     monkeypatch.setattr("starshade.engine.spark._POLL", 0)
-    with pytest.raises(errors.EngineError, match="see what they wrote"):
+    with pytest.raises(errors.EngineError, match="find their own files"):
         list(Spark(Session(), journal).run(JOB, PARTS, TABLES))
 
 
@@ -243,7 +243,9 @@ def test_a_full_disk_there_is_told_in_this_doors_words(journal, monkeypatch):
 
 
 def test_a_disk_that_fills_while_an_executor_writes_is_told(journal, tmp_path):
-    with pytest.raises(errors.OutputError, match=f"^{tmp_path}: no room for what executors"):
+    with pytest.raises(
+        errors.OutputError, match=f"^{tmp_path}: no space left for the results of executors"
+    ):
         list(Spark(Session(), journal).run(Job("a", fills), PARTS, TABLES))
 
 

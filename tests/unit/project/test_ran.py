@@ -43,8 +43,8 @@ def test_it_says_by_what_it_is_published() -> None:
 def test_the_report_and_the_key_file_are_named() -> None:
     text = told("policy", True, SimpleNamespace(), notes="Facts.")
     report = "Internal report: .starshade/reports/release-2.html"
-    public = "the one to publish .starshade/reports/release-2-public.html"
-    key = "the key file .starshade/receipts/release-2.json"
+    public = "public report: .starshade/reports/release-2-public.html"
+    key = "private key file: .starshade/receipts/release-2.json"
     assert text.endswith(f"{report}, {public}, {key}. Facts.")
     text = told("", False, SimpleNamespace(), notes="Facts.")
     assert text.endswith(f"{PLACE}. {report}. Facts.")  # its key file is not beside others

@@ -269,7 +269,7 @@ def test_a_mean_off_a_declared_scale_is_refused():
     rows = [("1", "1", 3.0, 1), ("1", "1", 4.0, 2), ("1", "2", 3.0, 1), ("1", "2", 5.0, 2)]
     with pytest.raises(InputError) as caught:
         read(rows, on_duplicate="mean", scale=Scale(1, 5, 1))
-    assert "f.csv:2: mean 3.5" in str(caught.value)
+    assert "f.csv:2: the mean 3.5" in str(caught.value)
     assert "f.csv:4" not in str(caught.value)
     assert '(scale="1:5")' in caught.value.advice
 

@@ -629,7 +629,7 @@ def test_netflix_files_are_found_alone_in_a_folder_and_in_a_zip(tmp_path) -> Non
 
 def test_columns_that_nobody_took_are_named(tmp_path) -> None:
     text = "user,item,rating,when_seen_at,city\na,b,4,2020-01-02,Rome\n"
-    said = "columns not read: 'when_seen_at', 'city' (if 'when_seen_at' holds the dates, "
+    said = "columns not read: 'when_seen_at', 'city' (if 'when_seen_at' contains the dates, "
     path = write(tmp_path / "x.csv", text)
     assert read_ratings(path).report.notes == (said + "name it: day_col)",)
     pq.write_table(pa.table({"user": [1], "item": [1], "rating": [4], "k": [1]}), tmp_path / "p")
@@ -652,7 +652,7 @@ def test_a_title_serves_where_no_column_has_item_ids(tmp_path) -> None:
     rows = "customer,title,stars\nann,Up,4\nann,Jaws,2\nbob,Up,5\n"
     found = read_ratings(write(tmp_path / "a.csv", rows))
     assert values(found) == {("ann", "Up"): 4.0, ("ann", "Jaws"): 2.0, ("bob", "Up"): 5.0}
-    said = "no column has item ids, so 'title' serves: one title is one item"
+    said = "no column has item ids: 'title' is used, and one title is one item"
     assert said in found.report.notes
     ids = "customer,title,film,stars\nann,Up,7,4\nbob,Up,7,5\n"
     found = read_ratings(write(tmp_path / "b.csv", ids))

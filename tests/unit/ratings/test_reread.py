@@ -176,10 +176,10 @@ def test_rows_of_no_user_are_to_be_left_out_before_any_are_merged(
     text = "\n".join(["user,item,rating", *rows]) + "\n"
     source = pa.table(columns) if is_frame else _plain(text, tmp_path)
     for read in (read_ratings, lambda rows: convert_to_shards(rows, tmp_path / "shards", 2)):
-        with pytest.raises(InputError, match="for a second time") as caught:
+        with pytest.raises(InputError, match="that repeat a user and an item") as caught:
             read(source)
         assert (caught.value.advice or "").startswith(
-            "Leave rows out first whose user id is a word for nothing, such as NULL or nan"
+            "First remove rows whose user id is a word for a missing value, such as NULL or nan"
         )
 
 
@@ -189,8 +189,8 @@ def test_respondents_without_an_id_are_no_repeated_ones(tmp_path: Path) -> None:
         read_ratings(path, wide=True)
     assert "more than once\n  " in caught.value.message
     assert "line 5: again" in caught.value.message
-    assert "whose id is a word for nothing, such as NULL or nan\n" in caught.value.message
-    assert "Leave those rows out" in (caught.value.advice or "")
+    assert "whose id is a word for a missing value, such as NULL or nan\n" in caught.value.message
+    assert "Remove those rows" in (caught.value.advice or "")
 
 
 @EVERYWHERE
@@ -198,7 +198,7 @@ def test_rows_rated_twice_are_named_where_shards_are_written(
     source: Source, tmp_path: Path
 ) -> None:
     path = source(TWICE, tmp_path)
-    with pytest.raises(InputError, match="for a second time") as caught:
+    with pytest.raises(InputError, match="that repeat a user and an item") as caught:
         convert_to_shards(path, tmp_path / "shards", 2)
     with pytest.raises(InputError) as alone:
         read_ratings(path)

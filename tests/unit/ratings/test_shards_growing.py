@@ -90,7 +90,7 @@ def test_a_sharded_store_is_cut_anew(tmp_path):
 
 def test_one_store_is_added_to_another(tmp_path):
     stored(tmp_path / "s")
-    with pytest.raises(ConfigError, match="attributes of some of the users"):
+    with pytest.raises(ConfigError, match="only some of the users have personal attributes"):
         convert_to_shards(tmp_path / "s", tmp_path / "both", append=tmp_path / "s")
     one = pa.table({"user": ["a", "7"], "item": ["p", "q"], "rating": [1.0, 2.0]})
     two = pa.table({"user": ["a", "b"], "item": ["q", "r"], "rating": [3.0, 4.0]})
@@ -115,7 +115,7 @@ def test_shards_that_repeat_a_store_follow_the_rule(tmp_path):
         options = {"append": tmp_path / "one", "on_duplicate": how}
         convert_to_shards(tmp_path / "two", tmp_path / how, **options)
         assert next(rows_of(read_ratings(tmp_path / how))) == ("a", "p", rating, None)
-    with pytest.raises(InputError, match="rate an item for a second time"):
+    with pytest.raises(InputError, match="repeat a user and an item"):
         convert_to_shards(tmp_path / "two", tmp_path / "error", append=tmp_path / "one")
 
 

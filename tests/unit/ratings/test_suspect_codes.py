@@ -253,7 +253,7 @@ def test_a_row_that_sums_up_others_holds_no_codes() -> None:
         cells += ["Total"] if column == "id" else [100.0]
     for notes in (notes_on(pa.table(rows)), read_ratings(long_of(pa.table(rows))).report.notes):
         (said,) = notes
-        assert "remove rows that sum up others" in said
+        assert "remove rows that summarize others" in said
     rows["q1"][3] = rows["q2"][5] = rows["q3"][7] = 99.0
     assert any("99 may be a code" in note for note in notes_on(pa.table(rows)))
 

@@ -147,8 +147,8 @@ def test_the_loser_of_two_conversions_removes_its_own_and_is_told(
     monkeypatch.setattr(convert, "atomic_folder", late)
     with watching, pytest.raises(OutputError, match="exists already"):  # type: ignore[attr-defined]
         convert_to_shards(source, tmp_path / "s", 2)
-    assert [note for note in listener.notes if "made by another meanwhile" in note]
-    assert not [note for note in listener.notes if "goes on" in note]
+    assert [note for note in listener.notes if "another run finished" in note]
+    assert not [note for note in listener.notes if "to resume" in note]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ratings.csv", "s"]
 
 

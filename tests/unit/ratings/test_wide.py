@@ -69,7 +69,7 @@ DAMAGED = [
     ("nr,a\n1,4\n", NO_ATTRIBUTES, ["no column is recognised as the respondent id", 'id_col="#"']),
     (SURVEY, {"id_col": "who"}, ["no column 'who' for the respondent id", "it has 5 columns"]),
     (SURVEY, {"attribute_cols": ["Height"]}, ["no column 'Height'"]),
-    (SURVEY.replace("berta", "anna"), {}, ["respondents that stand", "line 3: again"]),
+    (SURVEY.replace("berta", "anna"), {}, ["respondents with more than one row", "line 3: again"]),
     (SURVEY.replace("berta", ""), {}, ["without respondent id", "line 3"]),
     (SURVEY.replace("3.0", "good"), {}, ["line 3, column 3: rating 'good'"]),
     (SURVEY.replace("3.0", "7"), {"scale": "1:5:1"}, ["off the scale", "column 3: rating 7"]),
@@ -110,7 +110,7 @@ def test_the_first_five_are_those_further_up_whatever_the_column(tmp_path) -> No
 
 
 def test_one_column_cannot_be_two_things(tmp_path) -> None:
-    with pytest.raises(ConfigError, match="id and attribute at once"):
+    with pytest.raises(ConfigError, match="both id and attribute"):
         survey(tmp_path, attribute_cols=["Respondent ID"])
     with pytest.raises(ConfigError, match="no column is left"):
         survey(tmp_path, "id,Age,Zip\n1,2,3\n")
@@ -174,7 +174,7 @@ def test_a_wide_table_that_nobody_called_wide(tmp_path) -> None:
         match=r"wide=True, id_col=NAME, with attribute_cols=\[NAME, NAME\] only if",
     ) as caught:
         read_ratings(path)
-    assert "known as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
+    assert "recognised as the user, the item, the rating; the columns are 'ID', 'Q1'" in str(
         caught.value
     )
     bare = write(tmp_path / "y.csv", "1;5;4;3;2\n2;5;4;3;2\n")

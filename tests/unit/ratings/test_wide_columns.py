@@ -149,7 +149,7 @@ def test_qualtrics_lines_below_the_header_are_passed_over(tmp_path) -> None:
     path = write(tmp_path / "x.csv", QUALTRICS)
     ratings = read_ratings(path, wide=True)
     assert (ratings.n_users, ratings.n_items, ratings.n_ratings) == (2, 3, 5)
-    assert "2 rows below the header passed over" in ratings.report.notes[0]
+    assert "2 rows below the header skipped" in ratings.report.notes[0]
     # later rows are named by their own lines
     write(path, QUALTRICS.replace("R_b,5,,4", "R_b,5,,9"))
     with pytest.raises(InputError, match="line 6, column 4: rating 9"):
@@ -160,7 +160,7 @@ def test_qualtrics_lines_below_the_header_are_passed_over(tmp_path) -> None:
 
 def test_other_lines_below_the_header_are_named(tmp_path) -> None:
     text = "respondent_id,Questions,b,c\n,Speed,Price,Taste\n1,3,4,5\n2,5,1,\n"
-    with pytest.raises(InputError, match=r"rows that are no answers.*\n.*x\.csv, line 2\n"):
+    with pytest.raises(InputError, match=r"rows that contain words.*\n.*x\.csv, line 2\n"):
         read_ratings(write(tmp_path / "x.csv", text), wide=True)
 
 
@@ -182,7 +182,7 @@ def test_answers_in_words_are_no_attributes(tmp_path) -> None:
         (("Yes", "No"), r"(?s)answers as text: 'Q1', 'Q2', 'Q3'.*1 for yes, 0 for no"),
         (("4,5", "3,0"), "a decimal comma"),
         (("A1", "A2"), "answers as text"),
-        (("1", "NA"), r"declare what stands for not rated \(null_values\)"),
+        (("1", "NA"), r"declare the value that means not rated \(null_values\)"),
     ],
 )
 def test_answers_that_are_no_numbers_are_never_attributes(tmp_path, cells, says: str) -> None:
@@ -267,7 +267,7 @@ def test_ids_are_no_item_where_the_rows_are_numbered(name: str, top: int) -> Non
     table = pa.table({name: list(IDS[name]), **items})
     with pytest.raises(InputError, match="probably none") as caught:
         read_ratings(table, wide=True, id_col="#")
-    assert f"or as their values count the rows: '{name}'" in caught.value.message
+    assert f"or because their values number the rows: '{name}'" in caught.value.message
     assert f'id_col="{name}"' in caught.value.advice
     assert "attribute_cols" not in caught.value.advice
     assert read_ratings(table, wide=True, id_col=name).n_items == 6
@@ -280,7 +280,7 @@ def test_the_advice_offers_a_column_like_an_id_first(tmp_path) -> None:
     with pytest.raises(InputError, match="no column is recognised as the respondent id") as caught:
         read_ratings(path, wide=True)
     assert caught.value.advice == (
-        'If a column holds the respondents\' ids, name it: id_col="plot_no". To number the '
+        'If a column contains the respondents\' ids, name it: id_col="plot_no". To number the '
         'respondents, give id_col="#".'
     )
 
@@ -329,7 +329,7 @@ MONKEY = (
 
 @pytest.mark.parametrize("text", [MONKEY, MONKEY.replace(",,,Age?", ",,More:,Age?")])
 def test_names_in_the_second_line_are_recognised(text: str, tmp_path) -> None:
-    with pytest.raises(InputError, match="their names stand in line 2, as SurveyMonkey") as caught:
+    with pytest.raises(InputError, match="their names are in line 2, as SurveyMonkey") as caught:
         read_ratings(write(tmp_path / "x.csv", text), wide=True)
     assert caught.value.advice == "Move these names to line 1, and remove line 2."
 

@@ -168,7 +168,7 @@ def test_a_first_id_like_a_byte_order_mark(tmp_path) -> None:
 @pytest.mark.parametrize("form", ["movielens-100k", "movielens-dat"])
 def test_ids_that_a_format_cannot_hold_are_refused(tmp_path, form: str) -> None:
     ratings = some(item=["a\tb", "a::b", "c"])
-    with pytest.raises(ConfigError, match="which this format cannot hold"):
+    with pytest.raises(ConfigError, match="which this format cannot store"):
         write_ratings(ratings, tmp_path / "x", form)
     assert not list(tmp_path.iterdir())
 

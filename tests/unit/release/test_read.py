@@ -348,10 +348,7 @@ def test_a_file_that_is_no_parquet_under_a_true_hash(saved):
     [
         ({"format": 4}, r"format 4; this version reads 3\n.*that wrote it"),
         ({"format": 2}, r"format 2; this version reads 3\n.*in bands.*Make it anew"),
-        (
-            {"format": 1},
-            r"format 1; this version reads 3\n.*Make it anew .* with the same options",
-        ),
+        ({"format": 1}, r"format 1; this version reads 3\n.*Make it anew .* with the same options"),
         ({"format": "1"}, "no format version"),
         ({"format": 0}, "no format version"),
         ({"shoe_size": 43}, "release.json: shoe_size"),

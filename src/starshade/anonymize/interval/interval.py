@@ -37,7 +37,7 @@ _LARGE_TABLE = 1 << 17  # records; for larger ones a second search must be worth
 
 @dataclass(frozen=True)
 class IntervalAnonymizer(IntervalAnonymizerSettings):
-    """Move ratings as little as needed for every record to have k-1 others within ε.
+    """Move ratings slightly until every record has k-1 others within ε.
 
     Records are put into groups of at least k, and in each group every item's ratings are clipped
     into an interval of width ε, the one that moves them least. Where some of a group rated an item

@@ -53,7 +53,7 @@ from starshade.setting import check, settings_of
 
 @dataclass(frozen=True)
 class PredictiveAnonymizer(PredictiveAnonymizerSettings):
-    """Predict what is not rated, group users who are alike, release one profile for each group.
+    """Predict unrated cells, group similar users, release one profile for each group.
 
     A recommender is fitted to the ratings, so that everybody has a full row: ratings where they
     rated, predictions elsewhere. Users are put into groups of at least k, and all members of a
@@ -181,7 +181,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
                 )
 
     def padding(self) -> Recommender:
-        """Return the recommender that pads: the same settings, to be fitted to other ratings."""
+        """Return the recommender that fills cells, to be fitted to other ratings."""
         cls = find(ENTRIES, self.recommender, "recommender").load()
         has = {field.name for field in fields(cls)}
         settings = {name: getattr(self, name) for name in OWN if getattr(self, name) is not None}
@@ -290,7 +290,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
     def anonymize_shards(
         self, shards: AnyShards, rng: Rng = None, engine: Engine | None = None
     ) -> AbstractContextManager[Release]:
-        """Make a release of a store of shards, to be saved as long as it is open.
+        """Make a release of a partitioned store, to be saved while it is open.
 
         See `starshade.anonymize.sharded.anonymize.anonymized_shards`.
         """
@@ -299,7 +299,7 @@ class PredictiveAnonymizer(PredictiveAnonymizerSettings):
         return anonymized_shards(self, shards, rng, engine)
 
     def who_stays(self, ratings: Ratings, after: Release, shortfall: Shortfall = "dummies") -> Kept:
-        """Find who of a release can be in the next one, beside whom; refuse as `anonymize` does.
+        """Return which users of a release stay in the next one, and in which groups.
 
         Nothing is made. Arguments as in `anonymize`.
         """

@@ -65,7 +65,7 @@ def anonymized_shards(
     rng: Rng = None,
     engine: Engine | None = None,
 ) -> Iterator[Release]:
-    """Make a release of a store of shards, to be saved as long as this lasts.
+    """Make a release of a partitioned store, to be saved within the block.
 
     Of one shard it is that of the same ratings as one table, byte for byte; of several it is fixed
     by how they are cut. Neither ratings nor users nor the link are held as a whole; the profiles

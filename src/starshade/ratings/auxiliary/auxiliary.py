@@ -44,7 +44,7 @@ _ONE = "aux.one_person"
 
 @dataclass(frozen=True, eq=False)
 class Auxiliary:
-    """What is publicly known of some people, row by row as it was found.
+    """Public ratings of some people, row by row (auxiliary knowledge).
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Auxiliary:
         return bool((self.days != NO_DAY).any())
 
     def locate(self, row: int) -> str:
-        """Say where a row stands."""
+        """Return the place of a row in its source."""
         return f"{self.source}, {self.counted} {self.lines[row]}"
 
     def __repr__(self) -> str:  # never the names
@@ -245,8 +245,8 @@ def _left(
     people = any(normalized(name) not in items for name in left)
     if people and "person" not in roles and not one_person:
         raise InputError(
-            f"{where}: no column is recognised as the name, and these columns would not be read: "
-            f"{listing(left)}",
+            f"{where}: no column is recognised as the name, so all rows would belong to one "
+            f"user; but these columns would not be read: {listing(left)}",
             advice=f"Name the columns: {', '.join(map(named, _SETTINGS.values()))}. If all rows "
             f"belong to one user, declare it{aside(_ONE)}.",
         )

@@ -57,7 +57,7 @@ def convert_to_shards(
     engine: Engine | None = None,
     **reading: Any,
 ) -> Written:
-    """Read ratings and write them as a sharded store, sorted on the disk beside it.
+    """Read ratings and write them as a partitioned store, sorted on the disk next to it.
 
     Memory is bounded by `starshade.budget`, not by the ratings; that of the items, of the distinct
     ratings, of personal attributes and of one shard is needed. What is one store already, or is

@@ -50,9 +50,9 @@ _AS_IT_WAS = f"Restore the folder from a copy, or: {AGAIN[0].lower()}{AGAIN[1:]}
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """A sharded store: what all shards have in common, and each shard when it is asked for.
+    """A partitioned store: what all partitions share, and each partition on demand.
 
-    The ids of the users are in the shards alone.
+    The ids of the users are in the partitions only.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Shards:
 
     @property
     def n_users(self) -> int:
-        """Users of all shards."""
+        """Users of all partitions."""
         return self.manifest.users
 
     @property
@@ -100,7 +100,7 @@ class Shards:
 
     @property
     def n_ratings(self) -> int:
-        """Ratings of all shards."""
+        """Ratings of all partitions."""
         return self.manifest.ratings
 
     @property
@@ -109,7 +109,7 @@ class Shards:
         return self.manifest.dated
 
     def without_days(self) -> Shards:
-        """Return the store as one without dates; whoever opens a shard still finds its days."""
+        """Return the store as one without dates; an opened partition still has its days."""
         return replace(self, manifest=self.manifest.model_copy(update={"dated": False}))
 
     @property
@@ -129,26 +129,26 @@ class Shards:
 
     @property
     def first_users(self) -> list[int]:
-        """The number of each shard's first user among all."""
+        """The number of each partition's first user among all."""
         return [entry.first_user for entry in self.manifest.shards]
 
     @property
     def keys(self) -> list[str]:
-        """What each shard is known again by: another content has another key."""
+        """Keys of the partitions: another content has another key."""
         return [entry.checksum for entry in self.manifest.shards]
 
     def bytes_of(self, number: int) -> int:
-        """Return the bytes of memory that work on a shard takes, at most."""
+        """Return the largest number of bytes of memory that work on a partition takes."""
         return PER_RATING * self.manifest.shards[number].ratings
 
     @typed
     def shard(self, number: int) -> Ratings:
-        """Open a shard, memory-mapped; its user 0 is number ``first_users[number]`` among all.
+        """Open a partition, memory-mapped; its user 0 is number ``first_users[number]`` among all.
 
         Raises
         ------
         InputError
-            It is not there, is damaged, or is not the shard that was written.
+            It is missing or damaged, or is not the partition that was written.
         """
         entry = self.manifest.shards[number]
         folder = self.path / entry.folder
@@ -187,7 +187,7 @@ class Shards:
         return _joined([self.shard(number).attributes for number in range(len(self))])
 
     def sorted_by(self, make: Callable[..., Any], on_duplicate: OnDuplicate) -> Any:
-        """Return what `starshade.ratings.shards.sort.sort` makes of the same table.
+        """Return the result of `starshade.ratings.shards.sort.sort` for the same table.
 
         `on_duplicate`: where it is added to another one.
         """
@@ -219,12 +219,12 @@ class Shards:
 
 @announced("opening the store")
 def open_shards(path: str | Path) -> Shards:
-    """Open a sharded store; its shards are opened, and checked, one by one when they are used.
+    """Open a partitioned store; partitions are opened and checked one by one, on demand.
 
     Raises
     ------
     InputError
-        It is damaged, of another format, or no sharded store.
+        It is damaged, of another format, or not a partitioned store.
     """
     path = Path(path)
     with suppress(OSError, OutputError):  # as by a conversion that was killed at its very end

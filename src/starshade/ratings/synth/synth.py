@@ -67,7 +67,7 @@ def synthesize(
     n_ratings: int | None = None,
     rng: Rng = None,
 ) -> Ratings:
-    """Draw a rating table that behaves like a real one.
+    """Generate a synthetic rating table that resembles a real one.
 
     Long-tailed users and items, latent tastes, days in bouts, and personal attributes (Age,
     Gender, Occupation, Zip code) that lean on taste. Scale 1 to 5. Or a survey: respondents who
