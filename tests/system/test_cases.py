@@ -219,7 +219,7 @@ TABLE = [
             read(f"25-survey-missing-codes/{name}.csv", shape, **WIDE, null_values=codes),
         )
     ),
-    read("26-jester-99/jester-data-1.csv", (80, 15, 1200, "-10:99"), "99 looks like", **JESTER),
+    read("26-jester-99/jester-data-1.csv", (80, 15, 1200, "-10:99"), "99 may be a code", **JESTER),
     read("26-jester-99/jester-data-1.csv", (80, 15, 822, "-10:9.99"), **JESTER, null_values=["99"]),
     *(
         refused(f"27-other-file-formats/ratings.{ending}", f"this is {what}")
@@ -249,7 +249,7 @@ TABLE = [
     refused("29-attribute-hierarchies/age.csv", "no column is recognised", **WIDE),
     refused("36-init-then-run/people.csv", "'age,city'", tables=True, **WIDE),
     read("30-ten-rows-eleven-columns/small.csv", (10, 11, 110, "1:5:1"), **WIDE),
-    read("36-init-then-run/wide.csv", (80, 12, 960, "0:99:1"), "88 and 99 look", **WIDE),
+    read("36-init-then-run/wide.csv", (80, 12, 960, "0:99:1"), "88 and 99 may be codes", **WIDE),
     read("37-users-csv-beside/mine.csv", (60, 20, 800, "1:5:1")),
     read("37-users-csv-beside/other.csv", FULL, "'Unnamed: 0'"),
     refused(

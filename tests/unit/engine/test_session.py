@@ -200,7 +200,7 @@ def test_no_java_is_told(installed, monkeypatch, home, where):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     if home is not None:
         monkeypatch.setenv("JAVA_HOME", home)
-    with pytest.raises(ConfigError, match=f"there is none .*{where}"), session_at(None):
+    with pytest.raises(ConfigError, match=f"none was found .*{where}"), session_at(None):
         pass
 
 
@@ -238,5 +238,5 @@ def test_a_session_that_waits_for_executors_says_so(monkeypatch, fails):
     monkeypatch.setattr(session, "PATIENCE", 0)
     with watch(watcher), nullcontext() if fails is None else pytest.raises(ValueError, match="no"):
         session._begin({"spark.remote": "sc://a"})
-    assert [note for note in watcher.said if "no executor has begun" in note]
+    assert [note for note in watcher.said if "no executor has started" in note]
     assert spark.stopped == (fails is not None)

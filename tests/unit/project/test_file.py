@@ -179,7 +179,7 @@ def test_the_published_place_holds_nothing_that_the_file_names(
     said: str, key: str, tmp_path: Path
 ) -> None:
     (found,) = of_places(tmp_path, f'{said}\n[publish]\nto = "data"\n')
-    assert found.startswith(f"{NAME}, line 6: to = 'data': whoever gets")
+    assert found.startswith(f"{NAME}, line 6: to = 'data': the published folder would contain")
     assert f"[data] {key} names" in found
     assert of_places(tmp_path, f'{said}\n[publish]\nto = "out"\n') == []
 
@@ -191,7 +191,9 @@ def test_nor_receipts_and_hierarchies(tmp_path: Path) -> None:
         f'[publish]\nearlier = ["data/r"]\nearlier-private = {receipt}\nto = "data"',
     ):
         found = of_places(tmp_path, f'[release]\nmethod = "k-exchange"\nk = 5\n{said}\n')
-        assert any("to = 'data': whoever gets" in each for each in found), found
+        assert any("to = 'data': the published folder would contain" in each for each in found), (
+            found
+        )
 
 
 def test_releases_that_are_out_may_lie_where_the_next_go(tmp_path: Path) -> None:

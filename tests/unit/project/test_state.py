@@ -111,7 +111,7 @@ def test_what_a_project_keeps_is_for_its_owner_alone(tmp_path: Path) -> None:
         with kept(tmp_path) as keep:
             for folder in (keep.folder, keep.receipts, keep.reports, keep.work):
                 assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-            with pytest.raises(OutputError, match="another run is at work"), kept(tmp_path):
+            with pytest.raises(OutputError, match="another run is in progress"), kept(tmp_path):
                 pass
 
 

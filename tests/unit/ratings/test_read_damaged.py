@@ -41,11 +41,11 @@ TEXTS = {
     ),
     "a late unclosed quote": (
         HEAD + GOOD * 1 + 'berta,"brazil,3,2020-01-02\n' + GOOD,
-        ["line 3", "never closes"],
+        ["line 3", "never closed"],
     ),
     "a quote in the last field that never closes": (
         HEAD + 'berta,brazil,3,"2020-01-02\n',
-        ["line 2", "never closes"],
+        ["line 2", "never closed"],
     ),
     "two unclosed quotes that seem a pair": (
         HEAD + 'berta,"brazil,3,2020-01-02\n' + GOOD + 'berta,"x,3,2020-01-02\n',
@@ -225,7 +225,7 @@ def test_a_zero_byte_far_down(tmp_path) -> None:
     text = "user,item,rating\n" + "a,b,4\n" * 1 + "".join(f"u{i},b,4\n" for i in range(20_000))
     with pytest.raises(InputError, match="line 20003") as caught:
         read_ratings(write(tmp_path / "x.csv", text + "a\0b,b,4\n"))
-    assert "hold a zero byte" in str(caught.value)
+    assert "contain a zero byte" in str(caught.value)
 
 
 def _truncated(raw: bytes) -> bytes:

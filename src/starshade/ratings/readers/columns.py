@@ -234,7 +234,7 @@ _EXACT = 2**53  # whole numbers up to here are exact in a float
 _NO_ID = Fault("rows without {role} id", "Give every row an id, or remove those rows.")
 _BAD_ID = Fault("{role} ids that contain a zero byte", "Correct those rows.")
 _PART_ID = Fault(
-    "{role} ids stored as numbers with a fraction", "Store ids as text or as whole numbers."
+    "{role} ids stored as numbers that are not whole", "Store ids as text or as whole numbers."
 )
 _ROUNDED = Fault(
     "{role} ids that a spreadsheet rounded: different ids became one",
