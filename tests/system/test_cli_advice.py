@@ -258,8 +258,8 @@ def test_the_defaults_and_choices_of_predictive_are_told() -> None:
     for entry in ENTRIES:
         assert entry.name in said
     own = RegularizedSVD()
-    assert f"held back. [default: {own.regularization:g};" in said
-    assert f"at most. [default: {own.sweeps};" in said
+    assert f"factors. [default: {own.regularization:g};" in said
+    assert f"rounds. [default: {own.sweeps};" in said
 
 
 def test_the_method_used_by_default_is_said_first(ratings_csv: Path, tmp_path: Path) -> None:

@@ -464,7 +464,7 @@ def test_more_threads_than_there_are_is_said() -> None:
     shown = call("doctor", "--threads", there + 2000, "--json")
     assert shown.exit_code == 0
     assert json.loads(shown.stdout)["threads"] == there
-    assert f"threads: {there + 2000:,} asked, {there} processor" in shown.stderr
+    assert f"threads: {there + 2000:,} requested, {there} processor" in shown.stderr
 
 
 def test_doctor() -> None:

@@ -169,7 +169,7 @@ def test_every_night_of_the_default_method_is_measured(
 
 def test_what_lies_in_the_place_of_the_link_stays(project: Path) -> None:
     (project / "published" / "latest").mkdir(parents=True)
-    assert "published/latest: holds something" in refused("run")
+    assert "published/latest: contains something" in refused("run")
     assert not (project / "published" / "release-1").exists()
 
 

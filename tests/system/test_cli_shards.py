@@ -354,14 +354,14 @@ def test_what_is_of_no_use_says_so(file: Path, tmp_path: Path) -> None:
     _, told = said("attack", shards, "--attack", "predicate", "--resume", code=2)
     assert "--resume: of no use with the attack predicate" in told
     _, told = said("data", "describe", str(file), "--resume", code=2)
-    assert "of no use on what is not a partitioned store" in told
+    assert "of no use on what is no store of shards" in told
     _, told = said("attack", str(tmp_path / "gone"), "--engine", "spark", code=2)
     assert "gone, which is not there\nCheck the path." in told
     _, told = said("data", "convert", str(file), "--out", "x.csv", "--shards", "2", code=2)
     assert "shards are those of a store" in told
     _, told = said("attack", shards, "--attack", "predicate", "--memory", "1k", code=2)
     assert "take" in told
-    assert "Shard by shard work" in told
+    assert "These work partition by partition" in told
     _, told = said(*anonymize(shards, tmp_path / "r", "--resume")[:-4], "--out", "x", code=2)
     assert "--private" in told
     for more in (("--profile", "simple", "--l", "2"), ("--items", "top:9")):
