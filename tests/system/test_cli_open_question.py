@@ -38,7 +38,7 @@ def test_an_undecided_code_is_a_question_until_it_is_answered(home: Path) -> Non
     checked = told("check-config")
     assert checked["problems"] == []
     assert "77 and 88 may be codes" in checked["questions"][0]
-    assert 'give null-values = ["77", "88"]' in call("check-config").stdout.replace("\n", " ")
+    assert 'add null-values = ["77", "88"]' in call("check-config").stdout.replace("\n", " ")
     said = refused("run", "--dry-run")
     assert "an open question: 77 and 88 may be codes" in said
     for answer in ('["77", "88"]', "[]"):
@@ -63,7 +63,7 @@ def test_a_wide_table_without_codes_can_be_run_as_it_is_written(home: Path) -> N
     assert "60 people" in call("run", "--dry-run").stdout
     (home / "starshade.toml").write_text(text.replace('id-col = "id"', 'user-col = "id"'))
     (problem,) = told("check-config", code=2)["problems"]
-    assert "user-col: names a column of a long table; this table is wide" in str(problem)
+    assert "user-col: names a column of a long table, but this table is wide" in str(problem)
 
 
 def test_list_lists_every_kind() -> None:

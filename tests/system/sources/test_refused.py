@@ -57,7 +57,7 @@ def test_no_select(postgres: Server, query: str) -> None:
 
 def test_rows_are_named(postgres: Server) -> None:
     postgres.load("few", pa.concat_tables([FEW, FEW.slice(2)]))
-    assert "row 4 of the table few: the user rated" in said(postgres.address, query="few")
+    assert "row 4 of the table few: the user already rated" in said(postgres.address, query="few")
     query = "SELECT item, rating, NULLIF(\"user\", 'zoe') AS user FROM few"
     assert "row 1 of the query's result: no user id" in said(postgres.address, query=query)
 
@@ -106,7 +106,7 @@ def test_a_connection_lost_half_way(postgres: Server, monkeypatch: pytest.Monkey
     kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
     interrupted(monkeypatch, lambda: postgres.do(f"{kill} AND usename = 'eve'"))
     message = said(postgres.address, query=MANY)
-    assert re.search("to its end: (terminating connection|server closed the connection)", message)
+    assert re.search("before the end: (terminating connection|server closed the connection)", message)
 
 
 def test_a_query_that_fails_half_way(postgres: Server) -> None:
