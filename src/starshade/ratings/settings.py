@@ -10,7 +10,7 @@ from starshade.setting import settable
 
 OnDuplicate = Literal["error", "first", "last", "latest", "mean", "sum", "max"]
 
-_NAME = {"usual": "NAME", "unset": "recognised"}
+_NAME = {"usual": "NAME", "unset": "detected"}
 #: settings that name columns of a long table, and of a wide one
 OF_LONG = ("user_col", "item_col", "rating_col", "day_col")
 OF_WIDE = ("id_col", "item_cols", "attribute_cols")
@@ -93,7 +93,7 @@ class ReadingSettings:
         default=None,
         kind="file",
         usual="MIN:MAX:STEP",
-        unset="found",
+        unset="detected",
     )  # a Scale, or its text
     on_duplicate: OnDuplicate = settable(
         "Repeated ratings of an item by a user",
@@ -108,13 +108,13 @@ class ReadingSettings:
         "Delimiter of the text: one character, ::, or tab.",
         default=None,
         usual="CHAR",
-        unset="found",
+        unset="detected",
     )
     header: bool | None = settable(
         "The first line names the columns",
         "Whether the first line names the columns.",
         default=None,
-        unset="found",
+        unset="detected",
     )
     dates: bool = settable(
         "Read the dates",
