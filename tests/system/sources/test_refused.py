@@ -106,7 +106,9 @@ def test_a_connection_lost_half_way(postgres: Server, monkeypatch: pytest.Monkey
     kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
     interrupted(monkeypatch, lambda: postgres.do(f"{kill} AND usename = 'eve'"))
     message = said(postgres.address, query=MANY)
-    assert re.search("before the end: (terminating connection|server closed the connection)", message)
+    assert re.search(
+        "before the end: (terminating connection|server closed the connection)", message
+    )
 
 
 def test_a_query_that_fails_half_way(postgres: Server) -> None:

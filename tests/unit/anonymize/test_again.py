@@ -415,8 +415,8 @@ def doubled(table: Ratings) -> Ratings:
     ("change", "message"),
     [
         (lambda r, t: (replace(r, private=None), t), "without its receipt"),
-        (lambda r, t: (r, t.keep_items(np.arange(3))), "1 of the 4 items of the release before"),
-        (lambda r, t: (r, replace(t, scale=Scale(1, 10, 1))), "scale declared, 1:10:1"),
+        (lambda r, t: (r, t.keep_items(np.arange(3))), "1 of the 4 items of the previous release"),
+        (lambda r, t: (r, replace(t, scale=Scale(1, 10, 1))), "declared scale, 1:10:1"),
         (lambda r, t: (r, doubled(t)), "off the scale"),
         (lambda r, t: (r, t.keep_users(np.arange(15, 20))), "none of the people"),
         (lambda r, t: (r, t.keep_users(np.arange(0))), "none of the people"),

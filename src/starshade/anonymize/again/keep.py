@@ -255,8 +255,8 @@ def _on_the_same(ratings: Ratings, before: Release, chosen: ItemSelection | None
     lacking = int((places < 0).sum())
     if lacking:
         raise ConfigError(
-            f"these ratings lack {lacking:,} of the {counted(len(items), 'item')} of the release "
-            "before",
+            f"these ratings lack {lacking:,} of the {counted(len(items), 'item')} of the previous "
+            "release",
             advice="A continued release has the same items: give ratings that contain them all. "
             "Or start a new series, which is not protected against a combination with "
             "the previous release.",
