@@ -98,14 +98,19 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
         "difference": "gain",
     },
     "check": _CHECKED,
-    "anonymize": _MADE,
+    "anonymize": {
+        **_MADE,
+        "tries": "attempts",
+        "obstacles": "failing_checks",
+        "word": "verdict_text",
+    },
     "measure": _UTILITY,
     "data describe": _RELEASE,
     "data convert": {"made_harmless": "escaped_texts"},
     "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_IN_AUDIT},
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
     "demo": {**_MADE, **_CHECKED, **_IN_AUDIT},
-    "run": {**_UTILITY, **_CHECKED},
+    "run": {**_UTILITY, **_CHECKED, "facts": "notes", "again": "unchanged"},
     "report": {"edition": "audience"},
 }
 #: the same for the objects under one key, in every command

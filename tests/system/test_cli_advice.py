@@ -82,13 +82,13 @@ def test_a_wide_file_without_a_header_is_read_as_the_advice_says(
     asked = ("data", "describe", file, "--null", 99, "--scale=-10:10")
     if distinct:  # nothing is wrong with such a header, if it is one
         said = call("data", "describe", file, "--wide", "--id-col", "#").stderr
-        assert "the first line, all numbers" in said
+        assert "the first line contains only numbers" in said
     else:
         said = refused(*asked, *(["--wide"] if wide else []))
     _, flag, rest = said.partition("--no-header --id-col '#'")
     assert flag
     assert wide or "--wide --no-header" in said
-    assert "if it has counts, which are no item: beside these --attribute-cols 1" in rest
+    assert "If it contains counts, add --attribute-cols 1" in rest
     options = ["--wide", *shlex.split(flag), "--attribute-cols", 1]
     found = told(*asked, *options)
     assert (found["users"], found["items"]) == (30, 100)
@@ -258,8 +258,8 @@ def test_the_defaults_and_choices_of_predictive_are_told() -> None:
     for entry in ENTRIES:
         assert entry.name in said
     own = RegularizedSVD()
-    assert f"held back [default: {own.regularization:g};" in said
-    assert f"at most [default: {own.sweeps};" in said
+    assert f"factors [default: {own.regularization:g};" in said
+    assert f"rounds [default: {own.sweeps};" in said
 
 
 def test_the_method_used_by_default_is_said_first(ratings_csv: Path, tmp_path: Path) -> None:

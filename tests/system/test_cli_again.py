@@ -52,6 +52,16 @@ def test_a_release_that_continues_another(made: Made, next_csv: Path, tmp_path: 
     assert third.exit_code == 0, third.stderr
 
 
+def test_the_older_choice_of_shortfall_is_noted(made: Made, next_csv: Path, tmp_path: Path) -> None:
+    for name, choice in (("older", "invent"), ("newer", "dummies")):
+        place = ("--out", tmp_path / name, "--private", tmp_path / f"{name}.json")
+        result = call("anonymize", next_csv, *again(made), "--shortfall", choice, *place)
+        assert result.exit_code == 0, result.stderr
+        assert ("--shortfall invent is now called dummies" in result.stderr) == (name == "older")
+    keys = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("older", "newer")]
+    assert keys[0]["config"] == keys[1]["config"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -213,7 +213,7 @@ def test_a_mapping_of_three_columns(ratings_csv: Path, tmp_path: Path) -> None:
     columns = ("--aux-map-from", "imdbId", "--aux-map-to", "movieId")
     assert told(*attack, "--aux-items", links, *columns)["unknown_items"] == 0
     assert "not applicable without --aux-items" in refused(*attack, *columns)
-    assert "name two columns" in refused(*attack, "--aux-items", links, *columns[:2])
+    assert "name both columns" in refused(*attack, "--aux-items", links, *columns[:2])
     assert "--aux" in refused("attack", ratings_csv, *columns)
 
 

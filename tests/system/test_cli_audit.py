@@ -383,7 +383,7 @@ def test_an_audit_of_one_table_goes_on_where_it_was_stopped(
     monkeypatch.setattr("starshade.attack.shadows.halves.seed_of", stopping)
     stopped = call(*asked, "--seed", 3)
     assert stopped.exit_code == 130
-    assert "the same with --resume goes on" in stopped.stderr
+    assert "to resume, repeat the command with --resume" in stopped.stderr
     assert "--seed" in refused(*asked, "--resume")
     resumed = told(*asked, "--seed", 3, "--resume", code=1)
     assert made_releases == [0, 1, 2, 3, 3, 4]

@@ -28,7 +28,7 @@ def test_the_first_that_passes_is_written(searched: list[object], tmp_path: Path
     out, key = tmp_path / "release", tmp_path / "key.json"
     found = told(*searched, "--threshold", "class-size=6", "--out", out, "--private", key)
     assert (found["verdict"], found["k"], found["method"]) == ("PASS", 7, "predictive")
-    assert found["chosen"] == found["tries"][0]
+    assert found["chosen"] == found["attempts"][0]
     assert [each["k"] for each in found["skipped"]] == [5]
     assert json.loads((out / "release.json").read_text())["config"]["k"] == 7
     # an audit of what was written comes to the checks that counted
@@ -56,12 +56,12 @@ def test_nothing_is_written_where_none_passes(searched: list[object], tmp_path: 
     assert result.exit_code == 1
     flat = " ".join(result.stdout.split())
     assert "No release passes policy partner v1" in flat
-    assert "Never within the policy: Class linkage" in flat
+    assert "Checks that no release passes: Class linkage" in flat
     found = told(*searched, *never, code=1)
     assert (found["chosen"], found["out"], found["verdict"]) == (None, None, "FAIL")
-    assert found["tries"][0]["k"] == 50
+    assert found["attempts"][0]["k"] == 50
     assert {each["reason"] for each in found["skipped"]} >= {
-        "the policy asks for classes of 40 or more"
+        "the policy requires classes of 40 or more"
     }
     assert not (tmp_path / "release").exists()
     assert not (tmp_path / "key.json").exists()

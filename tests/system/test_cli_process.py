@@ -109,7 +109,7 @@ def test_a_full_disk_is_told(shell: Shell, ratings_csv: Path, tmp_path: Path) ->
         env={"PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert out.returncode == 2
-    assert "larger than a file may be here" in out.stderr
+    assert "exceeds the largest file size allowed here" in out.stderr
     assert "Traceback" not in out.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"before.csv"}
 

@@ -122,7 +122,7 @@ def test_a_damaged_receipt_is_refused(
     whole = json.loads(made.receipt.read_text())
     (tmp_path / "receipt").write_text(json.dumps(whole | change))
     said = refused("measure", ratings_csv, made.folder, "--private", tmp_path / "receipt")
-    assert "its checksum is that of other content" in " ".join(said.split())
+    assert "its checksum belongs to other content" in " ".join(said.split())
 
 
 def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -
     told["config"]["hierarchy"] = "other"
     (tmp_path / "release" / "release.json").write_text(json.dumps(told))
     said = refused("check", tmp_path / "release")
-    assert "its checksum is that of other content" in " ".join(said.split())
+    assert "its checksum belongs to other content" in " ".join(said.split())
 
 
 def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:
@@ -466,7 +466,7 @@ def test_more_threads_than_there_are_is_said() -> None:
     shown = call("doctor", "--threads", there + 2000, "--json")
     assert shown.exit_code == 0
     assert json.loads(shown.stdout)["threads"] == there
-    assert f"threads: {there + 2000:,} asked, {there} processor" in shown.stderr
+    assert f"threads: {there + 2000:,} requested, {there} processor" in shown.stderr
 
 
 def test_doctor() -> None:

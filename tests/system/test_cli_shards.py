@@ -220,7 +220,7 @@ def test_a_shard_that_is_missing_is_named(file: Path, tmp_path: Path) -> None:
     said("data", "convert", str(file), "--out", str(shards), "--shards", "3")
     (shards / "shard-00001").rename(tmp_path / "away")
     _, told = said("check", str(shards), "--model", "review-graph", "--k", "2", code=2)
-    assert "shard-00001: this shard is missing" in " ".join(told.split())
+    assert "shard-00001: this partition is missing" in " ".join(told.split())
 
 
 @pytest.mark.slow
@@ -331,7 +331,7 @@ def test_ratings_are_added_to_shards(file: Path, tmp_path: Path) -> None:
     assert written["ratings"] == before.n_ratings + 1
     assert (written["users"], written["items"]) == (before.n_users + 1, before.n_items + 1)
     _, told = said("data", "convert", str(more), "--append", new, "--out", old + "2", code=2)
-    assert "line 2: the user rated this item before, at a rating in the store" in told
+    assert "line 2: the user already rated this item, at a rating in the store" in told
 
 
 def test_sensitive_items_are_named_by_their_ids(file: Path, tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_a_manifest_that_its_checksum_does_not_fit(copied: Path) -> None:
     shown = call("verify", copied)
     assert shown.stdout.startswith("FAIL: 1 of 1 check failed (release.json).")
     assert "ask its publisher for a whole copy" in " ".join(shown.stdout.split())
-    assert "its checksum is that of other content" in refused("data", "describe", copied)
+    assert "its checksum belongs to other content" in refused("data", "describe", copied)
 
 
 @pytest.mark.parametrize("files", ["text", ["a"], {"job": 5}, {"job": [1]}])

@@ -59,12 +59,15 @@ class KeepsGroups(Protocol):
         rng: Rng = None,
         *,
         after: Release | None = None,
-        shortfall: Literal["invent", "withhold"] = "invent",
+        shortfall: Literal["dummies", "withhold"] = "dummies",
     ) -> Release:
         """Make a release in which who was together stays so; not yet saved."""
 
     def who_stays(
-        self, ratings: Ratings, after: Release, shortfall: Literal["invent", "withhold"] = "invent"
+        self,
+        ratings: Ratings,
+        after: Release,
+        shortfall: Literal["dummies", "withhold"] = "dummies",
     ) -> Kept:
         """Find who can be in it, beside whom, and refuse what cannot be continued."""
 
@@ -77,7 +80,7 @@ def make_release(
     private: Where | None = None,
     rng: Rng = None,
     after: Release | None = None,
-    shortfall: Literal["invent", "withhold"] = "invent",
+    shortfall: Literal["dummies", "withhold"] = "dummies",
 ) -> Made:
     """Anonymize, measure and save.
 

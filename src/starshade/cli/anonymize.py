@@ -104,8 +104,9 @@ _VARIED = {"k", "item_support"}
     click.option("--after-private", metavar="FILE", help="Private key file of that release"),
     click.option(
         "--shortfall",
-        type=click.Choice(["invent", "withhold"]),
-        default="invent",
+        type=click.Choice(["dummies", "withhold", "invent"]),
+        metavar="[dummies|withhold]",
+        default="dummies",
         show_default=True,
         help="With --after, for classes that shrink below k: pad with dummy records, or leave the "
         "users out (always below k/2)",
@@ -126,7 +127,7 @@ def anonymize(
     no_key_file: bool,
     after: str | None,
     after_private: str | None,
-    shortfall: Literal["invent", "withhold"],
+    shortfall: Literal["dummies", "withhold", "invent"],
     engine: dict[str, Any],
     reading: Reading,
     run: Run,
@@ -136,6 +137,9 @@ def anonymize(
     With --policy, k and item support are searched: the first release that passes the policy is
     written. Exit 1 if none passes.
     """
+    if shortfall == "invent":
+        click.echo("--shortfall invent is now called dummies", err=True)
+        shortfall = "dummies"
     policy = deciding["policy"]
     resumed = engine["resume"] and policy is None
     place = ensure_free(out, resumed=resumed)

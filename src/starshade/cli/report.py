@@ -223,7 +223,8 @@ def made_by(
             words += _spelled(option, config.get(option.name))
     if release.private.chain is not None and release.private.chain.after is not None:
         words += ["--after", after[0], "--after-private", after[1]]
-        words += ["--shortfall", str(config.get("shortfall", "invent"))]
+        shortfall = str(config.get("shortfall", "dummies"))
+        words += ["--shortfall", shortfall.replace("invent", "dummies")]
     elif config.get("items", "all") != "all":
         words += ["--items", config["items"] if not config.get("item_keys") else "ITEMS-FILE"]
     words += [*reading.arguments(), "--seed", str(release.private.seed)]

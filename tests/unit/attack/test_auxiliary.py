@@ -150,7 +150,7 @@ def check_against_twin(
             clues = naive.clues_of(theirs, place, rule=rule, first_day=cells.first_day, onto=None)
             expected[name] = naive.answer(rows_of(cells), clues, slow, attack.candidates)
     except naive.ContradictionError:
-        with pytest.raises(InputError, match="on an item that their person has before"):
+        with pytest.raises(InputError, match="that repeat an item of their user"):
             attack.run(data, auxiliary(rows, rule), mapping)
         return
     result = attack.run(data, auxiliary(rows, rule), mapping)
@@ -415,7 +415,7 @@ def test_ratings_off_the_scale_are_named_by_line() -> None:
 def test_a_mean_of_ratings_may_lie_between_the_steps() -> None:
     rows = [naive.Row("ann", A, 4, None), naive.Row("ann", A, 5, None)]
     assert AuxiliaryAttack().run(FIVE, auxiliary(rows, "mean")).repeated_rows == 1
-    with pytest.raises(InputError, match=r"line 3: this person has the item before, at .*line 2"):
+    with pytest.raises(InputError, match=r"line 3: this user already has the item, at .*line 2"):
         AuxiliaryAttack().run(FIVE, auxiliary(rows))
 
 
@@ -434,7 +434,7 @@ def test_two_items_that_a_mapping_makes_one_must_agree() -> None:
     editions = {"dvd": D, "tape": D}
     agreeing = AuxiliaryAttack().run(FIVE, one(("dvd", 4, None), ("tape", 4, None)), editions)
     assert (agreeing.repeated_rows, agreeing.per_name[0].known) == (1, 1)
-    with pytest.raises(InputError, match="line 3: this person has the item before"):
+    with pytest.raises(InputError, match="line 3: this user already has the item"):
         AuxiliaryAttack().run(FIVE, one(("dvd", 4, None), ("tape", 3, None)), editions)
 
 

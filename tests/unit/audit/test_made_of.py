@@ -207,7 +207,7 @@ def test_where_making_takes_one_table_the_advice_is_to_audit_that(
     release = read_release(tmp_path / "out", private=tmp_path / "key.json")
     found = measure_by_shadows(release, store(1), shadows=3, known=(2,), seed=1)
     assert found.advice == "Audit the file that the store was made of."
-    assert "min_raters 2: does not work shard by shard" in str(found.singling_out)
+    assert "min_raters 2: not supported for partitioned stores" in str(found.singling_out)
     found = measure_by_shadows(release, RATINGS, shadows=4, known=(2,), seed=1)
     assert isinstance(found.singling_out, SingledOut)
 

@@ -217,7 +217,7 @@ def test_releases_of_other_layouts(method: Any, tmp_path: Path) -> None:
         private = vars(release.private) | {"original": rest}
         verify_folder(tmp_path / "a", type(release.private)(**private))
     if release.manifest.layout == "profile":
-        with pytest.raises(UnmetError, match="lost somebody"):
+        with pytest.raises(UnmetError, match="lost members"):
             method.anonymize(rest, rng=0, after=release)
 
 

@@ -167,7 +167,7 @@ except Exception as error:
 """
     done = run(code)
     assert done.stdout.startswith("OutputError"), done
-    assert "larger than a file may be here" in done.stdout
+    assert "exceeds the largest file size allowed here" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

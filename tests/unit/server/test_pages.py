@@ -569,7 +569,7 @@ def test_the_first_rows_are_shown_before_anything_is_read(whole: Whole, tmp_path
     chosen = {name: find(f"{name}_col", page.mapping) for name in ("user", "item", "rating", "day")}
     for name, column in zip(chosen, ("email", "film", "stars", "rated_on"), strict=True):
         assert [c.value for c in chosen[name].choices if c.chosen] == [column]
-    assert "one value a person; 2 different values" in chosen["user"].help
+    assert "one value per user; 2 different values" in chosen["user"].help
     assert "0.5 to 3.5 in the first 2 rows" in chosen["rating"].help
 
 
