@@ -39,6 +39,7 @@ _CHECKED = {
     "fewest_groups": "fewest_classes",
 }
 _ATTACKED = {"half_have": "median_ratings"}
+_ERASED = {"receipts": "key_files", "receipt": "key_file", "gone": "left_before"}
 
 #: older key → key, at any depth, by command; "attack padding": of one attack, "attack" of all
 RENAMED: Mapping[str, Mapping[str, str]] = {
@@ -60,6 +61,9 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "anonymize": _MADE,
     "measure": _UTILITY,
     "data describe": _RELEASE,
+    "data convert": {"made_harmless": "escaped_texts"},
+    "forget": _ERASED,
+    "erase": _ERASED,
     "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_ATTACKED},
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
     "demo": {**_MADE, **_CHECKED, **_ATTACKED},

@@ -227,12 +227,12 @@ def test_a_release_is_converted(made: Made, tmp_path: Path) -> None:
     assert [each["rows"] for each in found] == [len(lines) - 1] * 2
     assert len(lines) - 1 == pq.read_metadata(made.folder / "cells.parquet").num_rows
     assert pq.read_metadata(places[1]).num_rows == len(lines) - 1
-    assert [(each["to"], each["made_harmless"]) for each in found] == [("csv", 0), ("parquet", 0)]
+    assert [(each["to"], each["escaped_texts"]) for each in found] == [("csv", 0), ("parquet", 0)]
 
 
 def test_a_release_becomes_an_atomic_file(made: Made, tmp_path: Path) -> None:
     found = told("data", "convert", made.folder, "--out", tmp_path / "x.inter")
-    assert (found["to"], found["made_harmless"]) == ("recbole", 0)
+    assert (found["to"], found["escaped_texts"]) == ("recbole", 0)
     lines = [line.split("\t") for line in (tmp_path / "x.inter").read_text().splitlines()]
     assert lines[0] == ["user_id:token", "item_id:token", "rating:float", "weight:float"]
     assert len(lines) - 1 == found["rows"]

@@ -98,7 +98,7 @@ def test_no_command_reads_a_table_that_says_something_else(
 def test_a_false_claim_fails_and_is_described_nowhere(copied: Path) -> None:
     facts = json.loads((copied / "release.json").read_text())
     claim = {"model": "k-eps", "parameters": {"k": 4, "eps": 0.0, "nulls": "strict"}}
-    say(copied, claims=[*facts["claims"], claim | {"verified": {"smallest_group_at_least": 4}}])
+    say(copied, claims=[*facts["claims"], claim | {"verified": {"smallest_class_at_least": 4}}])
     checks = told("verify", copied, code=1)["checks"]
     assert checks[-1]["name"] == "k-eps (k = 4, eps = 0.0, nulls = strict)"
     assert checks[-1]["status"] == "FAIL"

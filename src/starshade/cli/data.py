@@ -222,7 +222,7 @@ def _convert_release(source: str, place: Place, kind: str | None, run: Run) -> N
             "out": str(place),
             "to": kind,
             "rows": rows,
-            "made_harmless": altered,
+            "escaped_texts": altered,
             "audience": manifest.audience,
             "seconds": run.seconds,
         },

@@ -103,11 +103,11 @@ def _lines(users: str) -> dict[int, str]:
 
 
 def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: bool) -> Any:
-    holding = [held for held in found.receipts if held.records or held.gone]
+    holding = [held for held in found.key_files if held.records or held.left_before]
     done = "would be" if dry_run else "was" if len(holding) == 1 else "were"
     people = counted(found.people, "person", "people")
     said = (
-        f"{people} to be forgotten: {len(holding)} of {counted(len(found.receipts), 'receipt')} "
+        f"{people} to be forgotten: {len(holding)} of {counted(len(found.key_files), 'receipt')} "
         f"held any of them, and {done} rewritten without."
         if holding
         else "No receipt holds any of these people; nothing was written."
@@ -116,8 +116,13 @@ def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: 
     several = "s" * (len(unknown) > 1)
     lost = f" In no receipt: the id{several} of line{several} {listed}." if unknown else ""
     rows = [
-        (held.receipt, f"{held.records:,}", f"{held.gone:,}", ", ".join(held.folders) or "-")
-        for held in found.receipts
+        (
+            held.key_file,
+            f"{held.records:,}",
+            f"{held.left_before:,}",
+            ", ".join(held.folders) or "-",
+        )
+        for held in found.key_files
     ]
     return page(
         words(said + lost),

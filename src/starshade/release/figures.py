@@ -36,7 +36,7 @@ SMALLEST_GROUP = Figure(
 COUNTED = (
     SMALLEST_GROUP,
     Figure(
-        "smallest_group_at_least",
+        "smallest_class_at_least",
         "Smallest group, at least",
         "count",
         None,

@@ -21,9 +21,11 @@ from starshade.naming import named
 from starshade.ratings.scale import Scale
 from starshade.release import ProfileKind
 from starshade.release.band import Band
+from starshade.release.earlier import release_facts
 from starshade.setting import Setting, settings_of
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+_OLDEST = 3  # format that is read
 Parameter = float | int | str | list[str]
 _GENERALIZED = {"quasi_identifiers", "sensitive_attributes", "records_alone_with_sensitive"}
 _PROFILE = {"profile", "single_rater_cells"}
@@ -198,9 +200,9 @@ class Manifest(_Closed):
         version = facts.get("format")
         if type(version) is not int or version < 1:
             raise ReleaseError("release.json: it has no format version")
-        refuse_format(f"{where}: a release", version, FORMAT_VERSION)
+        refuse_format(f"{where}: release", version)
         try:
-            manifest = cls.model_validate(without_checksum(facts))
+            manifest = cls.model_validate(release_facts(without_checksum(facts)))
             manifest.scale.to_scale()
         except ConfigError as error:
             raise ReleaseError(f"release.json: {error.message}") from None
@@ -227,24 +229,24 @@ def _depth(value: Any) -> int:
     return depth
 
 
-#: what an older format lacks (an impossible one is taken for the oldest)
-_OLDER = {
+#: what an unreadable format lacks (an impossible one is taken for the oldest)
+_LACKS = {
     1: "It carries no checksum.",
-    2: "Since then a release tells figures of private data in bands, and its receipt holds them.",
+    2: "It states exact figures of private data.",
 }
 
 
-def refuse_format(what: str, version: int, ours: int) -> None:
-    """Refuse a release or a receipt whose format is not this version's."""
-    if version == ours:
+def refuse_format(what: str, version: int) -> None:
+    """Refuse a release or a key file whose format this version does not read."""
+    if _OLDEST <= version <= FORMAT_VERSION:
         return
     raise ReleaseError(
-        f"{what} of format {version}; this version reads {ours}",
+        f"{what} of format {version}; this version reads {_OLDEST} and {FORMAT_VERSION}",
         advice="Use the version of starshade that wrote it, or a later one."
-        if version > ours
-        else f"{_OLDER.get(version, _OLDER[1])} Make it anew from the ratings: starshade anonymize "
-        f"with the same options and {named('seed')}, which the receipt names; {named('private')} "
-        "makes the receipt with it.",
+        if version > FORMAT_VERSION
+        else f"{_LACKS.get(version, _LACKS[1])} Make release and key file from the ratings again: "
+        f"starshade anonymize with the same options, {named('seed')} (the key file states it) and "
+        f"{named('private')}.",
     )
 
 

@@ -143,7 +143,7 @@ def test_the_receipt_of_another_release_is_refused(saved):
     read_release(folder / "same", private=folder / "receipt.json")  # equal bytes are the same
     other = small().release(config={"k": 3})
     other.save(folder / "other")
-    with pytest.raises(ReleaseError, match="receipt of another release"):
+    with pytest.raises(ReleaseError, match="belongs to another release"):
         read_release(folder / "other", private=folder / "receipt.json")
     with pytest.raises(ReleaseError, match=r"no release\.json"):
         read_receipt(folder / "receipt.json", folder)
@@ -152,18 +152,18 @@ def test_the_receipt_of_another_release_is_refused(saved):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"receipt": 4}, r"format 4; this version reads 3\n.*that wrote it"),
-        (
-            {"receipt": 1},
-            r"format 1; this version reads 3\n.*Make it anew .* with the same options",
-        ),
-        ({"seed": "1"}, "seed is missing or no int"),
-        ({"seed": True}, "seed is missing or no int"),
-        ({"ratings": None}, "ratings is missing or no str"),
-        ({"users": None}, "users is missing or no list"),
-        ({"more": 1}, "fields that a receipt does not have"),
-        ({"users": ["7", 10, "007", "b", "ü-user"]}, "entry 2 of users is no str"),
-        ({"records": [0, 1, 2, 3, 4.0]}, "entry 5 of records is no int"),
+        ({"key_file": 5}, r"format 5; this version reads 3 and 4\n.*that wrote it"),
+        ({"key_file": 1}, r"format 1; this version reads 3 and 4\n.*with the same options"),
+        ({"key_file": 3}, "key_file does not belong to format 3"),
+        ({"receipt": 4}, "receipt does not belong to format 4"),
+        ({"receipt": 3}, "a key of a later format"),
+        ({"seed": "1"}, "seed is missing or not of type int"),
+        ({"seed": True}, "seed is missing or not of type int"),
+        ({"ratings": None}, "ratings is missing or not of type str"),
+        ({"users": None}, "users is missing or not of type list"),
+        ({"more": 1}, "unknown keys"),
+        ({"users": ["7", 10, "007", "b", "ü-user"]}, "entry 2 of users is not of type str"),
+        ({"records": [0, 1, 2, 3, 4.0]}, "entry 5 of records is not of type int"),
         ({"records": [0, 1, 2, 3, 3]}, "one to one"),
         ({"records": [0, 1, 2, 3, 5]}, "one to one"),
         ({"records": [0, 1, 2, 3, 2**70]}, "one to one"),

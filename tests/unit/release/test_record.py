@@ -84,7 +84,7 @@ def test_what_was_written_is_read_back(tmp_path_factory, drawn, nulls) -> None:
     assert back.groups.tolist() == release.groups.tolist()
     assert back.private.link.record.tolist() == release.private.link.record.tolist()
     found = verify_folder(place / "out", replace(back.private, original=original))
-    assert found["claims"][0]["verified"] == {"smallest_group_at_least": 1}
+    assert found["claims"][0]["verified"] == {"smallest_class_at_least": 1}
     assert release.to_csv(place / "out.csv") == 0
     lines = (place / "out.csv").read_text().splitlines()
     assert len(lines) == 1 + sum(len(row) for row in rows)
@@ -130,7 +130,7 @@ def test_a_claim_holds_a_list_of_item_keys(tmp_path) -> None:
     released(table(shown, STARS), claims=(claim,)).save(tmp_path / "out")
     said = json.loads((tmp_path / "out" / "release.json").read_text())["claims"]
     assert said[0]["parameters"]["sensitive"] == ["2"]
-    assert said[0]["verified"] == {"smallest_group_at_least": 2}
+    assert said[0]["verified"] == {"smallest_class_at_least": 2}
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert 'sensitive = ["2"]' in card
     assert "at least 1 other whose rating of every item that is not sensitive is within 0" in card

@@ -173,7 +173,7 @@ def test_who_is_in_no_good_group_is_counted(tmp_path) -> None:
     original = table([{0: 1}, {0: 2}, {0: 4}, {0: 5}, {1: 1}], STARS)
     groups = np.array([0, 0, 1, 1, 1])
     release = released(original, claims=(k_eps(2, 1),), groups=groups)
-    with pytest.raises(InternalError, match="'smallest_group_at_least': 1"):
+    with pytest.raises(InternalError, match="'smallest_class_at_least': 1"):
         release.save(tmp_path / "out")
     release = released(
         original.keep_users(np.arange(4)), claims=(k_eps(2, 1),), groups=np.array([0, 1, 2, 2])
@@ -376,19 +376,19 @@ def test_a_claim_of_another_rule_is_counted_by_it(saved) -> None:
     assert found == {
         "model": "k-eps",
         "parameters": told,
-        "verified": {"smallest_group_at_least": 5},
+        "verified": {"smallest_class_at_least": 5},
         "holds": True,
     }
 
 
 @pytest.mark.parametrize(
     "verified",
-    [{"smallest_group_at_least": 1000}, {"secret": 41}, {"smallest_group_at_least": True}],
+    [{"smallest_class_at_least": 1000}, {"secret": 41}, {"smallest_class_at_least": True}],
 )
 def test_what_was_counted_cannot_be_made_up(saved, verified: dict[str, Any]) -> None:
     folder, _ = saved
     claim = json.loads((folder / "release.json").read_text())["claims"][0]
-    assert claim["verified"].keys() == {"smallest_group_at_least"}
+    assert claim["verified"].keys() == {"smallest_class_at_least"}
     verify_folder(folder)
     say(folder, claims=[claim | {"verified": claim["verified"] | verified}])
     with pytest.raises(ReleaseError, match="what was counted for k-eps is something else"):

@@ -20,7 +20,7 @@ from starshade.release.card import READABLE, dataset_card, describe_columns
 from starshade.release.content import canonical
 from starshade.release.folder.columns import PROFILE_BYTES, cells_table, profiles_table
 from starshade.release.folder.receipt import refuse_inside, write_receipt
-from starshade.release.manifest import Manifest
+from starshade.release.manifest import FORMAT_VERSION, Manifest
 from starshade.release.profiles import Profiles
 from starshade.release.readable.write import PARQUET, write_beside
 from starshade.release.table import Release
@@ -77,7 +77,10 @@ def _write_files(release: Release, folder: Path) -> Manifest:
     counted = recount(folder, release.manifest.model_dump(mode="json"), release.private)
     manifest = _verified(release.manifest, counted)
     tables = {p.name: hash_of(p) for p in sorted(folder.iterdir())}
-    manifest, texts = manifest.model_copy(update={"files": tables}), dict[str, str]()
+    manifest, texts = (
+        manifest.model_copy(update={"files": tables, "format": FORMAT_VERSION}),
+        dict[str, str](),
+    )
     for name, text in folder_texts(release, manifest, harmless).items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
         texts[name] = hash_of(folder / name)

@@ -122,7 +122,7 @@ def judge_proximity(
 ) -> Judged:
     """Count the balls of a claim of (k, ε) or (k, ε, l).
 
-    Sizes are counted up to k where only k is claimed: ``smallest_group_at_least``. Where every
+    Sizes are counted up to k where only k is claimed: ``smallest_class_at_least``. Where every
     ball is needed whole, `smallest_class` and `smallest_sd` are exact (the latter is absent
     where nobody rated a sensitive item). `groups` of records, if given, are hints to where
     enough of a ball is to be found.
@@ -143,7 +143,7 @@ def judge_proximity(
     )
     if claim["model"] == "k-eps":
         least = _least(table, n, k, groups)
-        return Judged({"smallest_group_at_least": min(least, k)}, least >= k)
+        return Judged({"smallest_class_at_least": min(least, k)}, least >= k)
     points = points_of(table, n)
     ratings = [_ratings(rows.column(i), written) for i in sensitive]
     totals = ball_totals(points, _moments(points.of_record, ratings))

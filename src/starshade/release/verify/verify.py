@@ -1,10 +1,11 @@
 """The independent verifier: reads what was written and counts everything again.
 
-Apart from the checksum of ``release.json``, the bands of a share and the bound on texts it shares
-no code with what builds, checks, writes and reads releases: plain PyArrow, Python and NumPy, its
-own reading of the masks, its own comparison of rows. What it finds is what a release may claim. A
-check that fails on a release that was just written is a bug of ours (`InternalError`); on a folder
-found on disk it is damage (`ReleaseError`). Messages name checks and counts, never ids.
+Apart from the checksum and the earlier keys of ``release.json``, the bands of a share and the bound
+on texts it shares no code with what builds, checks, writes and reads releases: plain PyArrow,
+Python and NumPy, its own reading of the masks, its own comparison of rows. A release may claim only
+what it counts. A check that fails on a release that was just written is a bug of ours
+(`InternalError`); on a folder read from disk it is damage (`ReleaseError`). Messages name checks
+and counts, never ids.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from starshade.checksum import parse, without_checksum
 from starshade.errors import InternalError, ReleaseError
 from starshade.progress import announced
 from starshade.release.band import Band, Exact
+from starshade.release.earlier import release_facts
 from starshade.release.verify.claims import (
     PROXIMITY_MODELS,
     VALUE_MODELS,
@@ -51,7 +53,7 @@ _KEYS = (
     "format starshade method config layout audience lineage scale profile_step records items "
     "classes users_without_rating rare_items_dropped rare_items attributes "
     "attribute_columns claims imputed_cells users_rating_disclosed users_rating_exists files "
-    "checksum users_deleted"
+    "users_deleted"
 )
 # fields of releases with generalized attributes, of profiles, and of those that continue others
 _SOME = {
@@ -317,9 +319,11 @@ def _read_facts(folder: Path) -> dict[str, Any]:
         if any(entry.is_symlink() or not entry.is_file() for entry in folder.iterdir()):
             raise Failed("files", "one is a link or otherwise no regular file")
         facts = parse((folder / "release.json").read_bytes())
-        if not isinstance(facts, dict) or set(facts) - _SOME != set(_KEYS.split()):
-            raise Failed("release.json", "has fields missing or unknown")
-        facts = without_checksum(facts)
+        if not isinstance(facts, dict):
+            raise Failed("release.json", "it is not a JSON object")
+        facts = release_facts(without_checksum(facts))
+        if set(facts) - _SOME != set(_KEYS.split()):
+            raise Failed("release.json", "keys are missing or unknown")
         if not isinstance(facts["config"], dict):
             raise Failed("release.json", "settings that are none")
         _check_config(facts["config"])
