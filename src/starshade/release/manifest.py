@@ -1,8 +1,8 @@
-"""``release.json``: what a release says about itself.
+"""``release.json``: the facts of a release.
 
 Nothing private has a field here: no seed, no path, no digest of the input, no original id, no
-date, no figure about a single user, and no exact one that the files do not show: of those a band
-is told (`starshade.release.manifest`).
+date, no figure about a single user, and no exact figure that the files do not show: those are
+bands (`starshade.release.band`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ScaleModel(_Closed):
 
 
 class Claim(_Closed):
-    """One privacy model that the release satisfies, and what the verifier counted."""
+    """A privacy model that the release satisfies, and what the verifier counted."""
 
     model: str
     #: numbers and names; a list is one of item keys ("sensitive")
@@ -74,7 +74,7 @@ class Claim(_Closed):
     @classmethod
     def _of_data(cls, figures: dict[str, Any]) -> dict[str, Any]:
         if any(isinstance(v, (int, float)) and not abs(v) < 2**63 for v in figures.values()):
-            raise ValueError("a number that data cannot have")
+            raise ValueError("a number is out of range")
         return figures
 
 
@@ -135,22 +135,22 @@ class Manifest(_Closed):
     @classmethod
     def _settings(cls, config: dict[str, Any]) -> dict[str, Any]:
         if _depth(config) > _DEEPEST:
-            raise ValueError("settings that are nested too deeply")
+            raise ValueError("the settings are nested too deeply")
         named = config.get("attribute_hierarchies", [])
         if not isinstance(named, list) or any(type(name) is not str for name in named):
-            raise ValueError("attribute_hierarchies: a list of names of attributes is needed")
+            raise ValueError("attribute_hierarchies must be a list of attribute names")
         least = config.get("min_raters", 1)
         if type(least) is not int or not 1 <= least < 2**31:
-            raise ValueError("min_raters: a number of people is needed")
+            raise ValueError("min_raters must be a number of people")
         return config
 
     @model_validator(mode="after")
     def _of_its_layout(self) -> Manifest:
         of_profiles = self.profile, self.profile_step, self.single_rater_cells
         if self.layout != "profile" and any(fact is not None for fact in of_profiles):
-            raise ValueError(f"it says of profiles what layout {self.layout} does not have")
+            raise ValueError(f"layout {self.layout} has no facts of profiles")
         if (self.attributes == "exact") != (self.audience == "query"):
-            raise ValueError(f"attributes {self.attributes} for the audience {self.audience}")
+            raise ValueError(f"attributes {self.attributes} do not fit audience {self.audience}")
         return self
 
     @property
@@ -166,7 +166,7 @@ class Manifest(_Closed):
 
     @property
     def alike_by(self) -> str:
-        """By what records of a class are equal, in words; empty where they are so in everything."""
+        """Text: in what records of a class are equal; empty if in everything."""
         if not self.sensitive_attributes and self.attributes != "exact":
             return ""
         return " by ratings and quasi-identifiers" if self.quasi_identifiers else " by ratings"
@@ -195,7 +195,7 @@ class Manifest(_Closed):
         except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict):
-            raise ReleaseError("release.json: it is no JSON object that can be read in one way")
+            raise ReleaseError("release.json: not an unambiguous JSON object")
         # the format first: that of another version may have other fields
         version = facts.get("format")
         if type(version) is not int or version < 1:
@@ -216,11 +216,11 @@ class Manifest(_Closed):
 
 
 class OtherContentError(ReleaseError):
-    """A ``release.json`` that can be read, and is not what its checksum was computed for."""
+    """A readable ``release.json`` that its checksum does not fit."""
 
 
 def _depth(value: Any) -> int:
-    """Return how deeply lists and objects are nested, as far as may be allowed."""
+    """Return how deeply lists and objects are nested, up to just beyond the allowed depth."""
     depth, inner = 0, [value]
     while inner and depth <= _DEEPEST:
         held = (each.values() if isinstance(each, dict) else each for each in inner)
@@ -251,7 +251,7 @@ def refuse_format(what: str, version: int) -> None:
 
 
 def config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
-    """Return what the manifest says: no seed, no path, no item id but of those that are sensitive.
+    """Return the settings for the manifest: no seed, no path, only ids of sensitive items.
 
     `settings`: what its declaration names in ``recorded_first`` stands first, all else as declared.
     `resolved`: what the method found while it worked, also in the place of a setting; None: nothing
@@ -271,7 +271,7 @@ def config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
 
 
 def private_config_of(settings: Any, **resolved: Any) -> dict[str, Any]:
-    """Return what the owner's receipt needs beside the seed to make the release again."""
+    """Return the settings for the key file: with the seed they make the release again."""
     config = {"method": settings.name, **config_of(settings, **resolved)}
     for setting in settings_of(settings.__class__):
         value = getattr(settings, setting.name)

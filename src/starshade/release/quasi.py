@@ -64,7 +64,9 @@ def quasi_table(
     if table is None or table.column_names != names or table.num_rows != original.n_users:
         raise InternalError("generalized attributes: not a row per user of the columns named")
     if not names:
-        raise ConfigError("attributes generalized: no quasi-identifier and no sensitive attribute")
+        raise ConfigError(
+            "attributes generalized: no quasi-identifier and no sensitive attribute given"
+        )
     if set(names) - set(known):
         raise InternalError("generalized attributes: one that the data do not have")
     check_names(names, "generalized")
@@ -150,12 +152,12 @@ def read_quasi(table: pa.Table, manifest: Manifest, group: NDArray[np.int64]) ->
         column = table.column(place)
         ranged = is_range(column.type)
         if not ranged and not _is_list(column.type):
-            raise ReleaseError("records.parquet: a quasi-identifier that is no range and no list")
+            raise ReleaseError("records.parquet: a quasi-identifier is neither range nor list")
         column = column.cast(_types()[0 if ranged else 1])
         if not column.equals(column.take(first[group])):
-            raise ReleaseError("records.parquet: quasi-identifiers that differ within a class")
+            raise ReleaseError("records.parquet: quasi-identifiers differ within a class")
         if not all(map(_says_something, column.take(first).to_pylist())):
-            raise ReleaseError("records.parquet: a quasi-identifier out of order or empty")
+            raise ReleaseError("records.parquet: a quasi-identifier is empty or not sorted")
         table = table.set_column(place, name, column)
     check_plain(table, manifest.sensitive_attributes)
     return table
