@@ -32,7 +32,7 @@ def attributes_of(original: Ratings, attributes: str) -> pa.Table:
     if original.attributes is None:
         raise ConfigError(
             f"attributes {attributes}: the data have no personal attributes",
-            advice=f"Give a file of personal attributes{aside('users', 'FILE')}, or attributes none.",
+            advice=f"Give a file of them{aside('users', 'FILE')}, or choose attributes none.",
         )
     return original.attributes
 

@@ -64,9 +64,7 @@ def quasi_table(
     if table is None or table.column_names != names or table.num_rows != original.n_users:
         raise InternalError("generalized attributes: not a row per user of the columns named")
     if not names:
-        raise ConfigError(
-            "attributes generalized: no quasi-identifier and no sensitive attribute given"
-        )
+        raise ConfigError("attributes generalized: no quasi-identifier and no sensitive attribute")
     if set(names) - set(known):
         raise InternalError("generalized attributes: one that the data do not have")
     check_names(names, "generalized")

@@ -53,7 +53,7 @@ class Shared:
     def __str__(self) -> str:
         return (
             f"{counted(self.values, 'different value')} among "
-            f"{counted(self.people, 'person', 'people')}, {self.alone:,} of them unique to one person"
+            f"{counted(self.people, 'person', 'people')}, {self.alone:,} unique to one person"
         )
 
 

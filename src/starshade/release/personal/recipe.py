@@ -51,7 +51,7 @@ _NEEDED = {
     "rare": (re.compile(r"(?!1$)" + _WHOLE.pattern), "two people or more, as in rare:5"),
     "month": (
         re.compile("(dmy|mdy)?"),
-        "nothing more, or the order of day and month, as in month:dmy",
+        "nothing more, or the order of the parts, as in month:dmy",
     ),
     "year": (re.compile(""), "nothing more"),
 }
