@@ -44,18 +44,19 @@ them has at least k records (checked when a query meets a release, never taken o
    the released cells and of totals over whole classes; so is everything that can be worked out
    from any number of answers.
 
-Step 3 fails for two things, and *strict* mode (the default, for untrusted analysts) closes both. MIN and
-MAX, and the extremes in the bounds of SUM and AVG, are the values of single people: at k ≤ 3 MIN,
-MAX and SUM of a class reveal every value in it. Strict mode refuses the first and computes the
-second from bounds that the owner declares. And where attributes have nulls, the total of a class
-can rest on one known value. Strict mode therefore adds classes up to *blocks* (`strict.py`): a
-block has no known value, or at least k of them; only totals of blocks are ever looked at, and
+Step 3 fails for two things, and *strict* mode (the default, for untrusted analysts) closes both.
+MIN and MAX, and the extremes in the bounds of SUM and AVG, are the values of single people: at k ≤
+3 MIN, MAX and SUM of a class reveal every value in it. Strict mode refuses the first and computes
+the second from bounds that the owner declares. And where attributes have nulls, the total of a
+class can rest on one known value. Strict mode therefore adds classes up to *blocks* (`strict.py`):
+a block has no known value, or at least k of them; only totals of blocks are ever looked at, and
 within a block of several classes they are shared out by size (`strict.py`). The declared bounds are
-the owner's setting: an analyst who could choose them would find the greatest value by trying. *Paper* mode,
-for trusted analysts who may see single values, is the bare definition: 1 and 2 hold there too, 3
-does not. Where one person alone in a class has a value, the difference of two sums is that value.
+the owner's setting: an analyst who could choose them would find the greatest value by trying.
+*Paper* mode, for trusted analysts who may see single values, is the bare definition: 1 and 2 hold
+there too, 3 does not. Where one person alone in a class has a value, the difference of two sums is
+that value.
 
 Limits of the guard: k-anonymity does not prevent attribute disclosure. A class whose members all
-have one value of an attribute discloses it (use l-diversity), and the mean of k known values narrows the
-last one down for k-1 who conspire.
+have one value of an attribute discloses it (use l-diversity), and the mean of k known values
+narrows the last one down for k-1 who conspire.
 """

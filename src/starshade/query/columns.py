@@ -206,8 +206,8 @@ def _ranges(
     if bounds is not None and ((low < least) | (high > most))[maybe].any():
         raise ConfigError(
             f"bounds of {name}: some ranges begin or end outside {least:g}:{most:g}",
-            advice="Declare bounds that hold for every possible value; if the ratings set them, give "
-            f"the personal attributes of the released people{aside('users', 'FILE')}.",
+            advice="Declare bounds that hold for every possible value; if the ratings set them, "
+            f"give the personal attributes of the released people{aside('users', 'FILE')}.",
         )
     column = _numeric(name, low, high, maybe & ~null, maybe, starts, exact=False)
     return replace(column, open_ended=open_ended)

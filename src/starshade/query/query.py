@@ -69,8 +69,8 @@ class Query(QuerySettings):
         ``paper``, for trusted analysts: all aggregates, bounds from the values themselves. Answers
         on an original are exact in both.
     bounds : mapping of str to (float, float), or None
-        Lowest and highest possible value of an attribute, between -1e15 and 1e15. The owner declares
-        them, never the analyst. Used by ``strict``, and where released ranges are open.
+        Lowest and highest possible value of an attribute, between -1e15 and 1e15. The owner
+        declares them, never the analyst. Used by ``strict``, and where released ranges are open.
 
     Raises
     ------

@@ -24,8 +24,8 @@ class QuerySettings:
         hash=False,
         metadata=declared(
             "Bounds of attributes",
-            "Lowest and highest possible value of an attribute, e.g. Age=0:120; without them strict "
-            "refuses SUM and AVG of exact attributes.",
+            "Lowest and highest possible value of an attribute, e.g. Age=0:120; without them "
+            "strict refuses SUM and AVG of exact attributes.",
             kind="files",
             usual="NAME=LOW:HIGH",
         ),

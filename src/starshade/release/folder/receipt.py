@@ -283,12 +283,12 @@ def load(path: Path) -> dict[str, Any]:
     except ValueError:
         raise _damaged(path, "it is not unambiguous JSON") from None
     facts = facts if isinstance(facts, dict) else {}
-    kind = "receipt" if "receipt" in facts else "key_file"
-    if type(version := facts.get(kind)) is not int:
+    key = "receipt" if "receipt" in facts else "key_file"
+    if type(version := facts.get(key)) is not int:
         raise _damaged(path, "it has no format version")
     refuse_format(f"{path}: key file", version)
-    if (kind == "receipt") != (version < FORMAT_VERSION):
-        raise _damaged(path, f"{kind} does not belong to format {version}")
+    if (key == "receipt") != (version < FORMAT_VERSION):
+        raise _damaged(path, f"{key} does not belong to format {version}")
     try:
         facts = key_file_facts(without_checksum(facts))
     except ValueError as error:
