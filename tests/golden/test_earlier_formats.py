@@ -236,7 +236,7 @@ def test_a_changed_byte_of_a_key_file_is_found(stored: Path, tmp_path: Path, nam
     whole = (stored / f"{name}-key.json").read_text()
     key = tmp_path / "key.json"
     key.write_text(whole.replace('"seed": 1', '"seed": 2'))
-    with pytest.raises(ReleaseError, match="its checksum is that of other content"):
+    with pytest.raises(ReleaseError, match="its checksum does not fit its content"):
         ss.read_release(stored / name, private=key)
 
 

@@ -37,7 +37,7 @@ COUNTED = (
     SMALLEST_GROUP,
     Figure(
         "smallest_class_at_least",
-        "Smallest class, at least",
+        "Smallest class at least",
         "count",
         None,
         "The count stops at k.",

@@ -151,7 +151,7 @@ def test_one_after_the_other_is_both_at_once(two: Path) -> None:
 def test_a_dry_run_only_tells(two: Path) -> None:
     before = [path.read_bytes() for path in receipts(two)]
     found = forget(["7"], receipts(two), dry_run=True)
-    assert [held.records for held in found.receipts] == [1, 1]
+    assert [held.records for held in found.key_files] == [1, 1]
     assert not found.rewritten
     assert [path.read_bytes() for path in receipts(two)] == before
 
@@ -236,12 +236,12 @@ def test_everybody_is_forgotten(two: Path) -> None:
 @pytest.mark.parametrize(
     ("users", "names", "message"),
     [
-        ([], ["a.json"], "nobody is named"),
-        (["7"], [], "no receipt"),
-        (["7"], ["a.json", "./a.json"], "or one twice"),
+        ([], ["a.json"], "no user given"),
+        (["7"], [], "no key file given"),
+        (["7"], ["a.json", "./a.json"], "a key file twice"),
         (["7"], ["a.json", "nowhere"], "cannot be read"),
         (["7"], ["a.json", "damaged"], "damaged"),
-        (["7"], ["a.json", "a/release.json"], "no private receipt"),
+        (["7"], ["a.json", "a/release.json"], "not a private key file"),
     ],
 )
 def test_what_is_refused_changes_nothing(
@@ -256,9 +256,9 @@ def test_what_is_refused_changes_nothing(
 
 
 def test_a_release_of_no_receipt_is_refused(two: Path) -> None:
-    with pytest.raises(ReleaseError, match="none of the receipts is of this release"):
+    with pytest.raises(ReleaseError, match="none of the key files belongs to this release"):
         forget(["7"], [two / "a.json"], releases=[two / "b"])
-    with pytest.raises(ReleaseError, match="is no release"):
+    with pytest.raises(ReleaseError, match="not a release"):
         forget(["7"], [two / "a.json"], releases=[two / "nowhere"])
     assert "7" in json.loads((two / "a.json").read_text())["users"]
 

@@ -106,8 +106,8 @@ def test_suppression_invents_nothing_and_says_who_is_gone(tmp_path) -> None:
     assert release.exact.users_deleted == 3
     release.save(tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "People left out by the method: 20 % or more" in card
-    assert "Every record is one person's ratings, unchanged" in card
+    assert "People suppressed by the method: 20 % or more" in card
+    assert "Each record holds one person's ratings, unchanged" in card
     moved = [{**ROWS[0], 1: 4}, *ROWS[1:]]
     with pytest.raises(InternalError, match="a rating changed by a method that changes none"):
         released(table(ROWS, STARS), moved, method="suppress").save(tmp_path / "b")
@@ -135,7 +135,7 @@ def test_a_claim_holds_a_list_of_item_keys(tmp_path) -> None:
     assert 'sensitive = ["2"]' in card
     assert "at least 1 other whose rating of every item that is not sensitive is within 0" in card
     assert "Near is not equal" in card
-    assert "Ratings of the sensitive items are not counted as known" in card
+    assert "Ratings of the sensitive items are unchanged and do not count as known" in card
     assert read_release(tmp_path / "out").manifest.claims[0].parameters["sensitive"] == ["2"]
 
 
