@@ -58,6 +58,7 @@ _AUDITED = {
     "fake-edges": {"groups": "classes"},
     "tracker": {"mistaken": "wrong", "unasked": "not_queried"},
 }
+_ERASED = {"receipts": "key_files", "receipt": "key_file", "gone": "left_before"}
 _IN_AUDIT = {**_ATTACKED, **{old: new for own in _AUDITED.values() for old, new in own.items()}}
 
 #: older key → key, or several, at any depth, by command; "attack padding": of one attack
@@ -107,6 +108,7 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
     "measure": _UTILITY,
     "data describe": _RELEASE,
     "data convert": {"made_harmless": "escaped_texts"},
+    "erase": _ERASED,
     "audit": {**_UTILITY, **_CHECKED, **_RELEASE, **_IN_AUDIT},
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
     "demo": {**_MADE, **_CHECKED, **_IN_AUDIT},

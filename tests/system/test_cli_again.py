@@ -38,9 +38,9 @@ def test_a_release_that_continues_another(made: Made, next_csv: Path, tmp_path: 
     out, private = tmp_path / "out", tmp_path / "private"
     found = told("anonymize", next_csv, *again(made), "--out", out, "--private", private)
     facts = json.loads(private.read_text())
-    assert found["dummy_records"] == facts["dummy_records"] == len(facts["chain"]["invented"])
+    assert found["dummy_records"] == facts["dummy_records"] == len(facts["chain"]["dummies"])
     # with those of whose group fewer than half are left
-    assert set(facts["chain"]["gone"]) >= {str(user) for user in range(1, 11)}
+    assert set(facts["chain"]["left_before"]) >= {str(user) for user in range(1, 11)}
     assert set(facts["users"]) >= {str(user) for user in range(991, 1001)}
     manifest = json.loads((made.folder / "release.json").read_text())
     assert json.loads((out / "release.json").read_text())["items"] == manifest["items"]
@@ -72,8 +72,8 @@ def test_the_older_choice_of_shortfall_is_noted(made: Made, next_csv: Path, tmp_
         ("--shortfall withhold --private p", "without --after"),
         ("--after nowhere --after-private RECEIPT --private p", "no release"),
         ("--after RELEASE --after-private nowhere --private p", "cannot be read"),
-        ("--after RELEASE --after-private RATINGS --private p", "no private receipt"),
-        ("--after RELEASE --after-private OTHER --private p", "receipt of another release"),
+        ("--after RELEASE --after-private RATINGS --private p", "not a private key file"),
+        ("--after RELEASE --after-private OTHER --private p", "belongs to another release"),
         ("--after RELEASE --after-private DAMAGED --private p", "damaged"),
         ("--after RELEASE --after-private RECEIPT --private p --items top:3", "items chosen"),
         ("--method predictive --after RELEASE --after-private RECEIPT --private p", "layout"),

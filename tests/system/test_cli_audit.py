@@ -257,7 +257,7 @@ def test_other_ratings_are_refused(made: Made, ratings_csv: Path, tmp_path: Path
     other = small_csv(tmp_path / "other.csv", seed=1)
     base = ("audit", other, made.folder, "--private", made.receipt)
     refused(*base)
-    assert "is no release" in refused("audit", ratings_csv, tmp_path)
+    assert "not a release" in refused("audit", ratings_csv, tmp_path)
 
 
 def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
@@ -277,11 +277,11 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert "correct in the original, same users" not in " ".join(call(*audit).stdout.split())
     measure = ("measure", ratings_csv, out)
     measured = " ".join(call(*measure, "--private", receipt).stdout.split())
-    assert f"People left out by the method {made['users_deleted']} " in measured
+    assert f"People suppressed by the method {made['users_deleted']} " in measured
     measured = " ".join(call(*measure).stdout.split())
-    assert re.search(r"People left out by the method (under \d+ %|20 % or more) ", measured)
+    assert re.search(r"People suppressed by the method (under \d+ %|20 % or more) ", measured)
     assert told(*measure)["users_deleted"] is None
-    assert "Items left out because too few rated them" in measured
+    assert "Items suppressed for too few raters" in measured
 
 
 def test_the_checks_of_a_policy(made: Made, ratings_csv: Path) -> None:

@@ -58,20 +58,20 @@ def test_the_attack_counts_joint_classes(two: Two) -> None:
             lambda two: (
                 *("--earlier", two.earlier.folder, "--earlier-private", two.later.receipt),
             ),
-            "is the receipt of none of the releases named",
+            "this key file belongs to none of the given releases",
         ),
         (
             lambda two: (
                 *("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt),
                 *("--earlier-private", two.earlier.receipt),
             ),
-            "is of the same release as",
+            "belongs to the same release as",
         ),
         (
             lambda two: ("--earlier-private", two.earlier.receipt),
             "not applicable without --earlier",
         ),
-        (lambda two: ("--earlier", two.ratings), "is no release"),
+        (lambda two: ("--earlier", two.ratings), "not a release"),
         (lambda two: ("--changes", "some"), "'some' is not one of"),
     ],
 )

@@ -27,8 +27,8 @@ def own(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
     found = told("erase", "ids", "receipt.json", "--release", made.folder)
     assert (found["people"], found["unknown"], found["rewritten"]) == (3, [3], True)
-    [held] = found["receipts"]
-    assert (held["receipt"], held["records"], held["gone"]) == ("receipt.json", 2, 0)
+    [held] = found["key_files"]
+    assert (held["key_file"], held["records"], held["left_before"]) == ("receipt.json", 2, 0)
     assert held["folders"] == [str(made.folder)]
     users = json.loads((own / "receipt.json").read_text())["users"]
     assert not {"7", "12"} & set(users)
@@ -40,7 +40,9 @@ def test_the_whole_story(own: Path, made: Made, ratings_csv: Path) -> None:
         *("--after-private", "receipt.json", "--out", "out", "--private", "private.json"),
     )
     assert again["dummy_records"] == 2
-    assert not {"7", "12"} & set(json.loads((own / "private.json").read_text())["chain"]["gone"])
+    assert not {"7", "12"} & set(
+        json.loads((own / "private.json").read_text())["chain"]["left_before"]
+    )
     options = ["--scale", "1:5:1", "--targets", 20, "--seed", 1, "--shadows", 1]
     earlier = ["--earlier", made.folder, "--earlier-private", "receipt.json"]
     verdict = call(
@@ -85,7 +87,9 @@ def test_a_project_s_receipts_and_the_reports_that_name_them(
     [listed, *_] = re.findall(r'<th scope="row">&lt;&amp;(u\d+)&gt;</th>', page)
     (tmp_path / "ids").write_text(f"<&{listed}>\n")
     found = told("erase", "ids", "--dry-run")
-    assert [held["receipt"] for held in found["receipts"]] == [".starshade/receipts/release-1.json"]
+    assert [held["key_file"] for held in found["key_files"]] == [
+        ".starshade/receipts/release-1.json"
+    ]
     assert found["reports"] == [".starshade/reports/release-1.html"]
     said = " ".join(call("erase", "ids").stdout.split())
     assert "Still named in .starshade/reports/release-1.html: delete" in said
@@ -99,19 +103,19 @@ def test_ids_from_standard_input(own: Path) -> None:
     words = ["erase", "-", "receipt.json", "--json"]
     result = CliRunner().invoke(main, words, input="7\n")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["receipts"][0]["records"] == 1
+    assert json.loads(result.stdout)["key_files"][0]["records"] == 1
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("nowhere receipt.json", "nowhere: cannot be read"),
-        ("empty receipt.json", "nobody is named"),
+        ("empty receipt.json", "no user given"),
         ("binary receipt.json", "not UTF-8"),
-        ("ids receipt.json receipt.json", "one twice"),
+        ("ids receipt.json receipt.json", "a key file twice"),
         ("ids receipt.json nowhere", "cannot be read"),
-        ("ids receipt.json ids", "no private receipt"),
-        ("ids receipt.json --release .", "is no release"),
+        ("ids receipt.json ids", "not a private key file"),
+        ("ids receipt.json --release .", "not a release"),
         ("ids", "KEY-FILE"),
     ],
 )

@@ -122,7 +122,7 @@ def test_a_damaged_receipt_is_refused(
     whole = json.loads(made.receipt.read_text())
     (tmp_path / "receipt").write_text(json.dumps(whole | change))
     said = refused("measure", ratings_csv, made.folder, "--private", tmp_path / "receipt")
-    assert "its checksum belongs to other content" in " ".join(said.split())
+    assert "its checksum does not fit its content" in " ".join(said.split())
 
 
 def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_damaged_setting_of_a_release_is_refused(made: Made, tmp_path: Path) -
     told["config"]["hierarchy"] = "other"
     (tmp_path / "release" / "release.json").write_text(json.dumps(told))
     said = refused("check", tmp_path / "release")
-    assert "its checksum belongs to other content" in " ".join(said.split())
+    assert "its checksum does not fit its content" in " ".join(said.split())
 
 
 def test_the_receipt_is_for_its_owner_alone(made: Made) -> None:
@@ -228,7 +228,7 @@ def test_items_below_an_item_support_are_left_out(ratings_csv: Path, tmp_path: P
     audit = ("audit", ratings_csv, out, "--private", receipt, "--targets", 20, "--shadows", 0)
     audited = call(*audit, "--details")
     text = " ".join(audited.stdout.split())
-    assert f"Items left out because too few rated them {len(few)}" in text
+    assert f"Items suppressed for too few raters {len(few)}" in text
     assert f"of people left out {gone:.1%}" in text
     again = json.loads(receipt.read_text())
     assert again["config"]["item_support"] == "30%"
@@ -347,7 +347,7 @@ def test_measure(made: Made, ratings_csv: Path) -> None:
 def test_measure_refuses_other_ratings(made: Made, tmp_path: Path) -> None:
     other = small_csv(tmp_path / "other.csv", items=5)
     assert "not in the original" in refused("measure", other, made.folder)
-    assert "is no release" in refused("measure", other, tmp_path)
+    assert "not a release" in refused("measure", other, tmp_path)
 
 
 def test_attack_on_ratings(ratings_csv: Path) -> None:

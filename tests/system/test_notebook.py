@@ -119,7 +119,7 @@ def test_nothing_but_results_stays(ran: Any) -> None:
     [
         ("ratings", "60 users, 30 items, 900 ratings"),
         ("attack", "Re-identification (best guess correct)"),
-        ("release", "What it promises"),
+        ("release", "Claims"),
         ("verdict", "k-anonymity holds"),
         ("measure", "Generalization loss (GenILoss)"),
     ],

@@ -104,11 +104,11 @@ def _lines(users: str) -> dict[int, str]:
 
 
 def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: bool) -> Any:
-    holding = [held for held in found.receipts if held.records or held.gone]
+    holding = [held for held in found.key_files if held.records or held.left_before]
     done = "would be" if dry_run else "was" if len(holding) == 1 else "were"
     text = (
         f"{counted(found.people, 'user')} to erase: {len(holding)} of "
-        f"{counted(len(found.receipts), 'key file')} {done} rewritten without them."
+        f"{counted(len(found.key_files), 'key file')} {done} rewritten without them."
         if holding
         else "No key file holds any of these users; nothing was written."
     )
@@ -117,8 +117,13 @@ def _summary(found: Forgotten, unknown: list[int], reports: list[str], dry_run: 
     if unknown:
         text += f" In no key file: the id{several} of line{several} {listed}."
     rows = [
-        (held.receipt, f"{held.records:,}", f"{held.gone:,}", ", ".join(held.folders) or "-")
-        for held in found.receipts
+        (
+            held.key_file,
+            f"{held.records:,}",
+            f"{held.left_before:,}",
+            ", ".join(held.folders) or "-",
+        )
+        for held in found.key_files
     ]
     return page(
         words(text),

@@ -206,7 +206,8 @@ def test_the_share_leads_on_a_fine_scale(real: dict[str, Any]) -> None:
     text, card = str(real["made"]["ndgh"]), (real["at"] / "ndgh" / "README.md").read_text()
     lead = f"100.0% of the people are {NAMED}, "
     assert f"{lead}0.0% in a class that shows one of their ratings" in text
-    assert card.index("Exact values listed: 100.0%") < card.index("a rating is disclosed: 0.0%")
+    listed, certain = "Exact values listed: 100.0%", "Attribute disclosure (certain): 0.0%"
+    assert card.index(listed) < card.index(certain)
     stars = str(
         make_release(some(Scale(1, 5, 1)), ss.KExchange(5), out=real["at"] / "stars", rng=1)
     )
@@ -234,7 +235,7 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
     ratings = some(Scale(-10, 10))
     with watch(heard):
         make_release(ratings, method(3, 20.0, nulls="zero"), out=tmp_path / "x", rng=1)
-    said = "Exact values: 100.0% of the people have a record that states single ratings"
+    said = "Exact values: 100.0% of the people have a record with exact ratings"
     assert said in " ".join(heard.notes)
     assert "release groups show fixed intervals there (method=" in " ".join(heard.notes)
     card = (tmp_path / "x" / "README.md").read_text()
@@ -279,7 +280,7 @@ def test_single_records_on_a_fine_scale_warn(tmp_path: Any) -> None:
     )  # fmt: skip
     assert made.figures["users_exact_values_listed"] == 1
     (warning,) = (text for text in of_release(made.release) if "Exact values" in text)
-    assert "100.0% of the people have a record that states single ratings" in warning
+    assert "100.0% of the people have a record with exact ratings" in warning
 
 
 def test_the_verifier_recounts_the_share(real: dict[str, Any]) -> None:
@@ -294,7 +295,7 @@ def test_ranges_that_end_on_ratings_are_no_fixed_intervals(real: dict[str, Any])
     config = json.loads((folder / "release.json").read_text())["config"]
     say(folder, config=config | {"hierarchy": "fixed-intervals"}, users_exact_values_listed=0.0)
     mend(folder)
-    with pytest.raises(ReleaseError, match="does not end on the grid of the scale"):
+    with pytest.raises(ReleaseError, match="end is not on the grid of the scale"):
         verify_folder(folder)
 
 

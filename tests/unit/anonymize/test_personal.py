@@ -354,5 +354,5 @@ def test_what_the_data_lack_is_refused():
         Mondrian(3, **ASKED, attribute_hierarchies={"note": hierarchies["town"]}).anonymize(ratings)
     assert caught.value.advice == "Quasi-identifiers are age, town."
     named = ratings.annotate(attributes=ratings.attributes.rename_columns(["group", "b", "c", "d"]))
-    with pytest.raises(ConfigError, match="called record or group"):
+    with pytest.raises(ConfigError, match="is record or group"):
         Mondrian(3, attributes="generalized").anonymize(named)

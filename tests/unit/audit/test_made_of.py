@@ -109,10 +109,10 @@ def test_people_who_were_left_out_are_not_counted(tmp_path: Path) -> None:
         (None, 1, ""),  # one partition is one table, byte for byte
         (1, None, ""),
         (3, 3, ""),
-        (None, 3, "was made of one table, and shadow releases of 3 partitions"),
+        (None, 3, "was made of one table; shadow releases of 3 partitions"),
         (3, None, "was made of 3 partitions, and shadow releases of one table"),
         (3, 1, "was made of 3 partitions, and shadow releases of one table"),
-        (3, 2, "was made of 3 partitions, and shadow releases of 2 partitions would"),
+        (3, 2, "was made of 3 partitions; shadow releases of 2 partitions are"),
     ],
 )
 def test_shadow_releases_are_made_of_the_same(
@@ -167,7 +167,7 @@ def test_ends_that_do_not_belong_to_the_users_are_damage(
 ) -> None:
     made(None)
     say_partitions(tmp_path / "key-None.json", ends)
-    with pytest.raises(ReleaseError, match="the ends of its partitions"):
+    with pytest.raises(ReleaseError, match="the partitions do not fit"):
         read_release(tmp_path / "release-None", private=tmp_path / "key-None.json")
 
 

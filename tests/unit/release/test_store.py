@@ -268,5 +268,5 @@ def test_nothing_private_enters_any_file(tmp_path):
 
 
 def test_reading_what_is_no_release(tmp_path):
-    with pytest.raises(ReleaseError, match="is no release"):
+    with pytest.raises(ReleaseError, match="not a release"):
         read_release(tmp_path)

@@ -42,7 +42,7 @@ def class_size(
         for claim in claims:
             if claim["model"] in PROXIMITY_MODELS and claim["holds"]:
                 verified = claim["verified"]
-                balls = verified.get("smallest_class", verified.get("smallest_group_at_least", 0))
+                balls = verified.get("smallest_class", verified.get("smallest_class_at_least", 0))
                 size, near = max(size, int(balls)), True
     if not size:
         return unmeasured("class-size", "the release has no records", threshold)
