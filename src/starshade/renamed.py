@@ -64,6 +64,11 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "compare": {**_UTILITY, **_RELEASE, "class_found": "class_linkage"},
     "demo": {**_MADE, **_CHECKED, **_ATTACKED},
     "run": {**_UTILITY, **_CHECKED},
+    "report": {"edition": "audience"},
+}
+#: the same for the objects under one key, in every command
+_UNDER: Mapping[str, Mapping[str, str]] = {
+    "checks": {"beside": "other_values", "knew": "knowledge", "before": "initial"}
 }
 
 
@@ -74,17 +79,20 @@ def older_keys(command: str, result: Any) -> Any:
     --------
     >>> older_keys("attack padding", {"classes_tested": 3, "rank": 2})
     {'groups_tried': 3, 'rank': 2}
+    >>> older_keys("audit", {"checks": [{"initial": 0.5}]})
+    {'checks': [{'before': 0.5}]}
     """
     first = command.partition(" ")[0]
     names = {**RENAMED.get(first, {}), **RENAMED.get(command, {})}
     older = {new: old for old, new in names.items()}
 
-    def renamed(value: Any) -> Any:
+    def renamed(value: Any, under: str) -> Any:
         if isinstance(value, Mapping):
-            return {older.get(key, key): renamed(each) for key, each in value.items()}
-        return [renamed(each) for each in value] if isinstance(value, list | tuple) else value
+            own = older | {new: old for old, new in _UNDER.get(under, {}).items()}
+            return {own.get(key, key): renamed(each, key) for key, each in value.items()}
+        return [renamed(each, under) for each in value] if isinstance(value, list | tuple) else value
 
-    return renamed(result)
+    return renamed(result, "")
 
 
 def newer_names(name: str) -> list[str]:

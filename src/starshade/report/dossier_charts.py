@@ -37,7 +37,7 @@ def pictures(content: Mapping[str, Any]) -> dict[str, str]:
 
 def charts(content: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the Vega-Lite specification of each picture that a dossier has data for."""
-    if content["edition"] == "public":
+    if content["audience"] == "public":
         return _of_release(content["holds"]) if content["holds"] else {}
     data, drawn = content["data"], {}
     if content["attacks"]:

@@ -73,7 +73,7 @@ class Dossier:
 
     Keys of both editions.
 
-    ``edition``
+    ``audience``
         "public" or "internal".
     ``verdict``
         ``{verdict, passed, word, headline, policy, publishable, paragraph, advice}``: PASS, FAIL or
@@ -126,9 +126,9 @@ class Dossier:
         and of the tenth who are found most often; None where nobody says who is in which.
     ``checks``
         ``[{name, title, value, low, high, baseline, threshold, source, status, known, targets, of,
-        attack, knew, before, beside, text, advice, mark, measured_text, value_text, people_text,
-        threshold_text, note}]``: by the strongest attack that was tried; `before` and `beside` are
-        rates, `note` what kind of figure it is.
+        attack, knowledge, initial, other_values, text, advice, mark, measured_text, value_text,
+        people_text, threshold_text, note}]``: by the strongest attack; `initial` and
+        `other_values` are rates, `note` qualifies the figure.
     ``data``
         ``{of, released, users, items, ratings, scale{minimum, maximum, step, text}, attributes,
         sparsity{value, meaning}, histogram{bins[{label, low, high, ratings, share}], meaning},
@@ -324,7 +324,7 @@ def gather(
     public = public_edition(replace(released, private=None), folder, judgement)
     risk = _risk(ratings, judge.targets, seed)
     own = {
-        "edition": "internal",
+        "audience": "internal",
         **_judged(result, released, ratings, judgement.publishable),
         "accepted": [dict(each) for each in rows],
         "worst_off": worst_off(result, released, Match(released, ratings).made_of, judge.targets),

@@ -185,7 +185,7 @@ def public_edition(release: Release, folder: Path, judgement: Judgement) -> dict
     if release.private is not None:
         raise InternalError("a public edition of a release with its private facts")
     return {
-        "edition": "public",
+        "audience": "public",
         "verdict": _verdict(release, judgement),
         "checks": [_row(each) for each in judgement.checks],
         "accepted": [asdict(each) for each in judgement.accepted],
