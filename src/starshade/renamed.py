@@ -90,7 +90,9 @@ def older_keys(command: str, result: Any) -> Any:
         if isinstance(value, Mapping):
             own = older | {new: old for old, new in _UNDER.get(under, {}).items()}
             return {own.get(key, key): renamed(each, key) for key, each in value.items()}
-        return [renamed(each, under) for each in value] if isinstance(value, list | tuple) else value
+        return (
+            [renamed(each, under) for each in value] if isinstance(value, list | tuple) else value
+        )
 
     return renamed(result, "")
 

@@ -95,7 +95,7 @@ def numeric_attribute(ratings: Ratings, requested: str | None = None) -> str | N
     if requested not in numeric:
         reason = "not numeric" if requested in names else "no such attribute"
         raise ConfigError(
-            f"attribute {requested!r}: {reason}; numeric attributes: {', '.join(numeric) or 'none'}",
+            f"attribute {requested!r}: {reason}; numeric ones: {', '.join(numeric) or 'none'}",
             advice=f"Give one of them with {named('attribute')}."
             if numeric
             else f"Give the file of personal attributes with {named('users')}.",
@@ -107,9 +107,7 @@ def check_ks(k: int | Sequence[int]) -> tuple[int, ...]:
     """Return the values of k to try, ascending."""
     ks = [k] if isinstance(k, int) else k
     if not len(ks) or min(ks) < 2:
-        raise ConfigError(
-            f"{called('k')} = {list(ks)}: give one or more values, each 2 or more"
-        )
+        raise ConfigError(f"{called('k')} = {list(ks)}: give one or more values, each 2 or more")
     refuse_repeated("k", tuple(map(str, ks)))
     return tuple(sorted(ks))
 

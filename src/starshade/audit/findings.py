@@ -225,8 +225,8 @@ def judge_k(release: Release) -> Finding | None:
 def judge_scale(release: Release, ratings: Given) -> Finding | None:
     """Check whether the released scale is that of the ratings, or its publishable part.
 
-    A scale that was inferred from the data is published as what the released ratings, and those that
-    k users gave, show of it (`starshade.anonymize.prepare.publishable_scale`).
+    A scale that was inferred from the data is published as far as the released ratings, and those
+    that k users gave, show it (`starshade.anonymize.prepare.publishable_scale`).
 
     `ratings`: what it was made of, and which of them are released.
     """
@@ -240,8 +240,8 @@ def judge_scale(release: Release, ratings: Given) -> Finding | None:
     return Finding(
         "scale",
         False,
-        f"release.json states the scale {release.scale}; these ratings are on {ratings.scale}{seen}. "
-        "If the scale was declared for the release, declare it here too.",
+        f"release.json states the scale {release.scale}; these ratings are on {ratings.scale}{seen}"
+        ". If the scale was declared for the release, declare it here too.",
     )
 
 

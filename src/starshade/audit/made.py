@@ -53,8 +53,8 @@ class Made(Shown):
         names = ", ".join(manifest.attribute_columns)
         if manifest.attributes == "exact":
             return (
-                f" Not for publication: the release holds exact personal attributes ({names}). It is "
-                "for a query service only, and only you can read the folder."
+                f" Not for publication: the release holds exact personal attributes ({names}). It "
+                "is for a query service only, and only you can read the folder."
             )
         parts = []
         if manifest.quasi_identifiers:
@@ -85,8 +85,8 @@ class Made(Shown):
             differ = f"Smallest class: {f['smallest_class']:,}."
         else:
             differ = (
-                f"These records are near, not equal ({f['classes']:,} different ones): an adversary "
-                "who knows exact ratings may find a person's record."
+                f"These records are near, not equal ({f['classes']:,} different ones): an "
+                "adversary who knows exact ratings may find a person's record."
             )
         distance = self._proximity()
         return f"each with their own record, one of at least {f['k']}{distance}. {differ} {changed}"

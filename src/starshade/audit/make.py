@@ -190,7 +190,7 @@ def _refuse_empty(ratings: Ratings, method: Anonymizer) -> None:
     if eps is not None and reaches_all(ratings.scale, eps, nulls):
         most = largest_distance(ratings.scale, nulls)
         raise ConfigError(
-            f"{called('eps')} = {eps:g}: too large for the scale {ratings.scale} with nulls {nulls}: "
+            f"{called('eps')} = {eps:g}: on the scale {ratings.scale} with nulls {nulls} "
             "all records are near each other, so the claim is vacuous",
             advice=f"Choose an eps below {most:g}.",
         )

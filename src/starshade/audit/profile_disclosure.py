@@ -95,8 +95,8 @@ class ProfileDisclosure:
         """Say how often a person's class is found, and what is read there."""
         if not self.linked:
             text = (
-                "An adversary who finds a person's class reads its profile. Class linkage, and which "
-                "cells rest on real ratings, are not measured without the private key file."
+                "An adversary who finds a person's class reads its profile. Class linkage, and "
+                "which cells rest on real ratings, are not measured without the private key file."
             )
             return text + self._of_items()
         text = "An adversary who finds a person's class reads its profile."
@@ -104,14 +104,14 @@ class ProfileDisclosure:
         if group is not None:
             known = counted(group.knowledge.known, "rating")
             text += (
-                f" With {known} known, a forced guess (by {group.attack}) names the right class for "
-                f"{percent(group.share.rate)} of targets."
+                f" With {known} known, a forced guess (by {group.attack}) names the right class "
+                f"for {percent(group.share.rate)} of targets."
             )
         alone = percent(result.profile_found.rate)
         known = counted(result.knowledge["known"], "rating")
         text += (
-            f" With {known} known exactly, the right class is the only one that fits for {alone} of "
-            "targets."
+            f" With {known} known exactly, the right class is the only one that fits for {alone} "
+            "of targets."
         )
         return text + self._of_items()
 
@@ -132,8 +132,8 @@ class ProfileDisclosure:
             return ""
         if links.all_filled:
             return (
-                "Every cell is filled, so a filled cell does not disclose who rated the item: a given "
-                f"member did in {percent(links.confidence)} of cases, the overall share of ratings."
+                "Every cell is filled, so a filled cell does not disclose who rated the item: a "
+                f"given member did in {percent(links.confidence)} of cases, the overall share of ratings."
             )
         invented = (
             f", unless it is one of the {percent(links.nobody)} imputed" if links.nobody else ""

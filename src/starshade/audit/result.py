@@ -40,8 +40,8 @@ from starshade.utility.round import UtilityRound
 _PROFILES = {
     "padded": "its cells are means over a class, of real ratings and predictions. ",
     "simple": "its cells are means of the real ratings of a class. ",
-    "model": "its cells are a model's predictions, averaged over a class; they hold no real rating, "
-    "only what the model learned from all. ",
+    "model": "its cells are a model's predictions, averaged over a class; they hold no real "
+    "rating, only what the model learned from all. ",
     "pooled": "its cells are a model's predictions for a class treated as one person; they hold no "
     "real rating. ",
 }
@@ -115,7 +115,8 @@ class AuditResult:
         What the cells of averaged profiles are: "padded", "simple", "model" or "pooled"; None on
         other layouts.
     alike_by : str
-        By what the records of a class are equal, where sensitive attributes are released unchanged (" by ratings and quasi-identifiers"); empty where they are equal in everything.
+        By what the records of a class are equal, where sensitive attributes are released unchanged
+        (" by ratings and quasi-identifiers"); empty where they are equal in everything.
     fine : bool
         Whether the scale is real-valued or has more than 20 levels: exact values listed lead there.
     version : str

@@ -119,8 +119,8 @@ def _in_earlier(private: Private) -> Vocabulary | None:
         return None
     if chain.earlier is None:
         raise ConfigError(
-            "the release continues an earlier one, and its key file, from an older version, does not "
-            "list the people of that one",
+            "the release continues an earlier one, and its key file, from an older version, does "
+            "not list the people of that one",
             advice="The key file of the next release that continues this one lists them.",
         )
     stayed = private.link.users.take(np.flatnonzero(chain.group < chain.earlier))

@@ -44,7 +44,9 @@ def rated_in_words(shares: Mapping[str, Any], *, fine: bool) -> str:
     if listed is not None:
         parts.insert(0 if fine else 1, (listed, EXACT_NAMED))
     (rate, what), *others = parts
-    text = ", ".join([f"{percent(rate)} of people are {what}", *(f"{percent(r)} {w}" for r, w in others)])
+    text = ", ".join(
+        [f"{percent(rate)} of people are {what}", *(f"{percent(r)} {w}" for r, w in others)]
+    )
     text += f", and {percent(exists)} in one that discloses that they rated an item."
     if alone is not None:
         text += (

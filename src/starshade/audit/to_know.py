@@ -356,9 +356,9 @@ def _absent(found: Composed) -> str:
     if not below or below == found.counts.people_below_k:
         return ""
     return (
-        f" An adversary who also knows from which releases a person is missing narrows {below:,} of "
-        f"these people down to fewer than {found.k} (minimum {fewest:,}, over all sets of absences "
-        "that occur)."
+        f" An adversary who also knows from which releases a person is missing narrows {below:,} "
+        f"of these people down to fewer than {found.k} (minimum {fewest:,}, over all sets of "
+        "absences that occur)."
     )
 
 

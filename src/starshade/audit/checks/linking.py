@@ -100,7 +100,8 @@ def linkability(
         threshold=threshold,
         beside=(("Members", found.members), ("Non-members", found.outsiders)),
         note=f"(members − non-members) / (1 − non-members): one class for "
-        f"{percent(found.members.rate)} of members, {percent(found.outsiders.rate)} of non-members.",
+        f"{percent(found.members.rate)} of members and {percent(found.outsiders.rate)} of "
+        "non-members.",
         targets=found.people,
         of=of,
         undecided=undecided,

@@ -51,7 +51,9 @@ def class_size(
     what = "Fewest records within ε of a record" if near else "Smallest class"
     text = f"{what}: {size:,}, verified on the files."
     least = None if threshold is None else threshold.least
-    advice = "" if least is None or size >= least else Advice("Make the release with {}.", "k", least)
+    advice = (
+        "" if least is None or size >= least else Advice("Make the release with {}.", "k", least)
+    )
     return Check(
         "class-size",
         text,
@@ -89,7 +91,7 @@ def with_intervals(evidence: Sequence[Evidence], release: Release, seed: int) ->
     """Give each attack on the release the interval that the verdict has for it.
 
     One figure has one interval: the intervals of all attacks hold simultaneously, and none crosses
-    1 in the smallest class. Without the key file, where the verdict has none, the attacks' own stay.
+    1 in the smallest class. Without the key file the attacks' own stay.
     """
     if understated(release) is not None or not evidence:
         return list(evidence)
