@@ -60,7 +60,7 @@ def test_the_audit_passes_and_says_what_is_given_away(
         "padding",
         "fake_edges",
     }
-    assert "real ratings and predictions are mixed" in found["text"]
+    assert "means over a class, of real ratings and predictions" in found["text"]
     shown = call(*asked, "--details").stdout
     assert "What the profiles give away (no model limits it)" in shown
     attribute = found["profile_disclosure"]["attribute"]

@@ -133,7 +133,7 @@ class ProfileDisclosure:
         if links.all_filled:
             return (
                 "Every cell is filled, so a filled cell does not disclose who rated the item: a "
-                f"given member did in {percent(links.confidence)} of cases, the overall share of ratings."
+                f"given member did in {percent(links.confidence)} of cases, the overall rate."
             )
         invented = (
             f", unless it is one of the {percent(links.nobody)} imputed" if links.nobody else ""

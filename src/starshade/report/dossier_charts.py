@@ -64,7 +64,7 @@ def _of_release(holds: Mapping[str, Any]) -> dict[str, Spec]:
     kinds = holds["cells"]["kinds"]
     drawn = {"says": cells_bar(kinds)} if kinds else {}
     for name, bins, title in (
-        ("classes", holds["classes"]["bins"], "records in a class of this size"),
+        ("classes", holds["classes"]["bins"], "share of records, by class size"),
         ("cells", holds["cells"]["histogram"], "share of cells with a rating"),
     ):
         rows = [(each["label"], each["share"]) for each in bins]

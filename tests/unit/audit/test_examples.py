@@ -151,7 +151,7 @@ def test_one_figure_alone_is_called_within_one_step():
     release = KLikeness(2).anonymize(original, rng=0)
     section = remains_section(WhatRemains().measure(release, original).figures)
     assert not [kind for kind in section["kinds"] if "one step" in kind["label"]]
-    assert "within one step, each cell as the mean" in section["text"]
+    assert "within ±1 step, with each cell read as the mean" in section["text"]
 
 
 def _type(layer):

@@ -166,8 +166,8 @@ def _per_user(ratings: Ratings) -> dict[str, Any]:
     return {
         "mean": ratings.n_ratings / max(ratings.n_users, 1),
         "bins": bins,
-        "meaning": "Of people with many ratings an adversary can know many. People with few "
-        "ratings offer little to be found by, and have few similar records.",
+        "meaning": "An adversary can know many ratings of active people. People with few ratings "
+        "offer little to match, but also have few similar records.",
     }
 
 
@@ -198,8 +198,8 @@ def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
         "meaning": "Share of people that so many known ratings identify: in 9 of 10 draws "
         "no other record agrees with them. High means risk: removing names does not protect these "
         "people.",
-        "comparison": "The attacks count best guesses, so their rates are higher. Here a person "
-        "counts only if identified with certainty, in almost every draw of known ratings.",
+        "comparison": "The attacks count best guesses. Here a person counts if identified with "
+        "certainty, in almost every draw of known ratings, so the figures differ.",
     }
 
 

@@ -342,8 +342,8 @@ def _classes(release: Release) -> dict[str, Any]:
         "median": float(np.median(sizes)) if len(sizes) else 0.0,
         "largest": int(sizes[0]) if len(sizes) else 0,
         "bins": [{"label": label, "share": share} for label, share in sizes_shown(sizes, _BARS)],
-        "meaning": f"Share of all records. Records of a class are equal{release.manifest.alike_by}, "
-        "so none of them can be distinguished.",
+        "meaning": f"Share of records. Records of a class are equal{release.manifest.alike_by}, so "
+        "none of them can be distinguished.",
     }
 
 

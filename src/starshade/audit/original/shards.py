@@ -67,7 +67,7 @@ class InShards:
         kept = self.ratings.items.indices(self.release.items)
         if (kept < 0).any() or not sum(people.raters) == people.linked == self.release.n_people:
             raise not_made_of(
-                "the users in the key file are not the raters of the released items in these ratings"
+                "the users of the key file are not the raters of the released items in these data"
             )
         return kept
 
