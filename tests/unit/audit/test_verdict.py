@@ -378,9 +378,9 @@ def test_the_figure_says_whom_it_is_about(out: Path) -> None:
     told = str(replace(result, evidence=tuple(few)))
     after = few[0].after
     people = f"{after.targets} {'person' if after.targets == 1 else 'people'}"
-    assert f"(tried on {people}; {after.ineligible} others gave fewer)" in told
+    assert f" Tested on {people}; {after.ineligible} have fewer ratings." in told
     everybody = [e for e in result.evidence if not e.after.ineligible]
-    assert "tried on" not in str(replace(result, evidence=tuple(everybody)))
+    assert "Tested on" not in str(replace(result, evidence=tuple(everybody)))
 
 
 def test_which_attacks_had_few_targets(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:

@@ -198,8 +198,8 @@ def stand_out(risk: RiskResult | None, most: int) -> dict[str, Any]:
         "meaning": "Share of people that so many known ratings identify: in 9 of 10 draws "
         "no other record agrees with them. High means risk: removing names does not protect these "
         "people.",
-        "comparison": "The attacks count best guesses. Here a person counts if identified with "
-        "certainty, in almost every draw of known ratings, so the figures differ.",
+        "comparison": "The attacks count best guesses; here a person must be identified with "
+        "certainty, in almost every draw of known ratings. So the figures differ.",
     }
 
 
