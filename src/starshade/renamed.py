@@ -68,7 +68,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 #: the same for the objects under one key, in every command
 _UNDER: Mapping[str, Mapping[str, str]] = {
-    "checks": {"beside": "other_values", "knew": "knowledge", "before": "initial"}
+    "checks": {"beside": "other_values", "knew": "knowledge", "before": "initial"},
+    "profile_disclosure": {"group_found": "class_linkage"},
 }
 
 

@@ -54,7 +54,7 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert set(found) == documented("audit")
     assert set(found["profile_disclosure"]) == {
         "attribute",
-        "group_found",
+        "class_linkage",
         "homogeneity",
         "link_existence",
         "padding",

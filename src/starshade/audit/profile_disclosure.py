@@ -33,7 +33,7 @@ from starshade.progress import note, task
 from starshade.stats import bootstrap
 
 GROUP_FOUND = Figure(
-    "group_found",
+    "class_linkage",
     "Class linkage (forced guess)",
     "share",
     True,
@@ -73,7 +73,7 @@ class ProfileDisclosure:
         """Return the results as plain values, under the names of the attacks."""
         return {
             "attribute": self.attribute.to_dict(),
-            "group_found": self.group and self.group.to_dict(),
+            "class_linkage": self.group and self.group.to_dict(),
             "homogeneity": self.homogeneity.to_dict(),
             "link_existence": self.links and self.links.to_dict(),
             "padding": self.padding and self.padding.to_dict(),

@@ -119,9 +119,9 @@ def test_the_figures_are_those_of_the_attacks(audited: Any) -> None:
         for key in set(alone) - {"seconds", "read_seconds", "postings_per_second"}:
             assert told[name][key] == json.loads(json.dumps(alone[key])), (name, key)
     attacks = {"homogeneity", "link_existence", "padding", "fake_edges"}
-    assert set(told) == {"attribute", "group_found", *attacks}
+    assert set(told) == {"attribute", "class_linkage", *attacks}
     assert told["fake_edges"] is None  # diversity is not claimed
-    assert set(told["group_found"]) == {"rate", "low", "high", "attack", "known"}
+    assert set(told["class_linkage"]) == {"rate", "low", "high", "attack", "known"}
     assert result.to_dict()["disclosure"] == dict.fromkeys(SHARES)
 
 

@@ -239,7 +239,7 @@ def given_away(disclosure: ProfileDisclosure | None) -> dict[str, Any] | None:
     group = disclosure.group
     figures = {
         **{each.key: each for each in disclosure.attribute.found},
-        "group_found": GROUP_FOUND.of(None if group is None else group.share),
+        "class_linkage": GROUP_FOUND.of(None if group is None else group.share),
         "member_rated": _figure_of(disclosure.links, "confidence"),
         "everybody_rated": _figure_of(disclosure.links, "everybody"),
         "auc": _figure_of(disclosure.padding, "auc"),
