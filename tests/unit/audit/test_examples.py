@@ -119,7 +119,7 @@ def test_a_bar_is_whole_and_its_figures_are_those_of_the_measure(case):
         {
             key: value
             for key, value in found.items()
-            if key.startswith("utility_") and key != "recoverable_within_step" and value is not None
+            if key.startswith("utility_") and key != "utility_left_out" and value is not None
         }
     )
     spec = remains_bar(section)
