@@ -143,7 +143,7 @@ def test_every_kind_of_release_is_told_calmly(case: str, tmp_path: Path) -> None
     rates = [row[side] for row in told["attacks"] for side in ("before", "after")]
     assert all(rate is None or 0 <= rate["low"] <= rate["rate"] <= 1 for rate in rates)
     if case == "records moved":
-        assert "near a record" in told["verdict"]["paragraph"]
+        assert "Near records are not equal" in told["verdict"]["paragraph"]
     if not more.get("linked", True):
         (check,) = (each for each in told["checks"] if each["name"] == "re-identification")
         assert check["value"] is None
@@ -210,7 +210,7 @@ def test_who_is_at_risk_and_what_is_still_told(dossier: Dossier, folder: Path) -
     assert [row["known"] for row in told["rows"]] == sorted(row["known"] for row in told["rows"])
     for row in told["rows"]:
         if row["user"] not in records:
-            assert row["class_size"] is row["told"] is row["exists"] is None
+            assert row["class_size"] is row["disclosed"] is row["exists"] is None
             continue
         group = records[row["user"]]
         shown = [
@@ -218,7 +218,7 @@ def test_who_is_at_risk_and_what_is_still_told(dossier: Dossier, folder: Path) -
             for code in cells.codes[cells.indptr[group] : cells.indptr[group + 1]]
         ]
         assert row["class_size"] == cells.sizes[group] >= 5
-        assert row["told"] == sum(members == 1 and not null for members, null in shown)
+        assert row["disclosed"] == sum(members == 1 and not null for members, null in shown)
         assert row["exists"] == sum(not null for _, null in shown)
 
 
