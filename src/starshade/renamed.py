@@ -119,6 +119,8 @@ RENAMED: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {
 _UNDER: Mapping[str, Mapping[str, str]] = {
     "utility": {"smallest_class": "smallest_class"},
     "padding": {"groups_tried": "classes_tested"},
+    "checks": {"beside": "other_values", "knew": "knowledge", "before": "initial"},
+    "profile_disclosure": {"group_found": "class_linkage"},
 }
 
 
@@ -129,6 +131,8 @@ def older_keys(command: str, result: Any) -> Any:
     --------
     >>> older_keys("attack padding", {"classes_tested": 3, "rank": 2})
     {'groups_tried': 3, 'rank': 2}
+    >>> older_keys("audit", {"checks": [{"initial": 0.5}]})
+    {'checks': [{'before': 0.5}]}
     """
     first = command.partition(" ")[0]
     names = {**RENAMED.get(first, {}), **RENAMED.get(command, {})}

@@ -57,7 +57,7 @@ def test_no_audit_is_advised_that_cannot_pass(
     assert why is None or re.search(rf"cannot pass: [a-z ]*{why}\. Before publication", alone)
     if why is not None:
         found = told("audit", ratings_csv, tmp_path / "alone", "--known", 1, code=1)
-        assert f"{why}, and without the key file" in " ".join(found["reasons"]).lower()
+        assert f"{why}; without the private key file" in " ".join(found["reasons"]).lower()
     kept = call(*asked, "--out", tmp_path / "kept", "--private", tmp_path / "receipt").stdout
     assert "starshade audit" in kept
     assert "make it again" not in kept

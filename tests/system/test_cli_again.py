@@ -79,11 +79,11 @@ def test_the_older_choice_of_shortfall_is_noted(made: Made, next_csv: Path, tmp_
         ("--method predictive --after RELEASE --after-private RECEIPT --private p", "layout"),
         (
             "--method interval --eps 1 --after RELEASE --after-private RECEIPT --private p",
-            "keeps no groups",
+            "this method cannot continue a release",
         ),
         (
             "--method suppress --eps 1 --after RELEASE --after-private RECEIPT --private p",
-            "keeps no groups",
+            "this method cannot continue a release",
         ),
     ],
 )

@@ -200,7 +200,7 @@ def test_candidates_are_shown_where_asked_for_or_of_few(ratings_csv: Path, tmp_p
     assert shown(2).count("n1 ") == 5
     assert shown(6) == ""
     assert shown(6, "--candidates", 3).count("n4 ") == 3
-    assert "… and 20 more candidates: --json has all" in shown(6, "--candidates", 20)
+    assert "… and 20 more candidates (all with --json)" in shown(6, "--candidates", 20)
 
 
 def test_a_mapping_of_three_columns(ratings_csv: Path, tmp_path: Path) -> None:

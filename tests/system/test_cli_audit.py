@@ -56,7 +56,7 @@ def test_without_the_receipt_answers_are_credited_when_compatible(
         linked["attack_after"]["settings"], found["attack_after"]["settings"], strict=True
     ):
         assert a["expected_top1"] <= b["expected_top1"] + 1e-12
-    assert any("receipt" in warning for warning in found["warnings"])
+    assert any("key file" in warning for warning in found["warnings"])
 
 
 def checks_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -87,7 +87,7 @@ def test_the_default_policy_decides(made: Made, ratings_csv: Path) -> None:
     assert found["policy"]["name"] == "partner"
     size = checks_of(found)["class-size"]
     assert (size["status"], size["threshold"], size["value"]) == ("fail", 0.2, 0.25)
-    assert size["advice"] == "Make it with --k 5."
+    assert size["advice"] == "Make the release with --k 5."
     assert "cell size 5" in size["source"]
     strict = told(*base, "--policy", "public", code=1)
     assert strict["policy"]["checks"]["class-size"]["text"] == "11"
@@ -220,7 +220,7 @@ def test_the_first_screen_and_the_details(made: Made, ratings_csv: Path) -> None
     failed = call(*base)
     assert failed.exit_code == 1
     tries, following = failed.stdout.splitlines()[-2:]
-    assert tries == "Next     tries larger k, then fewer rare items, until a release passes:"
+    assert tries == "Next     Search for a release that passes (larger k, then fewer rare items):"
     out = f"{Path(made.folder).name}-partner"  # never within a folder that may be published
     assert following.endswith(f"--policy partner --out {out} --private {out}.json")
     assert re.match(r"FAIL  policy partner v1", failed.stdout)
@@ -269,7 +269,7 @@ def test_people_who_were_left_out(ratings_csv: Path, tmp_path: Path) -> None:
     assert made["users_deleted"] > 0
     audit = ("audit", ratings_csv, out, "--details", *LOOSE, *QUICK)
     alone = told(*audit)
-    assert "without the key file nobody can tell them from those who" in str(alone)
+    assert "without the private key file it is unknown who was left out" in str(alone)
     assert told(*audit, "--private", receipt)["utility"]["users_deleted"] == made["users_deleted"]
     assert "correct in the original, same users" in " ".join(
         call(*audit, "--private", receipt).stdout.split()
@@ -293,7 +293,8 @@ def test_the_checks_of_a_policy(made: Made, ratings_csv: Path) -> None:
         *("membership", "membership-all", "inference", "attribute", "composition"),
     ]
     keys = {"name", "value", "low", "high", "baseline", "threshold", "source", "status", "known"}
-    keys |= {"targets", "of", "title", "attack", "knew", "before", "beside", "text", "advice"}
+    keys |= {"targets", "of", "title", "attack", "knowledge", "initial", "other_values", "text"}
+    keys |= {"advice"}
     assert all(set(each) == keys for each in found["checks"])
     every = checks_of(found)
     assert every["re-identification"]["value"] <= every["re-identification"]["high"] <= 0.25
@@ -311,12 +312,12 @@ def test_few_shadows_are_shown_and_decide_nothing(made: Made, ratings_csv: Path)
     every = [each for each in found["checks"] if each["name"] == "membership"]
     assert {each["status"] for each in every} == {"not measured"}
     assert all(each["value"] is not None for each in every if "Not measured" not in each["text"])
-    assert {each["advice"] for each in every} == {"Make as many: --shadows 16."}
+    assert {each["advice"] for each in every} == {"Make shadow releases: --shadows 16."}
     alone = told(*base, code=1)
     for each in alone["checks"]:
         if each["name"] in ("linkability", "membership", "inference"):
             assert each["status"] == "not measured"
-            assert "receipt" in each["text"]
+            assert "key file" in each["text"]
 
 
 @pytest.mark.parametrize(

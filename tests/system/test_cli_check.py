@@ -218,7 +218,7 @@ def test_a_release_whose_claim_says_nothing(claiming: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("--method", "interval", "--eps", 5), "nothing lies further apart"),
+        (("--method", "interval", "--eps", 5), "all records are near each other"),
         (("--method", "suppress", "--eps", 4, "--nulls", "ignore"), "below 4"),
         (("--method", "predictive", "--profile", "simple", "--l", 1), "l = 1"),
     ],

@@ -88,7 +88,7 @@ def test_the_audit_counts_them_too(two: Two) -> None:
     counted = told(
         *two.attacked("--earlier", two.earlier.folder, "--earlier-private", two.earlier.receipt)
     )
-    assert f"they leave {counted['people_below_k']:,} of the {counted['people']:,} people" in text
+    assert f"{counted['people_below_k']:,} of the {counted['people']:,} people" in text
     found = told(*two.audited(), code=1)
     (text,) = (each["text"] for each in found["checks"] if each["name"] == "composition")
-    assert "is not measured: it takes the receipts" in text
+    assert "are not measured without the private key files" in text

@@ -62,7 +62,7 @@ def test_what_remains_takes_the_receipt(held: Path) -> None:
     assert sum(found[f"utility_{kind}"] for kind in kinds) == pytest.approx(1)
     assert 0 < found["utility_suppressed"] < 1  # of the items that were not chosen
     assert told(*without)["utility_suppressed"] is None
-    hint = "What remains of each rating takes the receipt"
+    hint = "Utility per rating is not measured without the private key file"
     assert hint in " ".join(call(*without).stdout.split())
     assert hint not in " ".join(call(*linked).stdout.split())
 

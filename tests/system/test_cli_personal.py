@@ -185,16 +185,16 @@ def test_the_summary_names_what_is_released(
         1,
     )
     shown, _ = said(*make, *ASKED, *JOB, "--l", 2, "--t", 0.99, "--out", tmp_path / "a")
-    assert "age, town as quasi-identifiers (equal within a group)" in shown
+    assert "age, town as quasi-identifiers (equal within a class)" in shown
     facts = json.loads((tmp_path / "a" / "release.json").read_text())
     found = {c["model"]: c["verified"] for c in facts["claims"]}
     assert (
-        "job as a sensitive attribute (as it was), "
-        f"{found['l-diversity']['smallest_l']} different values or more in every class, in no "
-        f"class distributed more than {found['t-closeness']['largest_t']:.4g} away"
+        "job as a sensitive attribute (unchanged), "
+        f"at least {found['l-diversity']['smallest_l']} different values in every class, "
+        f"within {found['t-closeness']['largest_t']:.4g} of the overall distribution"
     ) in shown
     shown, _ = said(*make, "--out", tmp_path / "b")
-    assert "Released besides" not in shown
+    assert "Also released" not in shown
 
 
 def test_few_groups_are_told(ratings_csv: Path, people_csv: Path, tmp_path: Path) -> None:
@@ -234,9 +234,9 @@ def test_an_exact_release_is_for_queries(
         ),
         *("--attributes", "exact"),
     )
-    assert "Not for publication: for a query service only" in shown
+    assert "Not for publication: the release holds exact personal attributes" in shown
     assert "(age, town, job)" in shown
-    assert "you alone may read the folder" in shown
+    assert "only you can read the folder" in shown
     assert out.stat().st_mode & 0o077 == 0
     assert "starshade audit" not in shown
     assert shown.endswith(f"starshade query {out} 'SELECT COUNT(*) WHERE \"1\" >= 1'")

@@ -69,20 +69,20 @@ def test_the_figures_are_those_of_the_release(ratings_csv: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ((), ["No rating is in it as it was"]),
+        ((), ["It contains no original rating"]),
         (
             ("--profile", "padded"),
-            ["the mean of its members' ratings and, where they gave none, of predictions"],
+            ["the mean over its class of ratings and, for unrated items, predictions"],
         ),
-        (("--profile", "model"), ["No rating is in it as it was"]),
-        (("--profile", "pooled"), ["No rating is in it as it was"]),
-        (("--profile", "simple"), ["who rated an item", "rated by none of its members"]),
-        (("--profile", "simple", "--l", 20), ["% of all, were invented, to hide who rated what"]),
+        (("--profile", "model"), ["It contains no original rating"]),
+        (("--profile", "pooled"), ["It contains no original rating"]),
+        (("--profile", "simple"), ["who rated an item", "No member rated an item"]),
+        (("--profile", "simple", "--l", 20), ["%), which hide who rated what"]),
         (
             ("--profile", "simple", "--l", 2),
             [
-                "Fake edges: none (0), every item that somebody rated was in 2 profiles already.",
-                "rated by none of its members",
+                "Fake edges: none (0); every rated item is already in 2 profiles.",
+                "No member rated an item",
             ],
         ),
     ],

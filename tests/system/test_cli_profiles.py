@@ -54,13 +54,13 @@ def test_the_audit_passes_and_says_what_is_given_away(
     assert set(found) == documented("audit")
     assert set(found["profile_disclosure"]) == {
         "attribute",
-        "group_found",
+        "class_linkage",
         "homogeneity",
         "link_existence",
         "padding",
         "fake_edges",
     }
-    assert "real ratings and predictions are mixed" in found["text"]
+    assert "means over a class, of real ratings and predictions" in found["text"]
     shown = call(*asked, "--details").stdout
     assert "Disclosure by profiles (not bounded by any model)" in shown
     attribute = found["profile_disclosure"]["attribute"]

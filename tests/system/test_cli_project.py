@@ -594,7 +594,7 @@ def test_a_threshold_on_several_releases_is_refused_before_any_work(project: Pat
     text = PROJECT.replace(in_toml(), 'limit = ["joint-class=0.1"]')
     text = text.replace('"ratings.csv"', '"not-there.csv"')
     (project / "starshade.toml").write_text(text)
-    assert "composition is of several releases" in refused("run", "--dry-run")
+    assert "composition needs an earlier release" in refused("run", "--dry-run")
 
 
 def real_valued(place: Path) -> None:

@@ -382,5 +382,5 @@ def test_where_the_receipt_is_what_is_missing_it_is_said(file: Path, tmp_path: P
         ("attack", release, "--original", shards),
     ):
         _, told = said(*asked, "--engine", "spark", code=2)
-        assert "--engine: not applicable without the owner's receipt" in " ".join(told.split())
+        assert "--engine: not applicable without the private key file" in " ".join(told.split())
         assert "Add the private key file: --private FILE." in told

@@ -130,7 +130,7 @@ def report(
             "verdict": dossier.audit.verdict,
             "pass": dossier.passed,
             "headline": content["verdict"]["headline"],
-            "audience": content["edition"],
+            "audience": content["audience"],
             "out": out,
             "bytes": place.path.stat().st_size,
             "seed": run.seed,

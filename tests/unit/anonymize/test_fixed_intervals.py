@@ -241,10 +241,10 @@ def test_methods_that_release_single_ratings_warn(method: Any, tmp_path: Path) -
     card = (tmp_path / "x" / "README.md").read_text()
     assert said.replace("values:", "values:**") in card
     found = ss.Audit(known=(2,), targets=20, shadows=0).run(ratings, tmp_path / "x", rng=1)
-    lead = "of 100.0% of the people single ratings are shown"
+    lead = "exact values are listed for 100.0% of people"
     assert found.still_tells.startswith(lead)
     edition = public_edition(ss.read_release(tmp_path / "x"), tmp_path / "x", judgement())
-    assert f"O{lead[1:]}" in edition["verdict"]["paragraph"]
+    assert f"E{lead[1:]}" in edition["verdict"]["paragraph"]
 
 
 def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
@@ -253,7 +253,7 @@ def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
         folder = real["at"] / name
         receipt = real["at"] / f"{name}.json"
         found = audit.run(some(Scale(-10, 10)), folder, private=receipt, rng=1)
-        told = f"{share} of the people are {NAMED}"
+        told = f"{share} of people are {NAMED}"
         assert told in found.still_tells
         check = found.check("attribute")
         assert check.rate is not None
@@ -265,7 +265,7 @@ def test_an_audit_leads_with_it_and_checks_it(real: dict[str, Any]) -> None:
 def test_the_public_report_leads_with_it(real: dict[str, Any]) -> None:
     folder = real["at"] / "ndgh"
     edition = public_edition(ss.read_release(folder), folder, judgement())
-    told = f"100.0% of the people are {NAMED}, 0.0% in"
+    told = f"100.0% of people are {NAMED}, 0.0% in"
     assert told in edition["verdict"]["paragraph"]
     first, second, *_ = edition["holds"]["disclosure"]["rows"]
     assert (first["title"], first["value"]) == ("Exact values listed", 1)

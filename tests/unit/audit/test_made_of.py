@@ -279,7 +279,7 @@ def test_a_key_file_that_does_not_say_who_was_in_the_earlier_release(tmp_path: P
     release = read_release(tmp_path / "night-1", private=key)
     found = measure_by_shadows(release, RATINGS, shadows=1, known=(2,), seed=1)
     assert isinstance(found.membership, str)
-    assert "does not say who was in that: an earlier version wrote it" in found.membership
+    assert "from an older version, does not list the people of that one" in found.membership
     assert isinstance(found.singling_out, str)
     assert "next release" in str(found.advice)
 

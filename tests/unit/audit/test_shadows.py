@@ -183,5 +183,5 @@ def test_a_receipt_that_does_not_say_enough() -> None:
     assert release.private is not None
     config = {"method": "k-likeness", "items": "top:many"}
     broken = replace(release, private=replace(release.private, config=config))
-    with pytest.raises(ConfigError, match="does not say all that the method k-likeness needs"):
+    with pytest.raises(ConfigError, match="lacks settings of the method k-likeness"):
         method_of(broken, ratings)

@@ -144,7 +144,7 @@ def test_a_limit_on_several_releases_needs_an_earlier_one(
 ) -> None:
     project = Project({}, {}, {"threshold": ("composition=0.1",)}, publish)
     if refused:
-        with pytest.raises(ConfigError, match="composition is of several releases"):
+        with pytest.raises(ConfigError, match="composition needs an earlier release"):
             refuse_thresholds(project, state)
     else:
         refuse_thresholds(project, state)
